@@ -14,7 +14,7 @@ from neo4j.exceptions import Neo4jError
 from scenecypher.chat.graphrag import ModelLLM
 from scenecypher.chat.model import Model, Reply, Request
 from scenecypher.db.gate import Answer
-from scenecypher.db.gate.values import plain
+from scenecypher.db.gate.values import json_value
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Address
 from scenecypher.errors import InputError, ModelUnavailable
@@ -103,7 +103,7 @@ def ask_text2cypher(address: Address, model: Model, question: str, *, scene: Sce
             return _refused(question, metered.replies[-1], str(error))
         seconds = time.perf_counter() - started
     columns = tuple(found.records[0].keys()) if found.records else ()
-    rows = [[plain(value) for value in record.values()] for record in found.records]
+    rows = [[json_value(value) for value in record.values()] for record in found.records]
     answer = Answer(columns, rows, None, scene.version, seconds)
     return _answered(question, metered.replies[-1], str((found.metadata or {}).get("cypher", "")), answer)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from scenecypher.db.gate import Answer, Explained, Gate, Known, SceneRef
+from scenecypher.db.gate import Answer, Explanation, Gate, KnownValues, SceneRef
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
@@ -33,7 +33,7 @@ class SceneReader:
         self.enumerator.note_version(self.scene.key, answer.version)
         return answer
 
-    def explain(self, cypher: str) -> Explained:
+    def explain(self, cypher: str) -> Explanation:
         """Return the query that would run and the server's plan of it, or its refusal."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
         found = self.gate.explain(cypher, scene, vocabulary)
@@ -41,7 +41,7 @@ class SceneReader:
             return found
         return self.gate.explain(cypher, scene, vocabulary, known=self.enumerator.of(self.scene).known())
 
-    def _with_known_values(self, work: Callable[[Known | None], T]) -> T:
+    def _with_known_values(self, work: Callable[[KnownValues | None], T]) -> T:
         """Do `work`; read the scene's values, which takes time, only if a name is refused."""
         try:
             return work(None)

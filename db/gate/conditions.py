@@ -1,4 +1,4 @@
-"""What the server prints in its plans: conditions, and the sub-queries that stand as text inside an expression."""
+"""Parser of the text in the server's plans: conditions, and sub-queries that are printed inside an expression."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final
 
 NAME: Final = r"(?:`[^`]+`|[^\W\d][\w@]*)"
 PIECE: Final = re.compile(r"`[^`]+`|\$`?\w+`?|[^\W\d][\w@]*|\d[\w.]*|<=|>=|<>|=~|\S")
-BOUND: Final = re.compile(
+"""A token of a plan's text, called a piece here."""
+SCENE_BINDING: Final = re.compile(
     rf"({NAME}) \. scene (?:= \$__scene|IN \[ \$__scene \])|cache \[ ({NAME}) \. scene \] = \$__scene"
 )
 PROPERTY: Final = rf"(?:{NAME} \. \w+|cache \[ {NAME} \. \w+ \])"
-HARMLESS: Final = re.compile(
+INFALLIBLE: Final = re.compile(
     rf"(?:NOT )?{NAME} : [\w|&!%:() ]+"
     rf"|(?:NOT )?{NAME} = {NAME}"
     rf"|(?:NOT )?{PROPERTY} (?:=|<>|<|>|<=|>=|STARTS WITH|ENDS WITH|CONTAINS) (?:{PROPERTY}|\$\S+)"
@@ -20,16 +21,16 @@ HARMLESS: Final = re.compile(
     rf"|(?:NOT )?\$\S+ IN (?:{NAME} \. (?:states|affordances)|cache \[ {NAME} \. (?:states|affordances) \])"
     rf"|{PROPERTY} IS (?:NOT )?NULL"
 )
-"""Conditions that can't fail, whatever a node holds: what labels it has, and how its properties compare."""
+"""Conditions that can't fail, whatever a node holds: tests of labels and comparisons of properties."""
 
 
 def conditions(details: str) -> list[str]:
-    """The parts of a conjunction in the order of their evaluation; nothing but the whole if any OR stands open."""
+    """Return the parts of a conjunction in order of evaluation; the whole as one part if it has an OR at top level."""
     return list(_conjuncts(PIECE.findall(details)))
 
 
 def _conjuncts(pieces: list[str]) -> Iterator[str]:
-    pieces = _unwrapped(pieces)
+    pieces = _strip_brackets(pieces)
     parts: list[list[str]] = [[]]
     depth = 0
     for piece in pieces:
@@ -48,14 +49,14 @@ def _conjuncts(pieces: list[str]) -> Iterator[str]:
         yield from _conjuncts(part)
 
 
-def _unwrapped(pieces: list[str]) -> list[str]:
-    """Without brackets around the whole."""
-    while pieces[:1] == ["("] and _closing(pieces) == len(pieces) - 1:
+def _strip_brackets(pieces: list[str]) -> list[str]:
+    """Remove brackets around the whole."""
+    while pieces[:1] == ["("] and _closing_bracket(pieces) == len(pieces) - 1:
         pieces = pieces[1:-1]
     return pieces
 
 
-def _closing(pieces: list[str]) -> int:
+def _closing_bracket(pieces: list[str]) -> int:
     depth = 0
     for index, piece in enumerate(pieces):
         depth += (piece in "([{") - (piece in ")]}")
@@ -65,13 +66,13 @@ def _closing(pieces: list[str]) -> int:
 
 
 def bound_name(condition: str) -> str | None:
-    """The node that a condition binds to the scene, if that is all it says."""
-    match = BOUND.fullmatch(condition)
+    """Return the node that a condition binds to the scene, or None if the condition says anything else."""
+    match = SCENE_BINDING.fullmatch(condition)
     return (match.group(1) or match.group(2)).strip("`") if match else None
 
 
 def columns(details: str) -> set[str]:
-    """The columns that an aggregation gives: `a, count(o) AS n` gives `a` and `n`."""
+    """Return the columns that an aggregation gives: `a, count(o) AS n` gives `a` and `n`."""
     found, last, depth = set(), "", 0
     for piece in [*PIECE.findall(details), ","]:
         depth += (piece in "([{") - (piece in ")]}")
@@ -81,41 +82,43 @@ def columns(details: str) -> set[str]:
     return found
 
 
-def names(details: str) -> set[str]:
-    """Every word in it, names among them."""
+def names_in(details: str) -> set[str]:
+    """Return all pieces of the details, names among them."""
     return {piece.strip("`") for piece in PIECE.findall(details)}
 
 
-def is_harmless(condition: str) -> bool:
-    """Whether asking it can't fail: comparisons, joined by AND and OR."""
+def cannot_fail(condition: str) -> bool:
+    """Check that a condition can't fail: only comparisons, joined by AND and OR."""
     parts = re.split(r" (?:OR|AND) ", condition.replace("( ", "").replace(" )", ""))
-    return all(HARMLESS.fullmatch(part) for part in parts)
+    return all(INFALLIBLE.fullmatch(part) for part in parts)
 
 
-# --- plans that stand as text inside an expression
+# --- sub-queries printed inside an expression
 
-ENDING: Final = frozenset({"MATCH", "OPTIONAL", "WITH", "RETURN", "UNION", "UNWIND", "CALL", "ORDER", "SKIP", "LIMIT"})
-
-
-def anchored(details: str) -> bool:
-    """Whether each sub-query inside the details of an operator is bound to the scene, path by path."""
-    return all(_is_anchored(pattern, where) for pattern, where in hidden(details))
+CLAUSE_WORDS: Final = frozenset(
+    {"MATCH", "OPTIONAL", "WITH", "RETURN", "UNION", "UNWIND", "CALL", "ORDER", "SKIP", "LIMIT"}
+)
 
 
-def hidden(details: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Each MATCH in the details of an operator: the pieces of its patterns, and those of its WHERE."""
+def subqueries_are_bound(details: str) -> bool:
+    """Check that each sub-query in the details of an operator is bound to the scene, path by path."""
+    return all(_is_match_bound(pattern, where) for pattern, where in subquery_matches(details))
+
+
+def subquery_matches(details: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield each MATCH in the details of an operator: the pieces of its patterns, and those of its WHERE."""
     if "{" not in details:
         return
     pieces = PIECE.findall(details)
     for index, piece in enumerate(pieces):
         if piece == "MATCH":
-            pattern, at = _until(pieces, index + 1, ENDING | {"WHERE"})
-            where = _until(pieces, at + 1, ENDING)[0] if pieces[at : at + 1] == ["WHERE"] else []
+            pattern, at = _until(pieces, index + 1, CLAUSE_WORDS | {"WHERE"})
+            where = _until(pieces, at + 1, CLAUSE_WORDS)[0] if pieces[at : at + 1] == ["WHERE"] else []
             yield pattern, where
 
 
 def _until(pieces: list[str], start: int, words: frozenset[str]) -> tuple[list[str], int]:
-    """Pieces up to one of these words or the bracket that ends it all."""
+    """Return the pieces up to one of these words or the closing bracket around them, and the index of that end."""
     depth = 0
     for at in range(start, len(pieces)):
         depth += (pieces[at] in "([{") - (pieces[at] in ")]}")
@@ -124,8 +127,8 @@ def _until(pieces: list[str], start: int, words: frozenset[str]) -> tuple[list[s
     return pieces[start:], len(pieces)
 
 
-def _is_anchored(pattern: list[str], where: list[str]) -> bool:
-    """Whether each path of a hidden MATCH has a node that its WHERE binds to the scene."""
+def _is_match_bound(pattern: list[str], where: list[str]) -> bool:
+    """Check that each path of a MATCH has a node that its WHERE binds to the scene."""
     bound = {bound_name(condition) for condition in _conjuncts(where)} if where else set()
     return all(bound & nodes for nodes in _paths(pattern))
 

@@ -1,6 +1,6 @@
-"""Counts of what the server's planner multiplies or nests, checked before anything else reads the text.
+"""Limits on counts of tokens that the server's planner multiplies or nests, checked before the text is parsed.
 
-Where a text nests some 150 deep the server's stack overflows, and it never answers, not even with an error.
+A text nested some 150 deep overflows the server's stack: it never answers, not even with an error.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import Final
 from scenecypher.db.gate.lexer import Token
 from scenecypher.errors import QueryRefused
 
-Counter = Callable[[Sequence[Token]], int]
+TokenCounter = Callable[[Sequence[Token]], int]
 
 
 def check_counts(tokens: Sequence[Token]) -> None:
-    """Refuse a text that has more of something than the server can plan. Raises QueryRefused."""
-    for piece, (count, most, code) in COUNTED.items():
+    """Refuse a text with more of a construct than the server can plan. Raises QueryRefused."""
+    for piece, (count, most, code) in COUNT_LIMITS.items():
         if count(tokens) > most:
             raise QueryRefused(code, f"more than {most} times `{piece}` in the query", piece=piece, hint="ask in steps")
 
 
-def _words(*words: str) -> Counter:
+def _words(*words: str) -> TokenCounter:
     return lambda tokens: sum(token.word in words for token in tokens)
 
 
-def _marks(*marks: str) -> Counter:
+def _marks(*marks: str) -> TokenCounter:
     return lambda tokens: sum(token.kind == "mark" and token.text in marks for token in tokens)
 
 
@@ -34,7 +34,7 @@ def _negations(tokens: Sequence[Token]) -> int:
 
 
 def _open_cases(tokens: Sequence[Token]) -> int:
-    """Return how many CASE are open at once, at most."""
+    """Return the depth of nested CASE."""
     open_ = deepest = 0
     for token in tokens:
         open_ += (token.word == "CASE") - (token.word == "END")
@@ -43,7 +43,7 @@ def _open_cases(tokens: Sequence[Token]) -> int:
 
 
 def _logic_levels(tokens: Sequence[Token]) -> int:
-    """Return how deep brackets with AND, OR or XOR in them nest: the server multiplies conditions out."""
+    """Return the depth of nested brackets that hold AND, OR or XOR: the server multiplies conditions out."""
     depth, flags, heights = 0, [False], [0]
     for token in tokens:
         if token.word in {"AND", "OR", "XOR"}:
@@ -58,7 +58,7 @@ def _logic_levels(tokens: Sequence[Token]) -> int:
     return depth
 
 
-COUNTED: Final[Mapping[str, tuple[Counter, int, str]]] = {
+COUNT_LIMITS: Final[Mapping[str, tuple[TokenCounter, int, str]]] = {
     "NOT": (_negations, 40, "nesting"),  # 160 in a row are planned, 200 are not
     "CASE": (_open_cases, 20, "nesting"),  # 100 within each other are planned, 140 are not
     "..": (_marks(".."), 40, "nesting"),  # 100 slices in a row are planned, 200 are not
@@ -70,4 +70,4 @@ COUNTED: Final[Mapping[str, tuple[Counter, int, str]]] = {
     ",": (_marks(","), 600, "cost"),
     "WITH": (_words("MATCH", "WITH", "RETURN", "UNWIND", "CALL", "LET", "FILTER", "UNION", "NEXT"), 60, "cost"),
 }
-"""By a piece of the text that is named: how to count it, how many may be, and the refusal's code."""
+"""Counting function, maximum and refusal's code, by the piece of text that the refusal names."""

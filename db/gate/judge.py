@@ -1,8 +1,8 @@
-"""The judge: whether the server's own plan of a text reads one scene only, however the text was made.
+"""The judge: a check that the server's own plan of a text reads one scene only.
 
-It trusts nothing that was done to the text before. A row of a plan comes from a leaf; each leaf must be bound to the
-scene, by the index it seeks in or by a filter above it that is asked before anything else is computed. From there
-relations are followed, and no relation leaves a scene.
+It does not rely on the steps that made the text. Each row of a plan comes from a leaf, and each leaf must be bound to
+the scene: by the index that it seeks in, or by a filter above it that runs before anything else is computed. From there
+the plan follows relations, and no relation leaves a scene.
 """
 
 from __future__ import annotations
@@ -11,17 +11,25 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.db.gate.conditions import NAME, anchored, bound_name, columns, conditions, is_harmless, names
+from scenecypher.db.gate.conditions import (
+    NAME,
+    bound_name,
+    cannot_fail,
+    columns,
+    conditions,
+    names_in,
+    subqueries_are_bound,
+)
 from scenecypher.db.gate.plan import Plan
 from scenecypher.errors import QueryRefused
 
-Part: TypeAlias = Literal["keeps", "asks", "cuts", "fixed", "seek", "scan"]
+OperatorRole: TypeAlias = Literal["keeps", "asks", "cuts", "fixed", "seek", "scan"]
 
-# What an operator does to the search for the filter that binds a leaf: it "keeps" the search going, "cuts" it off (it
-# may rename, group, order or drop rows, or compute something: a filter above it comes too late), "asks" its second
-# child about each row of its first, or is a leaf itself: "fixed" brings no rows of its own, "seek" asks an index for
-# the scene, "scan" reads more and needs the filter.
-OPERATORS: Final[dict[str, Part]] = {
+# The role of each operator in the search, upwards from a leaf, for the filter that binds the leaf. "keeps": the search
+# goes on. "cuts": the search ends, since the operator may rename, group, order or drop rows or compute something, and a
+# filter above it comes too late. "asks": a semi-join, which tests each row of its first child by its second. Leaves:
+# "fixed" brings no rows of its own, "seek" asks an index for the scene, "scan" reads more and needs the filter.
+OPERATORS: Final[dict[str, OperatorRole]] = {
     **dict.fromkeys(("Filter", "CacheProperties", "Expand(All)", "Expand(Into)"), "keeps"),
     **dict.fromkeys(("VarLengthExpand(All)", "VarLengthExpand(Into)", "VarLengthExpand(Pruning)"), "cuts"),
     **dict.fromkeys(("VarLengthExpand(Pruning,BFS,All)", "VarLengthExpand(Pruning,BFS,Into)"), "cuts"),
@@ -52,16 +60,16 @@ OPERATORS: Final[dict[str, Part]] = {
     **dict.fromkeys(("DirectedUnionRelationshipTypesScan", "UndirectedUnionRelationshipTypesScan"), "scan"),
     **dict.fromkeys(("DirectedAllRelationshipsScan", "UndirectedAllRelationshipsScan"), "scan"),
 }
-"""Every operator that a query may be made of; any other is refused: scans of all nodes, counts taken from the store,
+"""The operators that a plan may have. All others are refused: scans of all nodes, counts taken from the store,
 look-ups by internal id, procedures, files, writes."""
 
 VERIFIED: Final = "2026.08.1"
-"""The version of Neo4j on whose plans this table was tested; operators that another has and it lacks are refused."""
+"""The version of Neo4j on whose plans this table was tested; operators new in other versions are refused."""
 
 GROUPING: Final = frozenset({"Aggregation", "EagerAggregation", "Distinct"})
 
-COMPUTED: Final = frozenset({"Projection", "Unwind"})
-"""What may stand as a leaf and makes rows of nothing but the text: `RETURN 1`, `UNWIND [1, 2] AS x`."""
+LEAF_COMPUTATIONS: Final = frozenset({"Projection", "Unwind"})
+"""Leaves that make rows from the text alone: `RETURN 1`, `UNWIND [1, 2] AS x`."""
 
 SEEK: Final = re.compile(
     rf"(?:RANGE INDEX|UNIQUE) {NAME}:[A-Za-z]+\(scene(?:, [a-z_]+)*\) WHERE scene = \$__scene(?= AND |,|$)"
@@ -72,8 +80,8 @@ REFUSAL: Final = "the server would read more than this scene to answer the query
 ADVICE: Final = "write each pattern as nodes with a label, such as (n:Object), and relations between them"
 
 
-def judge(plan: Plan, query_type: str | None, *, version: str = VERIFIED) -> None:
-    """Refuse a plan of a server of this version that writes or that may read outside of the scene.
+def check_plan(plan: Plan, query_type: str | None, *, version: str = VERIFIED) -> None:
+    """Refuse a plan that writes or that may read outside of the scene; `version` is the server's, for the message.
 
     Raises QueryRefused.
     """
@@ -82,7 +90,7 @@ def judge(plan: Plan, query_type: str | None, *, version: str = VERIFIED) -> Non
     for step in plan:
         if step.operator not in OPERATORS:
             raise _refused(step, version)
-        if not anchored(step.details):
+        if not subqueries_are_bound(step.details):
             raise _refused(step)
     for leaf, above in leaves(plan):
         if not _is_bound(leaf, above):
@@ -96,12 +104,12 @@ def _refused(step: Plan, version: str = VERIFIED) -> QueryRefused:
 
 # --- leaves
 
-Above: TypeAlias = "tuple[str | Plan, ...]"
-"""What stands above a leaf, the nearest first: the conditions of a filter, or what a semi-join asks of its rows."""
+StepsAbove: TypeAlias = "tuple[str | Plan, ...]"
+"""Steps above a leaf, the nearest first: the conditions of a filter, or the second child of a semi-join."""
 
 
-def leaves(plan: Plan, above: Above = ()) -> Iterator[tuple[Plan, Above]]:
-    """Each leaf with what stands above it and speaks of its rows as they are."""
+def leaves(plan: Plan, above: StepsAbove = ()) -> Iterator[tuple[Plan, StepsAbove]]:
+    """Yield each leaf with the steps above it that test its unchanged rows."""
     if not plan.children:
         yield plan, above
         return
@@ -114,7 +122,7 @@ def leaves(plan: Plan, above: Above = ()) -> Iterator[tuple[Plan, Above]]:
         case "keeps" if plan.operator == "Filter" and plan.children[0].operator == "Apply":
             first, then = plan.children[0].children
             yield from leaves(first)
-            yield from leaves(then, () if _speaks_of(first, plan.details) else (plan.details,))
+            yield from leaves(then, () if _binds_first(first, plan.details) else (plan.details,))
             return
         case "keeps" if plan.operator == "Filter":
             above = (plan.details, *above)
@@ -124,19 +132,19 @@ def leaves(plan: Plan, above: Above = ()) -> Iterator[tuple[Plan, Above]]:
         yield from leaves(child, above)
 
 
-def _speaks_of(first: Plan, details: str) -> bool:
-    """Whether a filter binds what was read first: else, right above, what it binds is what was read for each of it."""
-    return bool(_named(first) & {bound_name(condition) for condition in conditions(details)})
+def _binds_first(first: Plan, details: str) -> bool:
+    """Check whether a filter above an Apply binds a name of its first child; if not, it binds one of the second."""
+    return bool(_names_in(first) & {bound_name(condition) for condition in conditions(details)})
 
 
-def _named(plan: Plan) -> set[str]:
-    """Every name that may still be known above: of an aggregation its columns only, else all that its texts hold."""
+def _names_in(plan: Plan) -> set[str]:
+    """Return the names that may be in scope above: the columns of an aggregation, else all names in its details."""
     if plan.operator in GROUPING:
         return columns(plan.details)
-    return names(plan.details).union(*(_named(child) for child in plan.children))
+    return names_in(plan.details).union(*(_names_in(child) for child in plan.children))
 
 
-def _is_bound(leaf: Plan, above: Above) -> bool:
+def _is_bound(leaf: Plan, above: StepsAbove) -> bool:
     match OPERATORS[leaf.operator]:
         case "fixed":
             return True
@@ -146,13 +154,13 @@ def _is_bound(leaf: Plan, above: Above) -> bool:
             match = SCANNED.match(leaf.details)
             return match is not None and _binds({name.strip("`") for name in match.groups() if name}, above)
         case _:
-            return leaf.operator in COMPUTED
+            return leaf.operator in LEAF_COMPUTATIONS
 
 
-def _binds(names: set[str], above: Above) -> bool:
-    """Whether rows are bound to the scene by one of their nodes before anything that may fail is asked of them.
+def _binds(names: set[str], above: StepsAbove) -> bool:
+    """Check that a condition binds one of these nodes to the scene before any condition that may fail.
 
-    What fails would tell of other scenes.
+    A failure would tell of other scenes.
     """
     for step in above:
         if isinstance(step, Plan):
@@ -163,6 +171,6 @@ def _binds(names: set[str], above: Above) -> bool:
             bound = bound_name(condition)
             if bound in names:
                 return True
-            if bound is None and not is_harmless(condition):
+            if bound is None and not cannot_fail(condition):
                 return False
     return False

@@ -1,4 +1,4 @@
-"""Query text to tokens, strictly: what is not known here is refused, and nothing is ever guessed."""
+"""A strict lexer of query texts: it refuses all that it does not know, and guesses nothing."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.errors import QueryRefused
 
-Kind: TypeAlias = Literal["name", "quoted", "string", "integer", "float", "mark", "end"]
+TokenKind: TypeAlias = Literal["name", "quoted", "string", "integer", "float", "mark", "end"]
 
-# One row a token; the first that fits wins. ASCII throughout: letters, digits and blanks of other alphabets look
-# alike to people and differ between parsers.
+# One row per kind of token; the first match wins. ASCII only: letters, digits and blanks of other alphabets look like
+# ASCII to people, and parsers treat them differently.
 PATTERNS: Final = (
     ("space", r"[ \t\n\r\f]+"),
     ("comment", r"//[^\r\n]*|/\*.*?\*/"),
@@ -25,16 +25,16 @@ PATTERNS: Final = (
 TOKEN: Final = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in PATTERNS), re.ASCII | re.DOTALL)
 
 ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-"""What follows a backslash in a string; before any other character the server keeps the backslash, and so do we."""
+"""Escapes in strings, by the character after the backslash. The server keeps a backslash before any other character."""
 ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
 QUOTED_NAME: Final = re.compile(r"[^\W\d][\w #?!%'-]{0,63}")
-"""Names in backticks stand verbatim in the server's plan: letters of any alphabet, no mark that a plan is made of."""
+"""Names allowed in backticks: letters of any alphabet, but no mark of the plan's syntax. Plans print names verbatim."""
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
-OURS: Final = re.compile(r"__|(?:anon_|unnamed)\d", re.IGNORECASE)
-"""How names begin that the gate inserts or the server makes up."""
+RESERVED_NAME: Final = re.compile(r"__|(?:anon_|unnamed)\d", re.IGNORECASE)
+"""Prefixes of names that the gate inserts or the server generates."""
 
-STRANGE: Final = {
+KNOWN_FAULTS: Final = {
     "$": ("parameter", "parameters can't be used", "write the value itself, such as 'kitchen'"),
     "\\": ("character", "a backslash stands outside of a string", "write the character itself"),
     "'": ("syntax", "a string is not closed", "close it with the quote it began with"),
@@ -51,10 +51,10 @@ class Token:
     """A piece of the text from `start` to `end`.
 
     `value` is a string's text or a name's letters, `word` an unquoted name in capitals (else empty), `spaced`
-    whether blanks or a comment stood before it.
+    is true after blanks or a comment.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -64,7 +64,7 @@ class Token:
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """All tokens, comments dropped, an "end" last. Raises QueryRefused where a character is not understood."""
+    """Return all tokens but comments, and an "end" token. Raises QueryRefused for a character that is not allowed."""
     if SURROGATE.search(text):
         raise QueryRefused("character", "half a character stands in the text", hint="write whole characters only")
     found: list[Token] = []
@@ -72,7 +72,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     while at < len(text):
         match = TOKEN.match(text, at)
         if match is None or (match.lastgroup != "comment" and text.startswith(("/*", "!=", "=="), at)):
-            raise _strange(text, at)
+            raise _refusal_at(text, at)
         at = match.end()
         if match.lastgroup in {"space", "comment"}:
             spaced = True
@@ -92,11 +92,11 @@ def _token(match: re.Match[str], *, spaced: bool) -> Token:
     text, start, end = match.group(), match.start(), match.end()
     match match.lastgroup:
         case "name":
-            return Token("name", text, start, end, spaced, value=_unreserved(text), word=text.upper())
+            return Token("name", text, start, end, spaced, value=_allowed_name(text), word=text.upper())
         case "quoted":
-            return Token("quoted", text, start, end, spaced, value=_unreserved(_quoted(text)))
+            return Token("quoted", text, start, end, spaced, value=_allowed_name(_quoted_name(text)))
         case "string":
-            return Token("string", text, start, end, spaced, value=_string(text))
+            return Token("string", text, start, end, spaced, value=_string_value(text))
         case "integer":
             return Token("integer", text, start, end, spaced)
         case "float":
@@ -105,7 +105,7 @@ def _token(match: re.Match[str], *, spaced: bool) -> Token:
             return Token("mark", text, start, end, spaced)
 
 
-def _quoted(text: str) -> str:
+def _quoted_name(text: str) -> str:
     name = text[1:-1]
     if not QUOTED_NAME.fullmatch(name):
         raise QueryRefused(
@@ -117,15 +117,15 @@ def _quoted(text: str) -> str:
     return name
 
 
-def _unreserved(name: str) -> str:
-    if OURS.match(name):
+def _allowed_name(name: str) -> str:
+    if RESERVED_NAME.match(name):
         raise QueryRefused(
             "name", f"the name `{name}` is kept for the gate's own use", piece=name, hint="begin it with a letter"
         )
     return name
 
 
-def _string(text: str) -> str:
+def _string_value(text: str) -> str:
     body = text[1:-1]
     if "\\u" in body or "\\U" in body:
         raise QueryRefused(
@@ -134,11 +134,11 @@ def _string(text: str) -> str:
     return ESCAPE.sub(lambda match: ESCAPES.get(match.group(1), match.group()), body)
 
 
-def _strange(text: str, at: int) -> QueryRefused:
+def _refusal_at(text: str, at: int) -> QueryRefused:
     for length in (2, 1):
         piece = text[at : at + length]
-        if piece in STRANGE:
-            code, message, hint = STRANGE[piece]
+        if piece in KNOWN_FAULTS:
+            code, message, hint = KNOWN_FAULTS[piece]
             return QueryRefused(code, message, piece=text[at : at + 20], hint=hint)
     if text[at].isdigit():
         return QueryRefused("syntax", "this number can't be read", piece=text[at : at + 20], hint="write 7 or 0.5")

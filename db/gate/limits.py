@@ -1,4 +1,4 @@
-"""Limits: how much a query may ask for, of the server and in its answer."""
+"""Limits of queries: their cost on the server and the size of their answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a query may ask for.
+    """Limits of one query.
 
     `seconds` to run, and `planning_seconds` before that, once for each shape; `rows`, `row_bytes` and `total_bytes`
     of JSON for the answer, of which the first rows are returned if there are more; `steps` that the expressions may
@@ -34,7 +34,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The configured limits."""
+        """Return the configured limits."""
         return cls(
             seconds=settings.query_timeout_s,
             planning_seconds=settings.query_planning_s,

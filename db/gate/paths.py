@@ -1,4 +1,4 @@
-"""The rows that patterns can give, by the scene's numbers of nodes and relations, and limits on how far paths reach."""
+"""Bounds of the rows that patterns give, from the scene's counts of nodes and relations, and limits of path lengths."""
 
 from __future__ import annotations
 
@@ -8,60 +8,67 @@ from itertools import pairwise
 from typing import Final
 
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.sizes import ITEM, KEY, Size, either, list_of, text_of
+from scenecypher.db.gate.sizes import ITEM_BYTES, MAX_KEY_LENGTH, Size, either, list_of, text_of
 from scenecypher.db.gate.syntax import Hop, Part
 from scenecypher.db.store.bounds import Bounds, Measure
 from scenecypher.errors import QueryRefused
 
-UNKNOWN: Final[dict[Measure, int]] = {"nodes": 100, "relations": 1_000, "out": 10, "in": 30, "text": 100, "items": 20}
-"""What a small scene has at most of anything: taken where no bounds are given, as in tests of the text alone."""
-HOPS: Final = 24
-PATHS: Final = 16
-"""Patterns in one query."""
-LONG: Final = 10
-"""Relations in a row from which a path counts as long."""
-LONG_HOPS: Final = 3
-ANY_TYPE_REACH: Final = 6
-"""Relations of any type in a row, over the whole query."""
-DENSE: Final = {"CLOSE": 3}
-"""Types that join almost everything, and how far a query may follow them in a scene of any size."""
-WALKED: Final = 100_000
-"""Paths from one node up to which a dense type may be followed further."""
-COUNTED_REACH: Final = 20
-"""How far SHORTEST may search by a bound of its own along relations of any type: the server keeps each length apart, so
-that `{0,15}` takes ten seconds where `*` takes half of one."""
-SELECTED: Final = 20
-"""Paths that a SHORTEST search may find between two nodes."""
-WIDE: Final = 4
-"""Nodes from which one side of a product counts as many."""
+DEFAULT_BOUNDS: Final[dict[Measure, int]] = {
+    "nodes": 100,
+    "relations": 1_000,
+    "out": 10,
+    "in": 30,
+    "text": 100,
+    "items": 20,
+}
+"""Bounds of a small scene, used if no bounds are given, as in tests of the text alone."""
+MAX_HOPS: Final = 24
+MAX_PATHS: Final = 16
+"""Maximum patterns in one query."""
+LONG_PATH: Final = 10
+"""Length above which a path counts as long."""
+MAX_LONG_PATHS: Final = 3
+MAX_ANY_TYPE_HOPS: Final = 6
+"""Maximum relations of any type in the paths of one query."""
+DENSE_TYPES: Final = {"CLOSE": 3}
+"""Types that join almost everything, with the path length that is allowed in scenes of any size."""
+MAX_DENSE_PATHS: Final = 100_000
+"""Maximum paths from one node for longer paths of a dense type."""
+MAX_BOUNDED_SEARCH: Final = 20
+"""Maximum explicit bound of a SHORTEST search along relations of any type: the server keeps each length apart, so that
+`{0,15}` takes ten seconds and `*` half a second."""
+MAX_SELECTED_PATHS: Final = 20
+"""Maximum paths that a SHORTEST search may find between two nodes."""
+MANY_NODES: Final = 4
+"""Number of nodes above which one side of a product counts as many."""
 
 
 class Paths:
-    """The numbers of one scene, and what patterns make of them."""
+    """Bounds of patterns in one scene; `product` is the number of rows of the unconnected patterns so far."""
 
     def __init__(self, bounds: Bounds, limits: Limits) -> None:
         self._limits = limits
         self._known = bool(bounds.entries)
-        self._most = {measure: bounds.of(measure) for measure in UNKNOWN}
-        self.nodes = sum(self._most["nodes"].values()) if self._known else UNKNOWN["nodes"]
+        self._most = {measure: bounds.of(measure) for measure in DEFAULT_BOUNDS}
+        self.nodes = sum(self._most["nodes"].values()) if self._known else DEFAULT_BOUNDS["nodes"]
         self.longest = float(self.nodes)
         self.product = 1.0
         texts, items = self._of_any("text"), self._of_any("items")
         listed = list_of(text_of(texts), items)
-        wire = sum(self.property(name).wire + KEY for name in self._most["text"]) if self._known else 4_000
-        self.entity = Size(wire=ITEM + wire, is_entity=True)
+        wire = sum(self.property(name).wire + MAX_KEY_LENGTH for name in self._most["text"]) if self._known else 4_000
+        self.entity = Size(wire=ITEM_BYTES + wire, is_entity=True)
         self.anything = either(text_of(texts), listed, self.entity)
         count = max(len(self._most["text"]), 16)
-        self.properties = list_of(either(text_of(max(KEY, texts)), listed), count)
+        self.properties = list_of(either(text_of(max(MAX_KEY_LENGTH, texts)), listed), count)
 
     def _of_any(self, measure: Measure) -> int:
-        return max(self._most[measure].values(), default=0) if self._known else UNKNOWN[measure]
+        return max(self._most[measure].values(), default=0) if self._known else DEFAULT_BOUNDS[measure]
 
     def _of(self, measure: Measure, name: str) -> int:
-        return self._most[measure].get(name, 0) if self._known else UNKNOWN[measure]
+        return self._most[measure].get(name, 0) if self._known else DEFAULT_BOUNDS[measure]
 
     def property(self, name: str) -> Size:
-        """Return how large a node's property of this name may be."""
+        """Return the maximum size of a node's property of this name."""
         text = text_of(self._of("text", name))
         items = self._of("items", name)
         return either(text, list_of(text, items)) if items else text
@@ -69,14 +76,14 @@ class Paths:
     # --- rows
 
     def count(self, node: Part, known: Collection[str]) -> float:
-        """Return how many nodes a node pattern may find."""
+        """Return the maximum nodes that a node pattern finds."""
         if node.name in known or any(part.kind == "entry" and part.name == "id" for part in node.parts):
             return 1.0
         named = [self._of("nodes", label) for label in node.words if label in self._most["nodes"] or label != "Entity"]
         return float(min(named, default=self.nodes))
 
     def length(self, hop: Part) -> float:
-        """Return how many relations one path of this pattern may have."""
+        """Return the maximum relations in one path of this pattern."""
         longest = hop.longest if isinstance(hop, Hop) else 0
         if longest is not None:
             return longest
@@ -84,7 +91,7 @@ class Paths:
 
     def _relations(self, types: Sequence[str]) -> int:
         if not self._known:
-            return UNKNOWN["relations"]
+            return DEFAULT_BOUNDS["relations"]
         found = self._most["relations"]
         return sum(found.get(name, 0) for name in types or found)
 
@@ -94,8 +101,8 @@ class Paths:
         types = hop.words if hop.is_exact else tuple(self._most["out"] or ("any",))
         return float(sum(self._of(measure, name) for measure in measures for name in types))
 
-    def reached(self, hop: Hop, *, back: bool = False) -> float:
-        """Return how many paths of this pattern may begin at one node."""
+    def paths_from_node(self, hop: Hop, *, back: bool = False) -> float:
+        """Return the maximum paths of this pattern that begin at one node."""
         if hop.search:
             return self.longest
         degree = self._degree(hop, back=back)
@@ -106,12 +113,12 @@ class Paths:
         return math.inf if hop.longest is None or hop.longest > 100 else degree ** (hop.longest + 1)
 
     def rows(self, path: Part, known: Collection[str]) -> float:
-        """Return how many rows a pattern may give for one row before it: the least over all places to begin at."""
+        """Return the maximum rows of a pattern per row before it: the minimum over all starting points."""
         parts = [part for part in path.parts if part.kind in {"node", "hop"}]
         found = [
             self._begin(part, known)
-            * math.prod(self.reached(hop, back=True) for hop in parts[:at] if isinstance(hop, Hop))
-            * math.prod(self.reached(hop) for hop in parts[at + 1 :] if isinstance(hop, Hop))
+            * math.prod(self.paths_from_node(hop, back=True) for hop in parts[:at] if isinstance(hop, Hop))
+            * math.prod(self.paths_from_node(hop) for hop in parts[at + 1 :] if isinstance(hop, Hop))
             for at, part in enumerate(parts)
         ]
         return min((number for number in found if not math.isnan(number)), default=math.inf)
@@ -126,18 +133,18 @@ class Paths:
     # --- limits
 
     def check_products(self, paths: Sequence[Part], where: Sequence[Part], known: Collection[str]) -> None:
-        """Refuse patterns that nothing joins, if their product has too many rows."""
+        """Refuse unconnected patterns if their product has too many rows."""
         equal = [pair for part in where for pair in _equalities(part.parts[0])]
         groups: list[tuple[set[str], float]] = []
         for path in paths:
             names = {part.name for part in path if part.name and part.kind != "entry"}
             few = {name for pair in equal if len(pair) == 1 for name in pair}
-            size = min(self._chosen(part, known, few) for part in path.parts if part.kind == "node")
+            size = min(self._expected_count(part, known, few) for part in path.parts if part.kind == "node")
             groups.append((names, size))
-        for names, size in _merged(groups, [pair for pair in equal if len(pair) == 2]):
+        for names, size in _merge_groups(groups, [pair for pair in equal if len(pair) == 2]):
             if names & set(known):
                 continue
-            if min(size, self.product) > WIDE and size * self.product > self._limits.cross_rows:
+            if min(size, self.product) > MANY_NODES and size * self.product > self._limits.cross_rows:
                 message, hint = (
                     "patterns that nothing joins are multiplied",
                     "join them by a relation or an equal property",
@@ -145,46 +152,52 @@ class Paths:
                 raise QueryRefused("cost", message, piece="MATCH", hint=hint)
             self.product *= max(1.0, size)
 
-    def _chosen(self, node: Part, known: Collection[str], few: Collection[str]) -> float:
-        """Return how many nodes a pattern is expected to find: a few if a property has to equal something."""
+    def _expected_count(self, node: Part, known: Collection[str], few: Collection[str]) -> float:
+        """Return the expected nodes of a pattern: a few if a property must equal a value."""
         is_chosen = node.name in few or any(part.kind == "entry" for part in node.parts)
-        return min(self.count(node, known), WIDE if is_chosen else math.inf)
+        return min(self.count(node, known), MANY_NODES if is_chosen else math.inf)
 
     def check_reach(self, query: Part, selected: Iterable[int]) -> None:
         """Refuse paths that reach too far."""
         hops = [part for part in query if isinstance(part, Hop)]
-        if len(hops) > HOPS or sum(part.kind == "path" for part in query) > PATHS:
-            raise _refused("-[", f"more than {HOPS} relations or {PATHS} patterns in one query", "ask in steps")
-        if any(count > SELECTED for count in selected):
-            raise _refused("SHORTEST", f"more than {SELECTED} shortest paths", f"ask for at most {SELECTED}")
+        if len(hops) > MAX_HOPS or sum(part.kind == "path" for part in query) > MAX_PATHS:
+            raise _refused("-[", f"more than {MAX_HOPS} relations or {MAX_PATHS} patterns in one query", "ask in steps")
+        if any(count > MAX_SELECTED_PATHS for count in selected):
+            raise _refused(
+                "SHORTEST", f"more than {MAX_SELECTED_PATHS} shortest paths", f"ask for at most {MAX_SELECTED_PATHS}"
+            )
         walks = [hop for hop in hops if not hop.search]
-        if sum(self._far(hop) for hop in walks if not hop.is_exact) > ANY_TYPE_REACH:
-            raise _long(f"more than {ANY_TYPE_REACH} relations of any type in a row")
-        if sum(self._far(hop) > LONG for hop in walks) > LONG_HOPS:
-            raise _long(f"more than {LONG_HOPS} paths of open length")
+        if sum(self._longest(hop) for hop in walks if not hop.is_exact) > MAX_ANY_TYPE_HOPS:
+            raise _too_long_path(f"more than {MAX_ANY_TYPE_HOPS} relations of any type in a row")
+        if sum(self._longest(hop) > LONG_PATH for hop in walks) > MAX_LONG_PATHS:
+            raise _too_long_path(f"more than {MAX_LONG_PATHS} paths of open length")
         for hop in hops:
             self._check_hop(hop)
 
-    def _far(self, hop: Hop) -> float:
+    def _longest(self, hop: Hop) -> float:
         return math.inf if hop.longest is None else hop.longest
 
     def _check_hop(self, hop: Hop) -> None:
-        far = self._far(hop)
+        far = self._longest(hop)
         if hop.search:
-            if hop.search == "selector" and not hop.is_exact and hop.longest is not None and far > COUNTED_REACH:
-                message = f"a SHORTEST search of up to more than {COUNTED_REACH} relations of any type"
-                hint = f"leave the bound out, name the types, or search up to {COUNTED_REACH}"
+            if hop.search == "selector" and not hop.is_exact and hop.longest is not None and far > MAX_BOUNDED_SEARCH:
+                message = f"a SHORTEST search of up to more than {MAX_BOUNDED_SEARCH} relations of any type"
+                hint = f"leave the bound out, name the types, or search up to {MAX_BOUNDED_SEARCH}"
                 raise _refused("SHORTEST", message, hint)
             return
-        if len(hop.words) > 1 and hop.is_exact and not hop.direction and far > LONG:
-            raise _long(f"more than {LONG} relations of several types in either direction")
-        for name in DENSE.keys() & set(hop.words) if hop.is_exact else ():
-            if far > DENSE[name] and self.reached(hop) > WALKED:
-                raise _long(f"more than {DENSE[name]} relations of type {name} in a row, which joins almost everything")
+        if len(hop.words) > 1 and hop.is_exact and not hop.direction and far > LONG_PATH:
+            raise _too_long_path(f"more than {LONG_PATH} relations of several types in either direction")
+        for name in DENSE_TYPES.keys() & set(hop.words) if hop.is_exact else ():
+            if far > DENSE_TYPES[name] and self.paths_from_node(hop) > MAX_DENSE_PATHS:
+                raise _too_long_path(
+                    f"more than {DENSE_TYPES[name]} relations of type {name} in a row, which joins almost everything"
+                )
 
 
-def _merged(groups: Sequence[tuple[set[str], float]], pairs: Sequence[frozenset[str]]) -> list[tuple[set[str], float]]:
-    """Return the groups of names, those merged that share a name or that a pair joins, each as large as its largest."""
+def _merge_groups(
+    groups: Sequence[tuple[set[str], float]], pairs: Sequence[frozenset[str]]
+) -> list[tuple[set[str], float]]:
+    """Merge groups that share a name or that a pair joins; a merged group has the size of its largest."""
     found: list[tuple[set[str], float]] = []
     for names, size in groups:
         linked = names.union(*(pair for pair in pairs if pair & names))
@@ -196,7 +209,7 @@ def _merged(groups: Sequence[tuple[set[str], float]], pairs: Sequence[frozenset[
 
 
 def _equalities(condition: Part) -> Iterable[frozenset[str]]:
-    """Yield the variables of each equality that a condition asks for in any case: two, or one beside a constant."""
+    """Yield the variables of each equality that must hold for the condition: two, or one beside a constant."""
     parts = condition.parts
     if any(part.kind == "operator" and part.name in {"OR", "XOR", "NOT"} for part in parts):
         return
@@ -213,6 +226,6 @@ def _refused(piece: str, message: str, hint: str) -> QueryRefused:
     return QueryRefused("cost", message, piece=piece, hint=hint)
 
 
-def _long(message: str) -> QueryRefused:
+def _too_long_path(message: str) -> QueryRefused:
     hint = "name the types and a direction, bound the length such as *1..4, or use shortestPath or SHORTEST 1"
     return _refused("*", message, hint)

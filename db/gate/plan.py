@@ -9,9 +9,9 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One operator, what it works on, and where its rows come from.
+    """An operator, its details, and its children, whose rows it takes.
 
-    The server's estimates of rows are left out: they are of the whole database, other scenes included.
+    The server's estimates of rows are left out: they depend on the whole database, other scenes included.
     """
 
     operator: str
@@ -20,7 +20,7 @@ class Plan:
 
     @classmethod
     def of(cls, source: Mapping[str, Any]) -> Self:
-        """The plan that EXPLAIN returned."""
+        """Return the plan from EXPLAIN's result."""
         arguments = source.get("args", {})
         return cls(
             operator=str(source["operatorType"]).partition("@")[0],
@@ -29,13 +29,13 @@ class Plan:
         )
 
     def __iter__(self) -> Iterator[Plan]:
-        """The operator itself and all below it."""
+        """Yield the operator and all below it."""
         yield self
         for child in self.children:
             yield from child
 
     def text(self, indent: int = 0) -> str:
-        """One operator a line, those that feed it below and further right."""
+        """Return the plan as text, one operator per line, its children below and indented."""
         details = " ".join(self.details.split())
         line = f"{'  ' * indent}{self.operator}{' | ' + details if details else ''}"
         return "\n".join([line, *(child.text(indent + 1) for child in self.children)])

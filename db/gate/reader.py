@@ -1,7 +1,7 @@
-"""The reader: one pass over the tokens that binds every node pattern to the scene and notes what the text uses.
+"""The parser: one pass over the tokens that binds every node pattern to the scene and records the names used.
 
-Brackets are classified and patterns read strictly, since a pattern may hide in any bracket. The rest of the grammar is
-left to the server: a text that is read here may still be no Cypher.
+It classifies brackets and parses patterns strictly, since any bracket may hide a pattern. The rest of the grammar is
+left to the server: a text that passes here may still be invalid Cypher.
 """
 
 from __future__ import annotations
@@ -10,48 +10,48 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NoReturn
 
-from scenecypher.db.gate.hints import no_function
+from scenecypher.db.gate.hints import unknown_function
 from scenecypher.db.gate.lexer import Token, integer_of
-from scenecypher.db.gate.syntax import CASE, Hop, Part, Reading, Search, Use, UseKind
+from scenecypher.db.gate.syntax import CASE, Hop, NameUse, Part, Reading, Search, UseKind
 from scenecypher.db.gate.words import (
     CLAUSES,
-    COUNTS,
     FUNCTIONS,
-    MODES,
+    INTEGER_FUNCTIONS,
+    MATCH_MODES,
     PATH_FUNCTIONS,
     PREDICATES,
-    REFUSED,
+    REFUSED_WORDS,
     RESERVED,
     SCENE_KEY,
     SELECTORS,
     SUBQUERIES,
     TYPE_WORDS,
-    VALUES,
+    VALUE_WORDS,
 )
 from scenecypher.errors import QueryRefused
 
 LABEL: Final = "Entity"
 SCOPE: Final = f"{SCENE_KEY}: $__{SCENE_KEY}"
-SHOWN: Final = 100
-"""The largest LIMIT that shares its plan with others."""
-DIGITS: Final = 15
-"""Longer numbers may exceed what a parameter holds."""
-CHAIN: Final = 40
-"""Properties, indexes and labels after one value: the server's stack overflows at some hundred."""
+MAX_SHARED_LIMIT: Final = 100
+"""The largest LIMIT that is a parameter, so that queries share a plan."""
+MAX_DIGITS: Final = 15
+"""Maximum digits of a number that becomes a parameter; longer ones may exceed its range."""
+MAX_CHAIN: Final = 40
+"""Maximum properties, indexes and labels after one value: some hundred overflow the server's stack."""
 VERSIONS: Final = {"5": 5, "25": 25}
 OPENING: Final = {"(": ")", "[": "]", "{": "}"}
 ENDS: Final = frozenset({",", ")", "]", "}", "|", ";"})
-COMPARED: Final = frozenset({"=", "<>", "<", ">", "<=", ">="})
-MARKS: Final = frozenset({"+", "||", "-", "*", "/", "%", "^", ".."}) | COMPARED
+COMPARISONS: Final = frozenset({"=", "<>", "<", ">", "<=", ">="})
+OPERATOR_MARKS: Final = frozenset({"+", "||", "-", "*", "/", "%", "^", ".."}) | COMPARISONS
 LOGIC: Final = frozenset({"AND", "OR", "XOR", "NOT", "IN", "IS", "DISTINCT"})
 MATCHERS: Final = frozenset({"CONTAINS", "STARTS", "ENDS"})
 CASE_WORDS: Final = frozenset({"WHEN", "THEN", "ELSE", "END"})
-COMPARED_ENDS: Final = CLAUSES | LOGIC | CASE_WORDS
-NO_NAMES: Final = frozenset({"WHERE", "AS", "WITH"})
+COMPARISON_ENDS: Final = CLAUSES | LOGIC | CASE_WORDS
+NEVER_NAMES: Final = frozenset({"WHERE", "AS", "WITH"})
 
 
 class Reader:
-    """Reads one text. Raises QueryRefused for what might hide a pattern and for what is never allowed."""
+    """Parser of one text. Raises QueryRefused for syntax that might hide a pattern and for what is never allowed."""
 
     def __init__(self, text: str, tokens: tuple[Token, ...], *, nesting: int, names: frozenset[str]) -> None:
         self.text, self.tokens, self.at, self.names = text, tokens, 0, names
@@ -59,14 +59,14 @@ class Reader:
         self.reading = Reading(tokens, Part("query", tokens[0]))
         self.level = 0
         self.search: Search = ""
-        self.stops: set[int] = set()
+        self.pattern_brackets: set[int] = set()
         self.distinct: list[int] = []
         self.known: set[str] = set()
 
     # --- the cursor
 
     @property
-    def here(self) -> Token:
+    def next_token(self) -> Token:
         """The next token."""
         return self.tokens[self.at]
 
@@ -76,7 +76,7 @@ class Reader:
 
     def take(self) -> Token:
         """Move past the next token and return it."""
-        token = self.here
+        token = self.next_token
         self.at += token.kind != "end"
         return token
 
@@ -104,13 +104,13 @@ class Reader:
 
     def take_name(self) -> str:
         """Move past a variable's name, which most keywords may be; refuse anything else."""
-        if self.here.kind not in {"name", "quoted"} or self.here.word in NO_NAMES:
+        if self.next_token.kind not in {"name", "quoted"} or self.next_token.word in NEVER_NAMES:
             self.refuse("a name should stand here", hint="keywords can't be names")
         return self.take().value
 
     def refuse(self, message: str, *, hint: str = "", code: str = "syntax") -> NoReturn:
         """Refuse the text at the next token; a keyword that may be meant as a name gets a hint."""
-        token = self.here
+        token = self.next_token
         piece = token.text or "the end"
         rest = self.text[token.start : token.start + 30].split("\n")[0]
         if not hint and RESERVED & {token.word, self.tokens[self.at - 1].word}:
@@ -128,17 +128,17 @@ class Reader:
         first = self.reading.first = self.at
         self.reading.query = self.query()
         self.take_mark(";")
-        if self.here.kind != "end":
+        if self.next_token.kind != "end":
             code = "statements" if self.tokens[self.at - 1].text == ";" else "syntax"
             self.refuse("the query should end here", code=code, hint="write one query, and nothing after it")
         if self.at == first:
             self.refuse("the query is empty", hint="write MATCH … RETURN …")
-        self._check_stops()
-        self._keep_distinct(self.reading.query)
+        self._check_brackets()
+        self._work_around_distinct(self.reading.query)
         return self.reading
 
     def _version(self) -> None:
-        if self.here.word != "CYPHER":
+        if self.next_token.word != "CYPHER":
             return
         version = VERSIONS.get(self.peek().text)
         if version is None or self.is_mark("=", offset=2):
@@ -146,12 +146,12 @@ class Reader:
         self.reading.version = version
         self.at += 2
 
-    def _check_stops(self) -> None:
-        """Refuse a bracket beside a relation that was read as something else than a node or a group."""
+    def _check_brackets(self) -> None:
+        """Refuse a bracket beside a relation that was not read as a node or a group."""
         opened = {closing: opening for opening, closing in self.closing.items()}
         for index, opening in enumerate(self.tokens):
             self.at = index
-            if opening.kind != "mark" or opening.text != "(" or self.at in self.stops:
+            if opening.kind != "mark" or opening.text != "(" or self.at in self.pattern_brackets:
                 continue
             tail = self.at - 1 - (self.at > 1 and [t.text for t in self.tokens[self.at - 2 : self.at]] == ["-", ">"])
             end = self.tokens[tail - 1] if tail > 0 and self.tokens[tail].text == "-" else None
@@ -159,21 +159,21 @@ class Reader:
             if end and (end.text == "-" or (end.text == "]" and self.tokens[detail - 1].text == "-")):
                 self.refuse("this reads like a pattern", hint="put blanks and brackets around -, or write a pattern")
 
-    def _keep_distinct(self, query: Part) -> None:
-        """Let DISTINCT be what it says after paths of any length.
+    def _work_around_distinct(self, query: Part) -> None:
+        """Insert an UNWIND of one value before each DISTINCT after paths of variable length, so that it works.
 
-        Neo4j 2026.08.1 drops it where such paths begin at the one node of an id, and gives `RETURN DISTINCT b.class` as
-        often as there is a `b`. Before an UNWIND, if only of one thing, it forgets what it thinks it knows of rows.
+        Neo4j 2026.08.1 drops the DISTINCT if such paths begin at a node found by its id: `RETURN DISTINCT b.class`
+        gives a row for each `b`. After an UNWIND the planner makes no such assumption about rows.
         """
         if any(isinstance(part, Hop) and part.longest != 1 for part in query):
             for index in self.distinct:
                 self.reading.insert_before(index, f"UNWIND [0] AS __d{index} ")
 
     def query(self) -> Part:
-        """Read clauses and what UNION, NEXT or WHEN joins."""
-        token, branches = self.here, [self._branch("")]
-        while self.here.word in {"UNION", "NEXT", "WHEN", "ELSE"}:
-            joiner = self.here.word
+        """Read clauses, and branches joined by UNION, NEXT or WHEN."""
+        token, branches = self.next_token, [self._branch("")]
+        while self.next_token.word in {"UNION", "NEXT", "WHEN", "ELSE"}:
+            joiner = self.next_token.word
             if joiner in {"UNION", "NEXT"}:
                 self.take()
             if joiner == "UNION" and not self.take_word("ALL"):
@@ -186,8 +186,8 @@ class Reader:
         return Part("query", token, parts=tuple(branches))
 
     def _branch(self, joiner: str) -> Part:
-        token, clauses = self.here, []
-        if self.here.word in {"WHEN", "ELSE"}:
+        token, clauses = self.next_token, []
+        if self.next_token.word in {"WHEN", "ELSE"}:
             self.reading.version = 25
             if self.take().word == "WHEN":
                 clauses.append(Part("filter", token, parts=(self.expression(),)))
@@ -197,26 +197,28 @@ class Reader:
                 query = self.query()
                 self.expect("}")
                 return Part("branch", token, joiner, (*clauses, Part("call", token, parts=(query,))))
-        while self.here.word in CLAUSE:
-            clauses.append(CLAUSE[self.here.word](self, self.take()))
+        while self.next_token.word in CLAUSE:
+            clauses.append(CLAUSE[self.next_token.word](self, self.take()))
         if not clauses or not (
-            self.here.kind == "end" or self.is_mark("}", ";") or self.here.word in {"UNION", "NEXT", "WHEN", "ELSE"}
+            self.next_token.kind == "end"
+            or self.is_mark("}", ";")
+            or self.next_token.word in {"UNION", "NEXT", "WHEN", "ELSE"}
         ):
             self._refuse_word()
             self.refuse("a clause such as MATCH, WITH or RETURN should stand here")
         return Part("branch", token, joiner, tuple(clauses))
 
     def _refuse_word(self) -> None:
-        if self.here.word in REFUSED:
-            code, hint = REFUSED[self.here.word]
-            raise QueryRefused(code, f"{self.here.word} is not allowed", piece=self.here.text, hint=hint)
+        if self.next_token.word in REFUSED_WORDS:
+            code, hint = REFUSED_WORDS[self.next_token.word]
+            raise QueryRefused(code, f"{self.next_token.word} is not allowed", piece=self.next_token.text, hint=hint)
 
     def subquery(self) -> Part:
         """Read `{…}`: a whole query, or patterns and a WHERE."""
-        token = self.here
+        token = self.next_token
         self.expect("{")
         self.level += 1
-        if self.here.word in CLAUSE or self.here.word in REFUSED or self.here.word == "WHEN":
+        if self.next_token.word in CLAUSE or self.next_token.word in REFUSED_WORDS or self.next_token.word == "WHEN":
             query = self.query()
         else:
             match = Part("match", token, parts=(*self.paths(), *self._where()))
@@ -229,7 +231,7 @@ class Reader:
 
     def match(self, token: Token) -> Part:
         """Read MATCH."""
-        for words in MODES:
+        for words in MATCH_MODES:
             if self.take_word(*words):
                 self.reading.version = 25
         paths = self.paths()
@@ -267,14 +269,19 @@ class Reader:
             self.reading.columns = tuple(item.name for item in items.parts)
         items = replace(items, parts=(*items.parts, *self._order()))
         limit, number = self.tokens[self.at - 2 : self.at]
-        is_last = self.level == 0 and (self.here.kind == "end" or self.is_mark(";"))
-        # Only a LIMIT that ends the query is a parameter: one within it decides what later parts may cost.
-        if is_last and limit.word == "LIMIT" and number.kind == "integer" and 0 < integer_of(number.text) <= SHOWN:
+        is_last = self.level == 0 and (self.next_token.kind == "end" or self.is_mark(";"))
+        # Only a LIMIT that ends the query becomes a parameter: one within it affects the cost of later parts.
+        if (
+            is_last
+            and limit.word == "LIMIT"
+            and number.kind == "integer"
+            and 0 < integer_of(number.text) <= MAX_SHARED_LIMIT
+        ):
             self.reading.numbers.add(self.at - 1)
         return items
 
     def order(self, token: Token) -> Part:
-        """Read ORDER BY, SKIP or LIMIT where it is a clause of its own."""
+        """Read ORDER BY, SKIP or LIMIT as a clause of its own."""
         self.at -= 1
         return Part("with", token, parts=self._order(), words=("*",))
 
@@ -287,7 +294,7 @@ class Reader:
         if not self.is_mark("{"):
             self.refuse("procedures can't be called", code="procedure", hint="read the scene with MATCH … RETURN …")
         query = self.subquery()
-        if self.here.word == "IN":
+        if self.next_token.word == "IN":
             self.refuse("a query is one transaction", code="write", hint="leave IN TRANSACTIONS out")
         return Part("call", token, parts=(query,))
 
@@ -302,7 +309,7 @@ class Reader:
         self.reading.version = 25
         items: list[Part] = []
         while not items or self.take_mark(","):
-            first, name = self.here, self.take_name()
+            first, name = self.next_token, self.take_name()
             self.expect("=")
             items.append(Part("item", first, name, (self.expression(),)))
         return Part("with", token, parts=tuple(items), words=("*",))
@@ -312,11 +319,11 @@ class Reader:
         return Part("return", token)
 
     def _where(self) -> tuple[Part, ...]:
-        token = self.here
+        token = self.next_token
         return (Part("where", token, parts=(self.expression(),)),) if self.take_word("WHERE") else ()
 
     def _items(self, token: Token) -> Part:
-        """Read what WITH or RETURN gives; `*` is a word of the part, not an item."""
+        """Read the items of WITH or RETURN; `*` is a word of the part, not an item."""
         distinct = self.take_word("DISTINCT")
         star = self.take_mark("*")
         if distinct and not star:
@@ -328,7 +335,7 @@ class Reader:
         return Part("return", token, parts=tuple(items), words=words)
 
     def _item(self) -> Part:
-        first = self.here
+        first = self.next_token
         value = self.expression()
         last = self.tokens[self.at - 1]
         name = self.take_name() if self.take_word("AS") else self.text[first.start : last.end]
@@ -336,7 +343,7 @@ class Reader:
 
     def _order(self) -> tuple[Part, ...]:
         found = []
-        while self.here.word in {"ORDER", "SKIP", "OFFSET", "LIMIT"}:
+        while self.next_token.word in {"ORDER", "SKIP", "OFFSET", "LIMIT"}:
             token = self.take()
             if token.word == "ORDER" and not self.take_word("BY"):
                 self.refuse("BY should stand here")
@@ -348,19 +355,19 @@ class Reader:
         return tuple(found)
 
     def _direction(self) -> None:
-        self.at += self.here.word in {"ASC", "ASCENDING", "DESC", "DESCENDING"}
+        self.at += self.next_token.word in {"ASC", "ASCENDING", "DESC", "DESCENDING"}
 
     # --- expressions
 
     def expression(self) -> Part:
-        """Read up to a comma, a closing bracket, a bar, a clause or a word of CASE, none of which is taken."""
-        first, parts = self.here, list[Part]()
-        while not self._ended(parts):
+        """Read up to a comma, a closing bracket, a bar, a clause or a word of CASE, and stop before it."""
+        first, parts = self.next_token, list[Part]()
+        while not self._is_at_end(parts):
             token = self.take()
             if token.kind == "mark":
-                self._mark(token, parts)
+                self._read_mark(token, parts)
             elif token.kind == "name":
-                parts.append(self._word(token, after_value=_is_value(parts)))
+                parts.append(self._read_word(token, after_value=_is_value(parts)))
             elif token.kind == "quoted":
                 if self.is_mark("("):
                     self.refuse("a function's name stands in backticks", hint="write it without")
@@ -371,32 +378,34 @@ class Reader:
             self.refuse("a value should stand here")
         return Part("expression", first, parts=tuple(parts))
 
-    def _ended(self, parts: list[Part]) -> bool:
-        token = self.here
-        if token.kind == "end" or (token.kind == "mark" and token.text in ENDS) or token.word in NO_NAMES:
+    def _is_at_end(self, parts: list[Part]) -> bool:
+        token = self.next_token
+        if token.kind == "end" or (token.kind == "mark" and token.text in ENDS) or token.word in NEVER_NAMES:
             return True
         return _is_value(parts) and (token.word in CLAUSES or token.word in CASE_WORDS)
 
-    def _word(self, token: Token, *, after_value: bool) -> Part:
+    def _read_word(self, token: Token, *, after_value: bool) -> Part:
         word = token.word
-        if word in LOGIC or (word in MATCHERS and (after_value or self.here.word == "WITH")):
+        if word in LOGIC or (word in MATCHERS and (after_value or self.next_token.word == "WITH")):
             if word in {"STARTS", "ENDS"} and not self.take_word("WITH"):
                 self.refuse("WITH should stand here")
             return Part("operator", token, word)
         if word == "CASE" and not self.is_mark(".", ",", ")", "]"):
             return self._case(token)
-        if word in VALUES - {"END"}:
+        if word in VALUE_WORDS - {"END"}:
             return Part("constant", token)
         if word in SUBQUERIES and self.is_mark("{"):
             return Part("subquery", token, word, (self.subquery(),))
-        if word in REFUSED and (self.is_mark("(", "{") or (self.here.value and self.here.word not in COMPARED_ENDS)):
+        if word in REFUSED_WORDS and (
+            self.is_mark("(", "{") or (self.next_token.value and self.next_token.word not in COMPARISON_ENDS)
+        ):
             self.at -= 1
-            code, hint = REFUSED[word]
+            code, hint = REFUSED_WORDS[word]
             self.refuse(f"{word} can't stand here", code=code, hint=hint)
         return self._call(token, self._dotted(token))
 
     def _case(self, token: Token) -> Part:
-        parts = [] if self.here.word == "WHEN" else [self.expression()]
+        parts = [] if self.next_token.word == "WHEN" else [self.expression()]
         while not self.take_word("END"):
             if not (self.take_mark(",") or self.take_word("WHEN") or self.take_word("THEN") or self.take_word("ELSE")):
                 self.refuse("END should stand here")
@@ -417,7 +426,7 @@ class Reader:
         self.at += offset
         return ".".join([token.value, *parts])
 
-    def _mark(self, token: Token, parts: list[Part]) -> None:
+    def _read_mark(self, token: Token, parts: list[Part]) -> None:
         mark, after_value = token.text, _is_value(parts)
         if mark == "(":
             parts.append(self._parenthesis(token))
@@ -432,8 +441,8 @@ class Reader:
             parts.append(self._type(token))
         elif mark == "=~":
             parts += [Part("operator", token, mark), self._regex()]
-        elif mark in MARKS:
-            self._compared(token)
+        elif mark in OPERATOR_MARKS:
+            self._note_compared_number(token)
             parts.append(Part("operator", token, mark))
         else:
             self.at -= 1
@@ -452,8 +461,10 @@ class Reader:
         depth, under = 1, base
         while under.kind in {"property", "index", "labels"}:
             depth, under = depth + 1, under.parts[0]
-        if depth > CHAIN:
-            raise QueryRefused("nesting", f"more than {CHAIN} properties or indexes of one value", hint="ask in steps")
+        if depth > MAX_CHAIN:
+            raise QueryRefused(
+                "nesting", f"more than {MAX_CHAIN} properties or indexes of one value", hint="ask in steps"
+            )
         if token.text == "[":
             return self._index(base)
         if token.text == ":":
@@ -466,7 +477,7 @@ class Reader:
 
     def _type(self, token: Token) -> Part:
         """Move past a type after `::`."""
-        while self.here.word in TYPE_WORDS or (
+        while self.next_token.word in TYPE_WORDS or (
             self.is_mark("<", ">", "|") and TYPE_WORDS & {self.tokens[self.at - 1].word, self.peek().word}
         ):
             self.take()
@@ -474,27 +485,27 @@ class Reader:
 
     def _regex(self) -> Part:
         """Read a regular expression: a literal, or literals joined by +."""
-        first = self.here
-        texts = [self.here.value]
-        while self.here.kind == "string" and self.is_mark("+", offset=1):
+        first = self.next_token
+        texts = [self.next_token.value]
+        while self.next_token.kind == "string" and self.is_mark("+", offset=1):
             self.at += 2
-            texts.append(self.here.value)
-        if self.here.kind != "string" or self.is_mark("+", "||", "[", ".", offset=1):
+            texts.append(self.next_token.value)
+        if self.next_token.kind != "string" or self.is_mark("+", "||", "[", ".", offset=1):
             self.refuse("after =~ a plain string must stand", code="regex", hint="write a literal such as '.*cup.*'")
         self.take()
         return Part("regex", first, "".join(texts))
 
-    def _compared(self, token: Token) -> None:
-        """Note the number after a comparison's mark, where it is the whole of that side and the other is no number."""
+    def _note_compared_number(self, token: Token) -> None:
+        """Record the number after a comparison, if it is all of that side and the other side is no number."""
         before, after = self.tokens[self.at - 2], self.peek()
-        ends = after.kind == "end" or (after.kind == "mark" and after.text in ENDS) or after.word in COMPARED_ENDS
+        ends = after.kind == "end" or (after.kind == "mark" and after.text in ENDS) or after.word in COMPARISON_ENDS
         is_value = before.kind in {"name", "quoted"} or before.text in {")", "]"}
-        if token.text in COMPARED and ends and is_value:
-            self._number()
+        if token.text in COMPARISONS and ends and is_value:
+            self._note_number()
 
-    def _number(self) -> None:
-        """Note the number that is next, if one is: a parameter in its place means the same and costs the same."""
-        if self.here.kind in {"integer", "float"} and len(self.here.text) <= DIGITS:
+    def _note_number(self) -> None:
+        """Record a number that is next: a parameter in its place has the same meaning and cost."""
+        if self.next_token.kind in {"integer", "float"} and len(self.next_token.text) <= MAX_DIGITS:
             self.reading.numbers.add(self.at)
 
     # --- calls
@@ -504,10 +515,10 @@ class Reader:
             return Part("variable", token, name)
         opening, lowered, used = self.at, name.lower(), len(self.reading.uses)
         if lowered not in FUNCTIONS:
-            raise no_function(name)
+            raise unknown_function(name)
         self.take()
         if token.word in PATH_FUNCTIONS:
-            parts: tuple[Part, ...] = (self._searched("function", token),)
+            parts: tuple[Part, ...] = (self._path_in_search("function", token),)
         elif lowered in PREDICATES and self.peek().word == "IN":
             parts = self._loop()
         else:
@@ -519,7 +530,7 @@ class Reader:
             self.reading.insert_before(opening - 1, "[__k IN ")
             self.reading.insert_after(self.at - 1, f" WHERE __k <> '{SCENE_KEY}']")
         if lowered == "coalesce":
-            self.reading.uses[used:] = [replace(use, tested=True) for use in self.reading.uses[used:]]
+            self.reading.uses[used:] = [replace(use, may_be_absent=True) for use in self.reading.uses[used:]]
         kind = "loop" if lowered in PREDICATES and parts and parts[0].kind == "variable" else "call"
         return Part(kind, token, lowered, parts)
 
@@ -537,7 +548,7 @@ class Reader:
 
     def _loop(self) -> tuple[Part, ...]:
         """Read `x IN list WHERE … | …`: the variable, the list, then the rest."""
-        variable = Part("variable", self.here, self.take_name())
+        variable = Part("variable", self.next_token, self.take_name())
         self.take()
         return (variable, self.expression(), *self._rest_of_loop())
 
@@ -550,13 +561,17 @@ class Reader:
 
     def _list(self, token: Token) -> Part:
         """Read a list, a list comprehension or a pattern comprehension; the bracket is taken."""
-        if self.peek().word == "IN" and self.here.kind in {"name", "quoted"}:
+        if self.peek().word == "IN" and self.next_token.kind in {"name", "quoted"}:
             parts, kind = self._loop(), "loop"
         else:
-            if self.here.kind in {"name", "quoted"} and self.is_mark("=", offset=1) and self.is_mark("(", offset=2):
+            if (
+                self.next_token.kind in {"name", "quoted"}
+                and self.is_mark("=", offset=1)
+                and self.is_mark("(", offset=2)
+            ):
                 self.at += 2
             found = [] if self.is_mark("]") else [self.expression()]
-            kind = "gather" if self.here.word == "WHERE" or self.is_mark("|") else "list"
+            kind = "gather" if self.next_token.word == "WHERE" or self.is_mark("|") else "list"
             found += self._rest_of_loop()
             while self.take_mark(","):
                 found.append(self.expression())
@@ -575,7 +590,7 @@ class Reader:
         return Part("map", token, "", tuple(entries))
 
     def _entry(self, of: Part | None) -> Part:
-        token = self.here
+        token = self.next_token
         if of and self.take_mark("."):
             if self.take_mark("*"):
                 return Part("entry", token, "*", (of,))
@@ -589,7 +604,7 @@ class Reader:
         return Part("entry", token, name, (self.expression(),))
 
     def _index(self, base: Part) -> Part:
-        """Read what stands in `x[…]`; the bracket is taken. It never leads to the scene's key."""
+        """Read the index in `x[…]`; the bracket is taken. The index can't reach the scene's key."""
         opening, closing = self.at - 1, self.closing[self.at - 1]
         inside = self.tokens[self.at : closing]
         if any(token.kind == "string" and token.value == SCENE_KEY for token in inside):
@@ -608,7 +623,7 @@ class Reader:
             token = self.tokens[at]
             if token.text == "..":
                 return True
-            if token.word in COUNTS and self.tokens[at + 1].text == "(":
+            if token.word in INTEGER_FUNCTIONS and self.tokens[at + 1].text == "(":
                 at = self.closing[at + 1]
             elif token.text in {"(", "["}:
                 at, number = self.closing[at], False
@@ -621,33 +636,33 @@ class Reader:
 
     def _key(self) -> Token:
         """Move past the key of a map or a property's name, which may be a keyword but not the scene's key."""
-        if self.here.kind not in {"name", "quoted"}:
+        if self.next_token.kind not in {"name", "quoted"}:
             self.refuse("a property's name should stand here")
-        if self.here.value == SCENE_KEY:
+        if self.next_token.value == SCENE_KEY:
             raise scene_key()
         return self.take()
 
     def _property(self) -> str:
         token = self._key()
-        tested = self.here.word == "IS" and "NULL" in {self.peek().word, self.peek(2).word}
-        self.reading.uses.append(Use("property", token, token.value, tested=tested))
+        may_be_absent = self.next_token.word == "IS" and "NULL" in {self.peek().word, self.peek(2).word}
+        self.reading.uses.append(NameUse("property", token, token.value, may_be_absent=may_be_absent))
         return token.value
 
     def labels(self, kind: UseKind, *, bars: bool = True) -> bool:
-        """Read a label expression; return whether it chains labels by colons."""
+        """Read a label expression; return True if it chains labels by colons."""
         chained = False
         while True:
             while self.take_mark("!"):
                 pass
             if self.take_mark("("):
-                self.stops.add(self.at - 1)
+                self.pattern_brackets.add(self.at - 1)
                 self.labels(kind, bars=bars)
                 self.expect(")")
             elif not self.take_mark("%"):
-                if self.here.kind not in {"name", "quoted"}:
+                if self.next_token.kind not in {"name", "quoted"}:
                     self.refuse("a label or a relation type should stand here")
                 token = self.take()
-                self.reading.uses.append(Use(kind, token, token.value))
+                self.reading.uses.append(NameUse(kind, token, token.value))
             if self.is_mark(":") and kind != "relation_type":
                 chained = True
             elif not self.is_mark("&") and not (self.is_mark("|") and (bars or self._is_label_ahead())):
@@ -672,42 +687,42 @@ class Reader:
         return tuple(found)
 
     def _path(self) -> Part:
-        token, name = self.here, ""
-        if self.here.kind in {"name", "quoted"} and self.is_mark("=", offset=1):
+        token, name = self.next_token, ""
+        if self.next_token.kind in {"name", "quoted"} and self.is_mark("=", offset=1):
             name = self.take_name()
             self.take()
         selected = self._selector()
-        if self.here.word in PATH_FUNCTIONS and self.is_mark("(", offset=1):
+        if self.next_token.word in PATH_FUNCTIONS and self.is_mark("(", offset=1):
             self.at += 2
-            path = self._searched("function", token)
+            path = self._path_in_search("function", token)
             self.expect(")")
         else:
-            path = self._searched("selector" if selected else "", token)
+            path = self._path_in_search("selector" if selected else "", token)
         return replace(path, name=name)
 
-    def _searched(self, search: Search, token: Token) -> Part:
+    def _path_in_search(self, search: Search, token: Token) -> Part:
         around, self.search = self.search, search
         path = self.chain(token, free=True)
         self.search = around
         return path
 
     def _selector(self) -> bool:
-        """Move past ALL SHORTEST, SHORTEST 3 PATHS and the like; return whether it asks for a search."""
+        """Move past ALL SHORTEST, SHORTEST 3 PATHS and the like; return True for a search."""
         first = self.at
-        while self.here.word in SELECTORS or (self.at > first and self.here.kind == "integer"):
+        while self.next_token.word in SELECTORS or (self.at > first and self.next_token.kind == "integer"):
             token = self.take()
             if token.kind == "integer":
                 self.reading.selected.append(integer_of(token.text))
         return any(token.word in {"SHORTEST", "ANY"} for token in self.tokens[first : self.at])
 
     def chain(self, token: Token, *, free: bool) -> Part:
-        """Read nodes joined by relations; where `free`, groups may stand among them."""
-        parts = [*self._stop(free=free)]
+        """Read nodes joined by relations; with `free`, groups are allowed too."""
+        parts = [*self._node_or_group(free=free)]
         while True:
             if self.is_arrow(self.at):
-                parts += [self._relation(), *self._stop(free=free)]
+                parts += [self._relation(), *self._node_or_group(free=free)]
             elif free and self.is_mark("("):
-                parts += self._stop(free=free)
+                parts += self._node_or_group(free=free)
             else:
                 return Part("path", token, parts=tuple(parts))
 
@@ -718,11 +733,11 @@ class Reader:
             marks = marks[1:]
         return marks[:2] == ["-", "["] or (marks[:2] == ["-", "-"] and marks[2:3] != [""])
 
-    def _stop(self, *, free: bool) -> tuple[Part, ...]:
+    def _node_or_group(self, *, free: bool) -> tuple[Part, ...]:
         """Read a node, or a group `((a)-[:ON]->(b) WHERE …){1,3}`, whose hops repeat."""
         if not self.is_mark("("):
             self.refuse("a node such as (n:Object) should stand here")
-        self.stops.add(self.at)
+        self.pattern_brackets.add(self.at)
         token = self.take()
         if not (free and (self.is_mark("(") or self.is_mark("=", offset=1))):
             return (self._node(token),)
@@ -736,7 +751,9 @@ class Reader:
     def _variable(self) -> str:
         """Move past the variable of a node or a relation, if one is next."""
         ends = self.is_mark(":", ")", "{", "]", "*", offset=1) or self.peek().word in {"IS", "WHERE"}
-        is_name = self.here.kind == "quoted" or (self.here.kind == "name" and self.here.word not in NO_NAMES | {"IS"})
+        is_name = self.next_token.kind == "quoted" or (
+            self.next_token.kind == "name" and self.next_token.word not in NEVER_NAMES | {"IS"}
+        )
         return self.take().value if is_name and ends else ""
 
     def _node(self, token: Token) -> Part:
@@ -766,17 +783,17 @@ class Reader:
         """Read the map of a node or a relation; the brace is taken."""
         entries = []
         while not self.take_mark("}"):
-            token, name = self.here, self._property()
+            token, name = self.next_token, self._property()
             self.expect(":")
             if self.is_mark(",", "}", offset=1):
-                self._number()
+                self._note_number()
             entries.append(Part("entry", token, name, (self.expression(),)))
             if not self.take_mark(",") and not self.is_mark("}"):
                 self.refuse("the map should end here")
         return tuple(entries)
 
     def _relation(self) -> Hop:
-        token, first, used = self.here, self.at, len(self.reading.uses)
+        token, first, used = self.next_token, self.at, len(self.reading.uses)
         backward = self.take_mark("<")
         self.expect("-")
         name = ""
@@ -790,7 +807,7 @@ class Reader:
                 self.labels("relation_type")
                 types = tuple(use.name for use in self.reading.uses[used:])
                 is_exact = not any(one.text in {"!", "%"} for one in self.tokens[first : self.at])
-            longest = self._reach() if self.take_mark("*") else 1
+            longest = self._length_bound() if self.take_mark("*") else 1
             parts = self._properties() if self.take_mark("{") else ()
             parts += self._where()
             self.expect("]")
@@ -799,13 +816,13 @@ class Reader:
         hop = Hop("hop", token, name, parts, types, is_exact and bool(types), direction, longest, self.search)
         return _repeated(hop, self._quantifier())
 
-    def _reach(self) -> int | None:
-        """Read `1..4` after `*`; return the upper bound, None if there is none."""
+    def _length_bound(self) -> int | None:
+        """Read `1..4` after `*`; return the upper bound, None if unbounded."""
         low = self._integer()
         return self._integer() if self.take_mark("..") else low
 
     def _quantifier(self) -> int | None:
-        """Read `{1,3}`, `+` or `*`, if it is next; return how often at most, None if there is no bound."""
+        """Read `{1,3}`, `+` or `*`, if it is next; return the maximum repetitions, None if unbounded."""
         if self.take_mark("+", "*"):
             return None
         if not self.take_mark("{"):
@@ -817,7 +834,7 @@ class Reader:
         return high
 
     def _integer(self) -> int | None:
-        return integer_of(self.take().text) if self.here.kind == "integer" else None
+        return integer_of(self.take().text) if self.next_token.kind == "integer" else None
 
 
 def _is_value(parts: list[Part]) -> bool:

@@ -1,4 +1,4 @@
-"""The gate: a model's query read, bound to one scene, judged, run within limits, and answered in plain values."""
+"""The gate: it parses a model's query, binds it to one scene, checks its plan, and runs it within limits."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from typing import Any, Final, cast
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
-from scenecypher.db.gate.arrival import exceeds
+from scenecypher.db.gate.cache import LRUCache
+from scenecypher.db.gate.coalesced_read import CoalescedRead
 from scenecypher.db.gate.cost import Cost
-from scenecypher.db.gate.hints import Known
-from scenecypher.db.gate.judge import VERIFIED, judge
-from scenecypher.db.gate.kept import Kept
+from scenecypher.db.gate.hints import KnownValues
+from scenecypher.db.gate.judge import VERIFIED, check_plan
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.looks import Looks
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
 from scenecypher.db.gate.plan import Plan
-from scenecypher.db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
-from scenecypher.db.gate.values import JsonValue, plain
-from scenecypher.db.gate.watch import Watchdog, Watched
+from scenecypher.db.gate.record_size import exceeds
+from scenecypher.db.gate.scope import SCENE_PARAMETER, ScopedQuery, Value, scope
+from scenecypher.db.gate.values import JsonValue, json_value
+from scenecypher.db.gate.watch import Watchdog, WatchedTransaction
 from scenecypher.db.schema import Vocabulary
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.catalog import version_under_lock
@@ -37,17 +37,17 @@ from scenecypher.db.telemetry import span
 from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, SceneReplaced, ServiceError
 
 LOG: Final = logging.getLogger("scenecypher.db")
-QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
+QUERY_SPAN_ATTRIBUTES: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
 PLANNING_TRIES: Final = 2
-"""How often the server is asked for a plan that it does not make in time."""
-TRIES: Final = 8
-"""How often a query is run whose scene changes meanwhile."""
+"""Maximum requests for a plan that the server does not make in time."""
+VERSION_TRIES: Final = 8
+"""Maximum runs of a query while its scene changes."""
 GRACE_S: Final = 0.5
-"""How long after its time limit the server may take to end a transaction before the watchdog does."""
-KEPT: Final = 512
-"""Texts, verdicts and versions that are remembered."""
-VERDICT_S: Final = 600.0
-"""How long a verdict holds: the server may plan anew as its data changes."""
+"""Time after a transaction's limit until the watchdog terminates it, if the server has not."""
+CACHE_SIZE: Final = 512
+"""Maximum entries of each cache: texts, plans, bounds, versions."""
+PLAN_S: Final = 600.0
+"""Lifetime of a checked plan in the cache: the server may plan anew as its data changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SceneRef:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A query that may run: its text as the server gets it, the server's plan, and the most steps that it may take."""
+    """An accepted query: its text as sent to the server, the server's plan, and the maximum steps."""
 
     text: str
     parameters: dict[str, Value]
@@ -69,8 +69,8 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
-    """What is known of a query without running it: of a refused one as much as came before the refusal."""
+class Explanation:
+    """The text, plan and cost of a query that was not run. A refused query has what came before the refusal."""
 
     text: str | None = None
     parameters: Mapping[str, Value] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows of an answer at one version of the scene; `truncated` says why there are no more, if there are."""
+    """The rows of an answer at one version of the scene; `truncated` says where rows were cut off, or is None."""
 
     columns: tuple[str, ...]
     rows: list[list[JsonValue]]
@@ -95,9 +95,10 @@ class PlanningTimeout(Exception):
 
 
 class Gate:
-    """Runs queries of untrusted authors on one scene each; safe to share between threads. Makes no call by itself.
+    """Runs queries of untrusted authors, each on one scene. Safe to share between threads.
 
-    Heavy queries share the database's slots; `tell` gets a line when one waits for its turn.
+    The constructor sends nothing to the server. Expensive queries share the database's slots; `tell` gets a line when
+    one waits for a slot.
     """
 
     def __init__(
@@ -106,108 +107,112 @@ class Gate:
         self.limits = limits or Limits()
         self._database, self._tell = database, tell
         self._watchdog = Watchdog(database, lost_s=self.limits.lost_seconds)
-        self._lost: set[str] = set()
-        self._texts: Kept[tuple[str, Vocabulary, Bounds], Scoped] = Kept(KEPT)
-        self._plans: Kept[str, tuple[float, bool, Plan]] = Kept(KEPT)
-        self._bounds: Kept[str, tuple[int, Bounds]] = Kept(KEPT)
-        self._versions: Kept[str, int] = Kept(KEPT)
-        self._looks: Kept[str, Looks] = Kept(KEPT)
+        self._lost_shapes: set[str] = set()
+        self._texts: LRUCache[tuple[str, Vocabulary, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
+        self._plans: LRUCache[str, tuple[float, bool, Plan]] = LRUCache(CACHE_SIZE)
+        self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
+        self._versions: LRUCache[str, int] = LRUCache(CACHE_SIZE)
+        self._version_reads: LRUCache[str, CoalescedRead] = LRUCache(CACHE_SIZE)
         self._server = VERIFIED
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
-    def check(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Verdict:
-        """Everything short of running it. `known`: values that occur in the scene, for better hints.
+    def check(
+        self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None
+    ) -> Verdict:
+        """Check a query and its plan without running it. `known` are values that occur in the scene, for better hints.
 
         Raises QueryRefused, ServiceError.
         """
-        scoped, plan = self._judged(self._scoped(cypher, scene, vocabulary, known), scene)
+        scoped, plan = self._accepted(self._scoped(cypher, scene, vocabulary, known), scene)
         return Verdict(scoped.text, dict(scoped.parameters), plan, scoped.cost.steps)
 
-    def explain(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Explained:
-        """The same for people: a refusal is part of it. Raises ServiceError."""
-        found = Explained()
+    def explain(
+        self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None
+    ) -> Explanation:
+        """Explain a query to people; a refusal is part of the result. Raises ServiceError."""
+        found = Explanation()
         try:
             scoped = self._scoped(cypher, scene, vocabulary, known)
-            found = Explained(scoped.text, scoped.parameters, cost=scoped.cost)
-            found = replace(found, plan=self._planned(scoped, scene)[0])
-            scoped, plan = self._judged(scoped, scene)
+            found = Explanation(scoped.text, scoped.parameters, cost=scoped.cost)
+            found = replace(found, plan=self._plan(scoped, scene)[0])
+            scoped, plan = self._accepted(scoped, scene)
             found = replace(found, text=scoped.text, plan=plan)
         except QueryRefused as refused:
             return replace(found, refused=refused)
         return found
 
-    def run(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Answer:
-        """The answer of one query at one version of the scene.
+    def run(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None) -> Answer:
+        """Run a query and return its answer at one version of the scene.
 
         Raises QueryRefused, SceneReplaced, ServiceError.
         """
         start = time.perf_counter()
         with span("gate", {"scenecypher.scene": scene.name}) as gated:
-            scoped, _ = self._judged(self._scoped(cypher, scene, vocabulary, known), scene)
+            scoped, _ = self._accepted(self._scoped(cypher, scene, vocabulary, known), scene)
             with (
-                self._turn(scoped.cost.steps),
-                span("query neo4j", {**QUERYING, "db.query.text": scoped.text}, kind="CLIENT") as queried,
+                self._slot(scoped.cost.steps),
+                span("query neo4j", {**QUERY_SPAN_ATTRIBUTES, "db.query.text": scoped.text}, kind="CLIENT") as queried,
             ):
-                columns, rows, truncated, version = self._steady(scoped, scene)
+                columns, rows, truncated, version = self._read_one_version(scoped, scene)
                 queried.note({"db.response.returned_rows": len(rows)})
             gated.note({"scenecypher.version": version, "scenecypher.truncated": truncated is not None})
         return Answer(columns, rows, truncated, version, time.perf_counter() - start)
 
     # --- before the server
 
-    def _scoped(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: Known | None) -> Scoped:
+    def _scoped(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: KnownValues | None) -> ScopedQuery:
         bounds = self._current_bounds(scene)
-        return self._texts.get(
+        return self._texts.get_or_create(
             (cypher, vocabulary, bounds),
             lambda: scope(cypher, vocabulary, self.limits, known=known, bounds=bounds),
         )
 
     def _current_bounds(self, scene: SceneRef) -> Bounds:
         """Return the scene's bounds as of the version that was seen last. Raises SceneReplaced."""
-        kept, version = self._bounds.peek(scene.key), self._versions.peek(scene.key)
-        if kept is None or (version or 0) > kept[0]:
-            kept = current_bounds(self._database, scene.key)
-            if kept is None:
+        cached, version = self._bounds.get(scene.key), self._versions.get(scene.key)
+        if cached is None or (version or 0) > cached[0]:
+            cached = current_bounds(self._database, scene.key)
+            if cached is None:
                 raise SceneReplaced(scene.name)
-            self._bounds.put(scene.key, kept)
-        return kept[1]
+            self._bounds.put(scene.key, cached)
+        return cached[1]
 
-    def _judged(self, scoped: Scoped, scene: SceneRef) -> tuple[Scoped, Plan]:
-        """Return the text to run and its plan, with which the judge agreed; the server is asked once for each shape.
+    def _accepted(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[ScopedQuery, Plan]:
+        """Return the query to run and its plan, which the judge accepted; each shape is planned once.
 
-        The server chooses a plan by what the whole database holds. Where the judge refuses it, the text is planned
+        The server chooses a plan by what the whole database holds. If the judge refuses the plan, the query is planned
         again with index hints.
         """
         now = time.monotonic()
-        kept = self._plans.peek(scoped.text)
-        if kept is None or kept[0] <= now:
+        cached = self._plans.get(scoped.text)
+        if cached is None or cached[0] <= now:
             is_hinted, plan = False, Plan("none")
             try:
-                plan = self._agreed(scoped, scene)
+                plan = self._checked_plan(scoped, scene)
             except QueryRefused as refused:
                 if refused.code != "plan" or scoped.hinted is None:
                     raise
-                is_hinted, plan = True, self._agreed_hinted(scoped.hinted, scene, refused)
-            kept = (now + VERDICT_S, is_hinted, plan)
-            self._plans.put(scoped.text, kept)
-        return (scoped.hinted or scoped) if kept[1] else scoped, kept[2]
+                is_hinted, plan = True, self._checked_hinted_plan(scoped.hinted, scene, refused)
+            cached = (now + PLAN_S, is_hinted, plan)
+            self._plans.put(scoped.text, cached)
+        return (scoped.hinted or scoped) if cached[1] else scoped, cached[2]
 
-    def _agreed(self, scoped: Scoped, scene: SceneRef) -> Plan:
-        plan, query_type = self._planned(scoped, scene)
-        judge(plan, query_type, version=self._server)
+    def _checked_plan(self, scoped: ScopedQuery, scene: SceneRef) -> Plan:
+        plan, query_type = self._plan(scoped, scene)
+        check_plan(plan, query_type, version=self._server)
         return plan
 
-    def _agreed_hinted(self, hinted: Scoped, scene: SceneRef, refused: QueryRefused) -> Plan:
+    def _checked_hinted_plan(self, hinted: ScopedQuery, scene: SceneRef, refused: QueryRefused) -> Plan:
         try:
-            return self._agreed(hinted, scene)
+            return self._checked_plan(hinted, scene)
         except QueryRefused as again:
             raise refused from again
 
-    def _planned(self, scoped: Scoped, scene: SceneRef) -> tuple[Plan, str | None]:
-        """The server's plan, and what it says that the query does."""
+    def _plan(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[Plan, str | None]:
+        """Return the server's plan and query type. Raises ServiceError if the server is too busy to plan."""
         for _ in range(PLANNING_TRIES):
             try:
-                return retry_once_on_disconnect(lambda: self._explained(scoped, scene))
+                return retry_once_on_disconnect(lambda: self._explain_once(scoped, scene))
             except PlanningTimeout:
                 continue
         msg = (
@@ -217,10 +222,10 @@ class Gate:
         )
         raise ServiceError(msg, retryable=True)
 
-    def _explained(self, scoped: Scoped, scene: SceneRef) -> tuple[Plan, str | None]:
+    def _explain_once(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[Plan, str | None]:
         seconds = self.limits.planning_seconds
         try:
-            with self._asked(EXPLAIN + scoped.text, scoped, scene, seconds=seconds) as result:
+            with self._running(EXPLAIN + scoped.text, scoped, scene, seconds=seconds) as result:
                 summary = result.consume()
             self._note_version(summary.server.agent.rpartition("/")[2])
         except QueryRefused as refused:
@@ -230,37 +235,37 @@ class Gate:
         return Plan.of(summary.plan or {"operatorType": "none"}), summary.query_type
 
     def _note_version(self, version: str) -> None:
-        """Warn once of a server whose plans the judge was not tested on."""
+        """Warn once if the server's version is not the one that the judge was tested on."""
         if version not in {self._server, VERIFIED}:
             LOG.warning("the gate was tested on Neo4j %s, this is %s: it may refuse what is fine", VERIFIED, version)
         self._server = version
 
     # --- on the server
 
-    def _turn(self, steps: float) -> AbstractContextManager[None]:
-        """Return the wait for a slot, which a cheap query does not need."""
+    def _slot(self, steps: float) -> AbstractContextManager[None]:
+        """Return the context that holds a slot of the database; a cheap query needs none."""
         if steps <= self.limits.cheap_steps:
             return nullcontext()
-        return self._database.slots.taken(waiting=self._waiting)
+        return self._database.slots.taken(waiting=self._tell_waiting)
 
-    def _waiting(self, ahead: int) -> None:
+    def _tell_waiting(self, ahead: int) -> None:
         if self._tell is not None:
             self._tell(f"the query waits: others that cost much run, {ahead} more before it…")
 
     @contextmanager
-    def _asked(self, text: str, scoped: Scoped, scene: SceneRef, *, seconds: float) -> Iterator[Result]:
-        """The rows of a text, timed by the server and watched by us; errors in words for models.
+    def _running(self, text: str, scoped: ScopedQuery, scene: SceneRef, *, seconds: float) -> Iterator[Result]:
+        """Run a text under the server's time limit and the watchdog; translate errors into refusals for models.
 
-        Raises QueryRefused at once where the same shape has cost everybody the server before.
+        Raises QueryRefused at once if a query of the same shape caused a lost server before.
         """
-        if scoped.text in self._lost:
-            raise lost()
+        if scoped.text in self._lost_shapes:
+            raise lost_refusal()
         mark = f"{self._mark}-{next(self._numbers)}"
         try:
             with (
-                self._watchdog.over(mark, seconds + GRACE_S) as watched,
-                self._noting(scoped.text, watched),
-                asked(self._database, text, scoped, scene, seconds=seconds, mark=mark) as result,
+                self._watchdog.watch(mark, seconds + GRACE_S) as watched,
+                self._noting_lost(scoped.text, watched),
+                run_scoped(self._database, text, scoped, scene, seconds=seconds, mark=mark) as result,
             ):
                 yield result
         except QueryFailed as error:
@@ -273,30 +278,30 @@ class Gate:
             raise QueryRefused("memory", msg, hint="collect or sort less, or add LIMIT earlier") from error
 
     @contextmanager
-    def _noting(self, shape: str, watched: Watched) -> Iterator[None]:
-        """Refuse a shape from now on if its transaction went on for too long after it was ended."""
+    def _noting_lost(self, shape: str, watched: WatchedTransaction) -> Iterator[None]:
+        """Record a shape as lost if its transaction ran on for too long after it was terminated."""
         try:
             yield
         except ServiceError as error:
             if watched.lost:
-                raise lost() from error
+                raise lost_refusal() from error
             raise
         finally:
             if watched.lost:
-                self._lost.add(shape)
+                self._lost_shapes.add(shape)
 
-    def _steady(
-        self, scoped: Scoped, scene: SceneRef
+    def _read_one_version(
+        self, scoped: ScopedQuery, scene: SceneRef
     ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None, int]:
-        """The rows, and the version that the scene had from before they were read until after.
+        """Return the rows, and the version that the scene had before and after they were read.
 
-        A version only grows. So the one that was seen last, however long ago, serves as the one before: where it
-        still holds afterwards, nothing was committed in between.
+        Versions only grow. So the version that was seen last, however long ago, serves as the one before: if it is
+        unchanged afterwards, nothing was committed in between.
         """
-        before = self._versions.peek(scene.key)
+        before = self._versions.get(scene.key)
         if before is None:
             before = self._version(scene)
-        for _ in range(TRIES):
+        for _ in range(VERSION_TRIES):
             columns, rows, truncated = self._rows(scoped, scene)
             after = self._version(scene)
             self._versions.put(scene.key, after)
@@ -306,41 +311,41 @@ class Gate:
         msg = f"scene {scene.name!r} changes faster than the query reads it; ask again"
         raise ServiceError(msg, retryable=True)
 
-    def _rows(self, scoped: Scoped, scene: SceneRef) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
+    def _rows(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
 
         def read() -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
-            with self._asked(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
+            with self._running(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
                 return collect(result, scoped, self.limits)
 
         return retry_once_on_disconnect(read)
 
     def _version(self, scene: SceneRef) -> int:
-        """The scene's version between two commits, seen by a look that begins now. Raises SceneReplaced.
+        """Return the scene's version between two commits, from a read that begins now. Raises SceneReplaced.
 
-        Waits for whoever is half through a commit: the server may show its version before or after the rest.
+        Waits for a commit under way, whose version the server may show before or after the rest.
         """
-        look = partial(version_under_lock, self._database, scene.key, scene.name)
-        return self._looks.get(scene.key, Looks).fresh(look)
+        read = partial(version_under_lock, self._database, scene.key, scene.name)
+        return self._version_reads.get_or_create(scene.key, CoalescedRead).fresh(read)
 
 
-def asked(
-    database: Database, text: str, scoped: Scoped, scene: SceneRef, *, seconds: float, mark: str
+def run_scoped(
+    database: Database, text: str, scoped: ScopedQuery, scene: SceneRef, *, seconds: float, mark: str
 ) -> AbstractContextManager[Result]:
-    """The rows of a text that was made from a model's, in read mode.
+    """Run a text that `scope` made from a model's, in read mode, and return its rows.
 
-    The one place where text that is no literal of ours goes to the server: `scope` made it, which no type can say.
+    This is the only place that sends a text to the server that is no literal of ours; no type can express that.
     """
     parameters = {**scoped.parameters, SCENE_PARAMETER: scene.key}
     return database.run_read_only(cast("Any", text), parameters, timeout_s=seconds, mark=mark)
 
 
 def collect(
-    result: Result, scoped: Scoped, limits: Limits
+    result: Result, scoped: ScopedQuery, limits: Limits
 ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
-    """Columns and rows up to the limits, and what was cut off. Raises QueryRefused for a row beyond them."""
+    """Return columns, rows up to the limits, and where rows were cut off. Raises QueryRefused for a too long row."""
     keys = tuple(result.keys())
-    kept = len(keys) - len(scoped.columns)
-    columns = keys[:kept] + scoped.columns
+    starred = len(keys) - len(scoped.columns)
+    columns = keys[:starred] + scoped.columns
     rows: list[list[JsonValue]] = []
     size = 0
     for row in records(result, limits):
@@ -348,7 +353,7 @@ def collect(
             return columns, rows, f"the first {limits.rows:,} rows; there are more"
         length = len(json.dumps(row))
         if length > limits.row_bytes:
-            raise too_long(limits)
+            raise row_too_long(limits)
         size += length
         if size > limits.total_bytes:
             return columns, rows, f"the first {len(rows):,} rows, {limits.total_bytes:,} bytes; there are more"
@@ -357,7 +362,7 @@ def collect(
 
 
 def records(result: Result, limits: Limits) -> Iterator[list[JsonValue]]:
-    """The rows as plain values, each measured as it arrives.
+    """Yield the rows as JSON values; each is measured before it is converted.
 
     Raises QueryRefused for a row beyond the limits, and for a value that the driver can't take, such as a year 10,000.
     """
@@ -365,20 +370,20 @@ def records(result: Result, limits: Limits) -> Iterator[list[JsonValue]]:
         try:
             values = record.values()
             if exceeds(values, limits.row_bytes):
-                raise too_long(limits)
-            yield [plain(value) for value in values]
+                raise row_too_long(limits)
+            yield [json_value(value) for value in values]
         except BrokenRecordError as error:
             msg = "a value of the answer is out of range"
             raise QueryRefused("failed", msg, hint="return it as text, or not at all") from error
 
 
-def too_long(limits: Limits) -> QueryRefused:
+def row_too_long(limits: Limits) -> QueryRefused:
     """Return the refusal of a row beyond the limits."""
     msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
     return QueryRefused("size", msg, hint="return fewer values in a row, or count them")
 
 
-def lost() -> QueryRefused:
+def lost_refusal() -> QueryRefused:
     """Return the refusal of a query that the server could not end."""
     msg = "the server can't end a query of this form once it runs"
     return QueryRefused("lost", msg, hint="ask for less: no loops within loops, simpler regular expressions")

@@ -1,4 +1,4 @@
-"""Scope by insertion: the model's own text, each node in it bound to one scene, each string in it a parameter."""
+"""Scope by insertion: the model's own text with each node bound to one scene and each string as a parameter."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.gate.cost import NOTHING, Cost, cost_of
 from scenecypher.db.gate.counts import check_counts
-from scenecypher.db.gate.hints import Known, check_names
-from scenecypher.db.gate.lexer import Kind, Token, integer_of, tokens_of
+from scenecypher.db.gate.hints import KnownValues, check_names
+from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.reader import LABEL, Reader
 from scenecypher.db.gate.syntax import Reading
@@ -21,22 +21,22 @@ from scenecypher.errors import QueryRefused
 Value: TypeAlias = str | int | float
 
 SCENE_PARAMETER: Final = "__scene"
-LIFTED: Final[Mapping[Kind, tuple[str, Callable[[str], Value]]]] = {
+PARAMETER_TYPES: Final[Mapping[TokenKind, tuple[str, Callable[[str], Value]]]] = {
     "string": ("p", str),
     "integer": ("i", integer_of),
     "float": ("f", float),
 }
-"""How the names of parameters begin, by what they hold: the server's plan depends on their types."""
+"""The letter in a parameter's name and the conversion to its value, by type: the server's plan depends on types."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scoped:
+class ScopedQuery:
     """A text that reads one scene only, once `$__scene` is its key.
 
-    `text` is its shape: queries that differ in `parameters` alone share it, which are all strings and those numbers on
-    which neither the plan nor a rule depends. `hinted` is the same with index hints, for a plan that reads more
-    than the scene. `columns` are the last columns as the model wrote them; `origin` tells which of its tokens stands
-    where in `text`.
+    `text` is its shape: queries that differ only in `parameters` share it. Parameters are all strings, and the numbers
+    on which neither the plan nor a rule depends. `hinted` is the query with index hints, to use if the plan of `text`
+    reads more than the scene. `columns` are the last columns as the model wrote them; `origin` maps offsets in `text`
+    to the model's tokens.
     """
 
     text: str
@@ -44,20 +44,20 @@ class Scoped:
     columns: tuple[str, ...]
     origin: tuple[tuple[int, str], ...] = field(repr=False)
     cost: Cost = NOTHING
-    hinted: Scoped | None = field(repr=False, default=None)
+    hinted: ScopedQuery | None = field(repr=False, default=None)
 
     def piece_at(self, offset: int) -> str:
-        """The model's word at or before a place in `text`."""
+        """Return the model's token at or before an offset in `text`."""
         at = bisect_right(self.origin, offset, key=lambda pair: pair[0]) - 1
         return self.origin[at][1] if at >= 0 else ""
 
 
 def scope(
-    cypher: str, vocabulary: Vocabulary, limits: Limits, *, known: Known | None = None, bounds: Bounds = UNKNOWN
-) -> Scoped:
+    cypher: str, vocabulary: Vocabulary, limits: Limits, *, known: KnownValues | None = None, bounds: Bounds = UNKNOWN
+) -> ScopedQuery:
     """Read, check and bind a query about a scene of at most this size.
 
-    Raises QueryRefused for whatever is not understood, unknown or too costly.
+    Raises QueryRefused for a text that is not understood, names unknown things or costs too much.
     """
     if len(cypher) > limits.text_length:
         raise QueryRefused(
@@ -75,11 +75,14 @@ def scope(
     return replace(scoped, cost=cost, hinted=replace(render(tokens, reading), cost=cost) if reading.hinted else None)
 
 
-def render(tokens: tuple[Token, ...], reading: Reading) -> Scoped:
-    """The tokens with the insertions; blanks and comments become one blank, strings and some numbers parameters."""
+def render(tokens: tuple[Token, ...], reading: Reading) -> ScopedQuery:
+    """Return the tokens with the insertions; strings and some numbers become parameters.
+
+    Blanks and comments between two tokens become one blank.
+    """
     parts = [f"CYPHER {reading.version}"]
     length = len(parts[0])
-    names: dict[tuple[Kind, str], str] = {}
+    names: dict[tuple[TokenKind, str], str] = {}
     origin: list[tuple[int, str]] = []
     for index in range(reading.first, len(tokens) - 1):
         token = tokens[index]
@@ -93,11 +96,11 @@ def render(tokens: tuple[Token, ...], reading: Reading) -> Scoped:
         part = f"{blank}{inserted}{text}{''.join(reading.after.get(index, ()))}"
         parts.append(part)
         length += len(part)
-    parameters = {name: LIFTED[kind][1](value) for (kind, value), name in names.items()}
-    return Scoped("".join(parts), parameters, reading.columns or (), tuple(origin))
+    parameters = {name: PARAMETER_TYPES[kind][1](value) for (kind, value), name in names.items()}
+    return ScopedQuery("".join(parts), parameters, reading.columns or (), tuple(origin))
 
 
-def _parameter(token: Token, names: dict[tuple[Kind, str], str]) -> str:
-    """The name of the token's parameter; equal values have one."""
+def _parameter(token: Token, names: dict[tuple[TokenKind, str], str]) -> str:
+    """Return the name of the token's parameter; equal values share one."""
     value = token.value if token.kind == "string" else token.text
-    return names.setdefault((token.kind, value), f"__{LIFTED[token.kind][0]}{len(names)}")
+    return names.setdefault((token.kind, value), f"__{PARAMETER_TYPES[token.kind][0]}{len(names)}")

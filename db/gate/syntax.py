@@ -1,4 +1,4 @@
-"""The tree that the reader makes of a query: enough of its structure to bound the cost, no more."""
+"""The syntax tree of a query, only as detailed as the cost bound needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UseKind: TypeAlias = Literal["label", "relation_type", "either", "property"]
 Search: TypeAlias = Literal["", "function", "selector"]
 
 CASE = " case"
-"""The variable that stands for the value after CASE, before an operator as in ``CASE x WHEN > 3``."""
+"""The variable for the value after CASE in a WHEN that begins with an operator, as in ``CASE x WHEN > 3``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +49,28 @@ class Hop(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """A name of the registry that the text uses; `tested`: a property whose absence is provided for."""
+class NameUse:
+    """A name of the registry that the text uses; `may_be_absent`: a property whose absence the query handles."""
 
     kind: UseKind
     token: Token
     name: str
-    tested: bool = False
+    may_be_absent: bool = False
 
 
 @dataclass(slots=True)
 class Reading:
     """Insertions by token index, the names used, and the tree of the query.
 
-    `defined` are the keys of the text's own maps, `numbers` the indexes of numbers that may be parameters, `hinted`
-    the nodes that an index hint may name, by the token after which it stands.
+    `defined` are the keys of the text's own maps, `numbers` the token indexes of numbers that may be parameters,
+    `hinted` the nodes that an index hint may name, each with the token index after which the hint belongs.
     """
 
     tokens: tuple[Token, ...]
     query: Part
     before: dict[int, list[str]] = field(default_factory=dict)
     after: dict[int, list[str]] = field(default_factory=dict)
-    uses: list[Use] = field(default_factory=list)
+    uses: list[NameUse] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
     numbers: set[int] = field(default_factory=set)
     hinted: list[tuple[int, str]] = field(default_factory=list)

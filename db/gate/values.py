@@ -1,4 +1,4 @@
-"""What the server returns as plain JSON values: public properties only, no keys, no internal ids."""
+"""Conversion of the server's values to JSON values: public properties only, no keys, no internal ids."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, J
 AXES: Final = ("x", "y", "z")
 
 
-def plain(value: Any) -> JsonValue:
-    """One value of an answer.
+def json_value(value: Any) -> JsonValue:
+    """Return one value of an answer as JSON.
 
     A node is the object of its properties, a relation the same with its `type`, a path the list of its nodes and
     relations in turn, a point an object of its coordinates, a date or a duration its ISO text; NaN and infinite
@@ -30,7 +30,7 @@ def plain(value: Any) -> JsonValue:
         case float():
             return value if math.isfinite(value) else str(value)
         case list():
-            return [plain(item) for item in value]
+            return [json_value(item) for item in value]
         case _:
             return _structure(value)
 
@@ -52,12 +52,12 @@ def _structure(value: Any) -> JsonValue:
 
 
 def _public(items: Iterable[tuple[str, Any]]) -> dict[str, JsonValue]:
-    """Without the scene's key, wherever it comes from: a node, `properties(n)` or `n {.*}`."""
-    return {key: plain(value) for key, value in items if key != SCENE_KEY}
+    """Remove the scene's key, whether it comes from a node, `properties(n)` or `n {.*}`."""
+    return {key: json_value(value) for key, value in items if key != SCENE_KEY}
 
 
 def _path(path: Path) -> list[JsonValue]:
-    steps: list[JsonValue] = [plain(path.start_node)]
+    steps: list[JsonValue] = [json_value(path.start_node)]
     for relation, node in zip(path.relationships, path.nodes[1:], strict=True):
-        steps += [plain(relation), plain(node)]
+        steps += [json_value(relation), json_value(node)]
     return steps

@@ -1,4 +1,4 @@
-"""The words of the query language as tables: what may stand where, and what is refused with which advice."""
+"""Tables of the query language's words: keywords, functions, and refused words with the advice to give."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ def words(text: str) -> frozenset[str]:
 
 
 SCENE_KEY: Final = "scene"
-"""The property that every member carries; the gate writes it, a query may not."""
+"""The property of every node that holds its scene's key; the gate writes it, a query may not name it."""
 
 # --- keywords, in capitals
 
-OPERATORS: Final = words("AND OR XOR NOT IN IS CASE WHEN THEN ELSE DISTINCT CONTAINS STARTS ENDS WITH BY")
-"""Words of expressions after which a value stands: a bracket there belongs to no function and is no index."""
+OPERATOR_WORDS: Final = words("AND OR XOR NOT IN IS CASE WHEN THEN ELSE DISTINCT CONTAINS STARTS ENDS WITH BY")
+"""Words of expressions before a value: a bracket after one is neither a call nor an index."""
 
-VALUES: Final = words("NULL TRUE FALSE END")
-"""Words of expressions that are a value, or end one."""
+VALUE_WORDS: Final = words("NULL TRUE FALSE END")
+"""Words of expressions that are a value or end one."""
 
 CLAUSES: Final = words(
     "MATCH OPTIONAL WHERE WITH RETURN UNWIND CALL UNION ORDER SKIP OFFSET LIMIT AS ASC ASCENDING DESC DESCENDING "
     "NEXT FILTER LET FINISH"
 )
-"""Words at which an expression ends."""
+"""Words that end an expression."""
 
 WRITES: Final = words("CREATE MERGE SET DELETE DETACH NODETACH REMOVE FOREACH INSERT")
 COMMANDS: Final = words("DROP ALTER GRANT REVOKE DENY SHOW TERMINATE START STOP RENAME ENABLE REALLOCATE DEALLOCATE")
 
-REFUSED: Final[Mapping[str, tuple[str, str]]] = {
+REFUSED_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     **dict.fromkeys(WRITES, ("write", "queries only read; to change the scene, act in it")),
     **dict.fromkeys(COMMANDS, ("admin", "read the scene with MATCH … RETURN …")),
     "LOAD": ("file", "files can't be read; read the scene with MATCH … RETURN …"),
@@ -45,15 +45,15 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     "HAVING": ("syntax", "write WITH … WHERE …"),
     "SELECT": ("syntax", "this is Cypher, not SQL: write MATCH … RETURN …"),
 }
-"""Words that begin what is never allowed: the code of the refusal and what to do instead."""
+"""Words that begin what is never allowed, with the refusal's code and advice."""
 
-RESERVED: Final = OPERATORS | VALUES | CLAUSES | frozenset(REFUSED)
-"""No name may be one of these without backticks, since then two readers could take the text differently."""
+RESERVED: Final = OPERATOR_WORDS | VALUE_WORDS | CLAUSES | frozenset(REFUSED_WORDS)
+"""Words that are no names without backticks: two parsers could read such a text differently."""
 
 SUBQUERIES: Final = words("EXISTS COUNT COLLECT")
 SELECTORS: Final = words("ANY ALL SHORTEST PATH PATHS GROUP GROUPS")
 PATH_FUNCTIONS: Final = words("SHORTESTPATH ALLSHORTESTPATHS")
-MODES: Final = (
+MATCH_MODES: Final = (
     ("DIFFERENT", "RELATIONSHIPS"),
     ("DIFFERENT", "RELATIONSHIP"),
     ("REPEATABLE", "ELEMENTS"),
@@ -81,12 +81,12 @@ FUNCTIONS: Final = frozenset().union(
     words("point point.distance point.withinbbox date time localtime datetime localdatetime duration"),
     words("duration.between duration.indays duration.inmonths duration.inseconds"),
 )
-"""Every function that may be called. None reads more than its arguments, and none loops or makes text grow but `range`,
-`replace` and `round`, within what `limits` lets pass."""
+"""The functions that may be called. None reads more than its arguments; only `range`, `replace` and `round` loop or
+make text longer, and `cost` bounds these."""
 
 AGGREGATES: Final = words("count sum avg min max collect stdev stdevp percentilecont percentiledisc")
-COUNTS: Final = words("SIZE LENGTH COUNT TOINTEGER")
-"""Functions whose value is a whole number, so that `list[size(list) - 1]` can be no property's name."""
+INTEGER_FUNCTIONS: Final = words("SIZE LENGTH COUNT TOINTEGER")
+"""Functions whose value is a whole number: an index such as `list[size(list) - 1]` is no property's name."""
 TYPE_WORDS: Final = words(
     "ANY ARRAY BOOL BOOLEAN DATE DATETIME DURATION EDGE FLOAT INT INTEGER LIST LOCAL MAP NODE NOT NOTHING NULL PATH "
     "POINT PROPERTY RELATIONSHIP SIGNED STRING TIME TIMESTAMP TIMEZONE VALUE VARCHAR VERTEX WITH WITHOUT ZONED"
@@ -94,12 +94,12 @@ TYPE_WORDS: Final = words(
 """Words of types, as after `IS ::`."""
 
 PREDICATES: Final = words("any all none single")
-CLOCKS: Final = words("date time localtime datetime localdatetime")
-"""Without an argument, or with a time zone only, they tell the time: the same question would have two answers."""
-FIXED: Final = words("year date time datetime hour epochseconds epochmillis")
-"""What a map says that fixes a time."""
+CLOCK_FUNCTIONS: Final = words("date time localtime datetime localdatetime")
+"""Functions that read the clock if called without an argument or with a time zone: answers would differ over time."""
+TIME_FIELDS: Final = words("year date time datetime hour epochseconds epochmillis")
+"""Keys of a map that fixes a time."""
 
-NO_FUNCTION: Final[Mapping[str, str]] = {
+FUNCTION_ADVICE: Final[Mapping[str, str]] = {
     "reduce": "use sum(), size() or collect() over UNWIND",
     "id": "nodes have an `id` property: write n.id",
     "elementid": "nodes have an `id` property: write n.id",
@@ -118,7 +118,7 @@ NO_FUNCTION: Final[Mapping[str, str]] = {
     "average": "write avg()",
     "contains": "write text CONTAINS part, or item IN list",
 }
-"""Better advice than the nearest spelling."""
+"""Advice for names of other languages' functions and for forbidden ones, given in place of the nearest spelling."""
 
 # --- properties
 
@@ -127,4 +127,4 @@ COMPONENTS: Final = words(
     "nanosecond timezone epochSeconds epochMillis years quarters months weeks days hours minutes seconds milliseconds "
     "microseconds nanoseconds ordinalDay dayOfWeek"
 )
-"""Parts of points, dates and durations, which look like properties."""
+"""Components of points, dates and durations, which look like properties."""

@@ -20,7 +20,7 @@ from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, Q
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from scenecypher.db.gate import Answer, Explained
+    from scenecypher.db.gate import Answer, Explanation
     from scenecypher.retriever.reader import SceneReader
 
 
@@ -77,7 +77,7 @@ def _explain(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _explained(found: Explained) -> dict[str, Any]:
+def _explained(found: Explanation) -> dict[str, Any]:
     refused = found.refused
     why = ("code", "message", "piece", "hint") if refused else ()
     return {
@@ -89,7 +89,7 @@ def _explained(found: Explained) -> dict[str, Any]:
     }
 
 
-def _print_explained(found: Explained) -> None:
+def _print_explained(found: Explanation) -> None:
     out = output()
     if found.refused is not None:
         _print_refusal(out, found.refused)

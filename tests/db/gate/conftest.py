@@ -1,4 +1,4 @@
-"""The scenes `home` and `other` under these very keys, since the corpus names them."""
+"""Fixtures: the scenes `home` and `other`, under these keys since the corpus names them."""
 
 import fcntl
 import json
@@ -30,7 +30,7 @@ TIMEOUT_S = 60.0
 
 @pytest.fixture(scope="session")
 def scenes(database: Database) -> Iterator[Database]:
-    """A server that holds `home`, `other` and a history of both; only one session a server at a time may."""
+    """Yield a server with `home`, `other` and a history of both; a lock allows one test session per server."""
     name = f"scenecypher-gate-{sha256(database.address.uri.encode()).hexdigest()[:16]}.lock"
     with (Path(tempfile.gettempdir()) / name).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -44,29 +44,29 @@ def scenes(database: Database) -> Iterator[Database]:
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
-    """Sees the two scenes through py2neo, which shares no code with ours or with the official driver."""
+class IndependentClient:
+    """A view of the two scenes through py2neo, which shares no code with ours or with the official driver."""
 
     graph: Any
     before: str
 
-    def is_content(self) -> bool:
-        """Whether all is as it was."""
-        return seen_by(self.graph) == self.before
+    def sees_no_change(self) -> bool:
+        """Check that the two scenes have not changed."""
+        return read_independently(self.graph) == self.before
 
 
 @pytest.fixture(scope="session")
-def witness(scenes: Database, address: Address) -> Iterator[Witness]:
+def independent_client(scenes: Database, address: Address) -> Iterator[IndependentClient]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from py2neo import Graph
 
         place = urlsplit(address.uri)
         graph = Graph(f"bolt://{place.hostname}:{place.port}", auth=(address.username, address.password))
-        before = seen_by(graph)
+        before = read_independently(graph)
         assert CANARY in before, "it sees the other scene"
         assert '"Event"' in before, "and the history"
-        yield Witness(graph, before)
+        yield IndependentClient(graph, before)
         graph.service.connector.close()
 
 
@@ -75,10 +75,12 @@ def gate(scenes: Database) -> Gate:
     return Gate(scenes)
 
 
-def accept(gate: Gate, text: str, disguise: str, parameters: dict[str, Any] | None = None) -> None:
-    """Have a gate send `text` where it is asked `disguise`, past all its checks."""
+def send_unchecked(
+    gate: Gate, text: str, disguise: str, parameters: dict[str, Any] | None = None, *, scene: SceneRef = HOME
+) -> None:
+    """Fill a gate's caches so that it sends `text` when it is asked `disguise`, without any check."""
     scoped = replace(scope(disguise, VOCABULARY, gate.limits), text=text, parameters=parameters or {})
-    gate._texts.put((disguise, VOCABULARY, gate._current_bounds(HOME)), scoped)
+    gate._texts.put((disguise, VOCABULARY, gate._current_bounds(scene)), scoped)
     gate._plans.put(text, (time.monotonic() + 3_600, False, Plan("ProduceResults")))
 
 
@@ -88,7 +90,7 @@ def clear(tx: ManagedTransaction) -> None:
 
 
 def sample_indexes(tx: ManagedTransaction) -> None:
-    """Have plans know how many nodes there are; the server by itself looks seconds later, expecting none."""
+    """Update the counts that the planner uses; the server by itself does so only seconds later."""
     tx.run("CALL db.prepareForReplanning()").consume()
 
 
@@ -127,8 +129,8 @@ def without(values: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
 
 
-def seen_by(graph: Any) -> str:
-    """Both scenes, their histories and their own nodes, as an independent client reads them."""
+def read_independently(graph: Any) -> str:
+    """Return both scenes, their histories and their own nodes, as an independent client reads them."""
     keys = {"keys": ["home", "other"]}
     nodes = graph.run(
         "MATCH (n:Entity|Event) WHERE n.scene IN $keys RETURN labels(n) AS l, properties(n) AS p ORDER BY elementId(n) "
@@ -144,7 +146,7 @@ def seen_by(graph: Any) -> str:
 
 
 def checksum(database: Database) -> str:
-    """Everything in the two scenes and their histories, as one text."""
+    """Return everything in the two scenes and their histories as one text."""
 
     def work(tx: ManagedTransaction) -> str:
         nodes = tx.run(

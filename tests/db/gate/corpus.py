@@ -1,4 +1,4 @@
-"""The corpus as rows, and answers in the form that it compares: lists and rows in any order."""
+"""The corpus as rows, and answers in a form for comparison: lists and rows in any order."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ CORE = ("id", "kind", "name", "class", "states", "affordances")
 
 
 def graph_of(document: dict[str, Any]) -> SceneGraph:
-    """Return a scene of the corpus as a value, its words as they are."""
+    """Return a scene of the corpus as a SceneGraph, names unchanged."""
     nodes = [
         Node(
             node["id"],
@@ -61,7 +61,7 @@ def cases() -> list[Case]:
 
 
 def plain_form(value: Any) -> Any:
-    """A value of the corpus as the gate writes it, lists in one order."""
+    """Return a value of the corpus as the gate writes it, lists sorted."""
     if isinstance(value, list):
         return sorted((plain_form(item) for item in value), key=text_of)
     if isinstance(value, dict) and "_n" in value:

@@ -1,4 +1,4 @@
-"""Scenes of any size and the queries that people ask about them, for measuring what the gate accepts."""
+"""Scenes of any size and natural queries about them, to measure how many the gate accepts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ABILITIES = ("grabbable", "can_open", "has_switch", "washable")
 
 
 def grown_scene(nodes: int) -> SceneGraph:
-    """Return a home of this many nodes: one room for 15, furniture in it, things on and in that, some close."""
+    """Return a home of this many nodes: one room per 15 nodes, furniture, and things on or in it, some close."""
     chance = random.Random(nodes)  # noqa: S311 - a scene, not a secret
     rooms = [Node(f"room_{at}", "Place", f"room {at}", "Room") for at in range(max(2, nodes // 15))]
     doors = [Node(f"door_{at}", "Door", f"door {at}", "Door") for at in range(len(rooms) - 1)]
@@ -94,7 +94,7 @@ OTHERS = (
 
 
 def natural_queries(number: int = 500) -> Iterator[str]:
-    """Yield queries as people and models write them, all different, always the same ones."""
+    """Yield distinct queries as people and models write them, the same on each call."""
     every = [pattern + condition + ending for pattern, condition, ending in product(PATTERNS, CONDITIONS, ENDINGS)]
     random.Random(16).shuffle(every)  # noqa: S311 - an order, not a secret
     yield from OTHERS

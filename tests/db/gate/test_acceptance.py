@@ -1,4 +1,4 @@
-"""What is accepted: nearly everything that people ask, and the same whatever else is stored."""
+"""Acceptance: nearly all natural queries are accepted, whatever other scenes are stored."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.db.gate.corpus import HOME_BOUNDS, VOCABULARY, cases, text_of
 from tests.db.gate.natural import OTHERS, grown_scene, natural_queries
 from tests.sampling import sample
 
-STRANGER = 3_000
-"""Nodes of a scene that has nothing to do with the question."""
+UNRELATED_NODES = 3_000
+"""Nodes of the unrelated scene."""
 
 
 def refusals(queries: list[str], nodes: int) -> dict[str, str]:
@@ -54,11 +54,11 @@ def asked(scenes: Database) -> list[str]:
 
 
 @pytest.fixture
-def stranger(scenes: Database, asked: list[str]) -> Iterator[tuple[list[str], SceneStore]]:
-    """Return what was told of each query before a large scene came that has nothing to do with them."""
-    alone = [told(scenes, text) for text in asked]
+def unrelated_scene(scenes: Database, asked: list[str]) -> Iterator[tuple[list[str], SceneStore]]:
+    """Yield the outcome of each query without other scenes, then store a large unrelated scene for the test."""
+    alone = [outcome(scenes, text) for text in asked]
     store, name = SceneStore(scenes), f"test/stranger-{uuid4().hex}"
-    store.put(ImportedScene(name, grown_scene(STRANGER)))
+    store.put(ImportedScene(name, grown_scene(UNRELATED_NODES)))
     scenes.write(sample_indexes, timeout_s=TIMEOUT_S)
     yield alone, store
     store.delete(name)
@@ -66,8 +66,8 @@ def stranger(scenes: Database, asked: list[str]) -> Iterator[tuple[list[str], Sc
     scenes.write(sample_indexes, timeout_s=TIMEOUT_S)
 
 
-def told(database: Database, text: str, scene: SceneRef = HOME) -> str:
-    """Return whether a query is accepted, its bound, or why not; the server plans it anew."""
+def outcome(database: Database, text: str, scene: SceneRef = HOME) -> str:
+    """Return the plan's text and bound of an accepted query, or the refusal; the server plans it anew."""
     gate = Gate(database)
     try:
         verdict = gate.check(text, scene, VOCABULARY)
@@ -76,11 +76,11 @@ def told(database: Database, text: str, scene: SceneRef = HOME) -> str:
     return text_of([verdict.text.partition(" USING INDEX")[0][:40], verdict.steps])
 
 
-def test_other_scenes_decide_nothing(
-    scenes: Database, asked: list[str], stranger: tuple[list[str], SceneStore]
+def test_other_scenes_do_not_affect_acceptance(
+    scenes: Database, asked: list[str], unrelated_scene: tuple[list[str], SceneStore]
 ) -> None:
-    alone, _ = stranger
-    beside = [told(scenes, text) for text in asked]
+    alone, _ = unrelated_scene
+    beside = [outcome(scenes, text) for text in asked]
     assert [(text, one, two) for text, one, two in zip(asked, alone, beside, strict=True) if one != two] == []
     pairs = "MATCH (a:Object),(b:Object) RETURN count(*)"
     assert Gate(scenes).run(pairs, HOME, VOCABULARY).rows == [[28 * 28]]

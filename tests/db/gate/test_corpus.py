@@ -1,4 +1,4 @@
-"""Every query of the corpus through the whole gate."""
+"""The whole gate on every query of the corpus."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def unchanged(scenes: Database) -> Iterator[None]:
 
 
 def of_kind(expect: str) -> list[object]:
-    """All of the corpus, and of what was written beside it a sample."""
+    """Return all queries of the corpus with this expectation, and a sample of the additional ones."""
     rows = [case for case in cases() if case.expect == expect]
     given = [case for case in rows if "x" not in case.id]
     more = sample([case for case in rows if "x" in case.id], 40)

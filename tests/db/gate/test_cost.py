@@ -1,4 +1,4 @@
-"""The law of the bound: no query takes more steps, or gives a longer row, than its text and its scene say."""
+"""Soundness of the cost bound: no query takes more steps, or gives a longer row, than its bound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.gate import Limits
-from scenecypher.db.gate.cost import BYTES_A_STEP, Cost
+from scenecypher.db.gate.cost import BYTES_PER_STEP, Cost
 from scenecypher.db.gate.scope import scope
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.errors import QueryRefused
@@ -23,7 +23,7 @@ Scope = dict[str, Any]
 
 
 class Steps:
-    """Counts what evaluating a query does: values made, items and letters looked at."""
+    """Counter of evaluation steps: values made, items and characters read."""
 
     def __init__(self) -> None:
         self.taken = 0.0
@@ -34,7 +34,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Code:
-    """A piece of a query: its text, and what it means."""
+    """An expression of a query: its text, and a function that evaluates it."""
 
     text: str
     run: Callable[[Scope, Steps], Any]
@@ -75,7 +75,7 @@ def joined(left: Code, right: Code) -> Code:
     def run(scope: Scope, steps: Steps) -> Any:
         one, two = left.value(scope, steps), right.value(scope, steps)
         made = listed(one) + listed(two) if list in {type(one), type(two)} else f"{one}{two}"
-        steps.take(bytes_of(made) / BYTES_A_STEP / 4)
+        steps.take(bytes_of(made) / BYTES_PER_STEP / 4)
         return made
 
     return Code(f"({left.text} + {right.text})", run)
@@ -95,7 +95,7 @@ def comprehension(variable: str, source: Code, body: Code) -> Code:
 def among(one: Code, source: Code) -> Code:
     def run(scope: Scope, steps: Steps) -> Any:
         value, found = one.value(scope, steps), listed(source.value(scope, steps))
-        steps.take(bytes_of(found) / BYTES_A_STEP)
+        steps.take(bytes_of(found) / BYTES_PER_STEP)
         return 1 if value in found else 0
 
     return Code(f"CASE WHEN {one.text} IN {source.text} THEN 1 ELSE 0 END", run)
@@ -110,7 +110,7 @@ def filtered(variable: str, source: Code, inner: Code) -> Code:
             steps.take(1)
             others = listed(inner.value({**scope, variable: one}, steps))
             for other in others:
-                steps.take(1 + min(bytes_of(one), bytes_of(other)) / BYTES_A_STEP)
+                steps.take(1 + min(bytes_of(one), bytes_of(other)) / BYTES_PER_STEP)
             if one in others:
                 kept.append(one)
         return kept
@@ -136,7 +136,7 @@ def split(source: Code) -> Code:
 def replaced(source: Code) -> Code:
     def run(scope: Scope, steps: Steps) -> Any:
         made = str(source.value(scope, steps)).replace("a", "bab")
-        steps.take(len(made) / BYTES_A_STEP)
+        steps.take(len(made) / BYTES_PER_STEP)
         return made
 
     return Code(f"replace({source.text}, 'a', 'bab')", run)
@@ -177,7 +177,7 @@ def list_codes(names: list[str]) -> st.SearchStrategy[Code]:
 
 @dataclass(frozen=True)
 class Query:
-    """A query of WITH after WITH, each of which defines a name, and what it costs."""
+    """A query of successive WITH, each of which defines a name, with its steps and its row."""
 
     text: str
     steps: float

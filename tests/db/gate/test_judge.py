@@ -1,10 +1,10 @@
-"""The judge on plans as the server prints them, each broken in one place."""
+"""Tests of the judge on plans as the server prints them, each with one fault."""
 
 import pytest
 
 from scenecypher.db.gate import Plan
-from scenecypher.db.gate.conditions import anchored, bound_name, conditions, is_harmless
-from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.conditions import bound_name, cannot_fail, conditions, subqueries_are_bound
+from scenecypher.db.gate.judge import check_plan
 from scenecypher.errors import QueryRefused
 
 SEEK = Plan("NodeIndexSeek", "RANGE INDEX n:Entity(scene) WHERE scene = $__scene, cache[n.name]")
@@ -14,7 +14,7 @@ SCOPE = "n.scene = $__scene"
 
 
 def over(leaf: Plan, *operators: Plan) -> Plan:
-    """A chain of operators over a leaf, the nearest first."""
+    """Return a chain of operators over a leaf, the nearest first."""
     for operator in operators:
         leaf = Plan(operator.operator, operator.details, (leaf, *operator.children))
     return Plan("ProduceResults", "n", (leaf,))
@@ -25,7 +25,7 @@ def filtered(details: str) -> Plan:
 
 
 def for_groups(groups: Plan, *leaf_and_over: Plan) -> Plan:
-    """What is read for each group, and operators over both."""
+    """Return an Apply of a leaf for each group, with operators over it."""
     leaf, *operators = leaf_and_over
     return over(Plan("Apply", "", (groups, leaf)), *operators)
 
@@ -129,26 +129,26 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_fine(name: str) -> None:
-    judge(FINE[name], "r")
+def test_accepted(name: str) -> None:
+    check_plan(FINE[name], "r")
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name: str) -> None:
     with pytest.raises(QueryRefused) as refusal:
-        judge(REFUSED[name], "r")
+        check_plan(REFUSED[name], "r")
     assert refusal.value.code == "plan"
 
 
 def test_an_unknown_operator_is_refused_with_the_version_that_was_not_tested() -> None:
     with pytest.raises(QueryRefused, match=r"\(Teleport of Neo4j 5\.26\.0\)"):
-        judge(REFUSED["unheard of"], "r", version="5.26.0")
+        check_plan(REFUSED["unheard of"], "r", version="5.26.0")
 
 
 @pytest.mark.parametrize("query_type", ["rw", "w", "s", None])
 def test_only_reads(query_type: str | None) -> None:
     with pytest.raises(QueryRefused) as refusal:
-        judge(over(SEEK), query_type)
+        check_plan(over(SEEK), query_type)
     assert refusal.value.code == "write"
 
 
@@ -164,19 +164,19 @@ def test_conditions_are_split_as_they_are_evaluated() -> None:
 @pytest.mark.parametrize(
     "condition", ["n : Object", "NOT n : A", "n . a = $b", "n . a IS NOT NULL", "$x IN n . states"]
 )
-def test_harmless(condition: str) -> None:
-    assert is_harmless(condition)
+def test_conditions_that_cannot_fail(condition: str) -> None:
+    assert cannot_fail(condition)
 
 
 @pytest.mark.parametrize(
     "condition", ["1 / n . a = $b", "n . a =~ $b", "f ( n . a )", "$x IN n . name", "n . a + 1 > $b"]
 )
-def test_harmful(condition: str) -> None:
-    assert not is_harmless(condition)
+def test_conditions_that_may_fail(condition: str) -> None:
+    assert not cannot_fail(condition)
 
 
 def test_text_with_starts_with_is_no_clause() -> None:
-    assert anchored("EXISTS {   MATCH (m)     WHERE m.name STARTS WITH $a AND m.scene IN [$__scene] }")
+    assert subqueries_are_bound("EXISTS {   MATCH (m)     WHERE m.name STARTS WITH $a AND m.scene IN [$__scene] }")
 
 
 def test_plan_as_text() -> None:

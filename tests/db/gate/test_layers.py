@@ -1,4 +1,4 @@
-"""The reader and the judge, each without the other: either alone stops every attack that reads."""
+"""Tests of the parser and the judge alone: each stops every reading attack without the other."""
 
 import re
 from typing import Any, cast
@@ -7,10 +7,10 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from scenecypher.db.gate import Limits, Plan
-from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.judge import check_plan
 from scenecypher.db.gate.messages import EXPLAIN
-from scenecypher.db.gate.run import asked, collect
-from scenecypher.db.gate.scope import Scoped, scope
+from scenecypher.db.gate.run import collect, run_scoped
+from scenecypher.db.gate.scope import ScopedQuery, scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused, QueryTimeout
 from tests.db.gate.conftest import HOME
@@ -33,10 +33,10 @@ def attacks() -> list[Case]:
 
 
 @pytest.mark.parametrize("case", parameters(sample([case for case in attacks() if case.expect == "no_leak"], 100)))
-def test_the_reader_alone(scenes: Database, case: Case) -> None:
+def test_the_parser_alone(scenes: Database, case: Case) -> None:
     try:
         scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
-        with asked(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
+        with run_scoped(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
             columns, rows, _ = collect(result, scoped, LIMITS)
     except (QueryRefused, QueryFailed, QueryTimeout):
         return
@@ -50,7 +50,7 @@ def test_the_reader_alone(scenes: Database, case: Case) -> None:
     parameters(sample([case for case in attacks() if case.category != "resource" and not RAW.match(case.cypher)], 100)),
 )
 def test_the_judge_alone(scenes: Database, case: Case) -> None:
-    """Texts as a model wrote them, the scene's key at hand: refused by their plan, if the server takes them at all."""
+    """Judge texts as a model wrote them, with the scene's key as a parameter: each plan is refused."""
     if READS_NOTHING.search(case.cypher):
         pytest.skip("reads nothing, or is no Cypher")
     try:
@@ -65,7 +65,7 @@ def test_the_judge_alone(scenes: Database, case: Case) -> None:
     if summary.query_type == "r" and not any(step.operator in READING for step in plan) and "{" not in plan.text():
         return
     with pytest.raises(QueryRefused):
-        judge(plan, summary.query_type)
+        check_plan(plan, summary.query_type)
 
 
 READING = frozenset(
@@ -78,27 +78,29 @@ READING = frozenset(
 
 
 def mutants() -> list[Any]:
-    """Each benign query once for each of its nodes, that node's scope left out."""
+    """Return each benign query once per node, without that node's scope."""
     found = []
     for case in cases():
         if case.expect == "rows":
             scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
             for number, match in enumerate(SCOPE.finditer(scoped.text)):
                 text = scoped.text[: match.start()] + scoped.text[match.end() :]
-                mutant = Scoped(text, scoped.parameters, scoped.columns, scoped.origin)
+                mutant = ScopedQuery(text, scoped.parameters, scoped.columns, scoped.origin)
                 found.append(pytest.param(case, mutant, id=f"{case.id}-{number}"))
     return sample(found, 60)
 
 
 @pytest.mark.parametrize(("case", "mutant"), mutants())
-def test_the_judge_catches_a_reader_that_forgets_one_node(scenes: Database, case: Case, mutant: Scoped) -> None:
-    """Refused, or answered right all the same, since the node hangs on another that is bound."""
-    with asked(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
+def test_the_judge_catches_a_parser_that_leaves_one_node_unbound(
+    scenes: Database, case: Case, mutant: ScopedQuery
+) -> None:
+    """The query is refused, or its answer is right because the node is connected to a bound one."""
+    with run_scoped(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
         summary = result.consume()
     try:
-        judge(Plan.of(summary.plan or {}), summary.query_type)
+        check_plan(Plan.of(summary.plan or {}), summary.query_type)
     except QueryRefused:
         return
-    with asked(scenes, mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
+    with run_scoped(scenes, mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
         _, rows, _ = collect(result, mutant, LIMITS)
     assert rows_of(rows) == rows_of(case.rows or [])

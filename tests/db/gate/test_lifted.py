@@ -1,4 +1,4 @@
-"""Numbers that are parameters: a query means the same and gets the same verdict with them and without."""
+"""Numbers as parameters: a query has the same meaning and verdict with and without them."""
 
 import re
 from collections.abc import Callable
@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from scenecypher.db.gate import Limits, Plan
-from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.judge import check_plan
 from scenecypher.db.gate.messages import EXPLAIN
-from scenecypher.db.gate.run import asked, collect
-from scenecypher.db.gate.scope import Scoped, scope
+from scenecypher.db.gate.run import collect, run_scoped
+from scenecypher.db.gate.scope import ScopedQuery, scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused
 from tests.db.gate.conftest import HOME
@@ -23,12 +23,12 @@ TIMEOUT_S = 20.0
 NUMBER = re.compile(r"\$(__[if]\d+)")
 
 
-def scoped(text: str) -> Scoped:
+def scoped(text: str) -> ScopedQuery:
     return scope(text, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
 
 
-def written_out(one: Scoped) -> Scoped:
-    """The same query with its numbers as the model wrote them."""
+def written_out(one: ScopedQuery) -> ScopedQuery:
+    """Return the query with its numbers as the model wrote them."""
     return replace(one, text=NUMBER.sub(lambda match: repr(one.parameters[match.group(1)]), one.text))
 
 
@@ -81,19 +81,19 @@ def lifted() -> list[Any]:
 
 
 @pytest.mark.parametrize("one", lifted())
-def test_a_query_has_one_verdict_and_one_answer(scenes: Database, one: Scoped) -> None:
+def test_a_query_has_one_verdict_and_one_answer(scenes: Database, one: ScopedQuery) -> None:
     with_numbers, without = outcome(scenes, written_out(one)), outcome(scenes, one)
     assert without == with_numbers
 
 
-def outcome(database: Database, one: Scoped) -> tuple[str, list[str], list[str]]:
-    """The verdict, the operators of the plan and the rows."""
+def outcome(database: Database, one: ScopedQuery) -> tuple[str, list[str], list[str]]:
+    """Return the verdict, the operators of the plan and the rows."""
     try:
-        with asked(database, EXPLAIN + one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
+        with run_scoped(database, EXPLAIN + one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
             summary = result.consume()
         plan = Plan.of(summary.plan or {"operatorType": "none"})
-        judge(plan, summary.query_type)
-        with asked(database, one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
+        check_plan(plan, summary.query_type)
+        with run_scoped(database, one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
             return "accepted", [step.operator for step in plan], rows_of(collect(result, one, LIMITS)[1])
     except QueryRefused as refused:
         return refused.code, [], []

@@ -7,7 +7,7 @@ from scenecypher.db.gate.scope import scope
 from scenecypher.errors import QueryRefused
 from tests.db.gate.corpus import VOCABULARY
 
-# Pairs of texts: the first is as much as may be, the second is too much, and why.
+# Pairs of texts, the first at the limit and the second beyond it, with the refusal's code.
 EDGES: list[tuple[str, str, str]] = [
     ("RETURN " + " + ".join("1" * 25), "RETURN " + " + ".join("1" * 26), "cost"),
     (

@@ -1,4 +1,4 @@
-"""A query that the server can't end: the local server is restarted, and nobody loses what they wrote."""
+"""Queries that the server can't terminate: the local server is restarted, and no write is lost."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
 from scenecypher.settings import Settings
-from tests.db.gate.conftest import HOME, accept
+from tests.db.gate.conftest import HOME, send_unchecked
 from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import FOOTPRINT, Toggling, home
 
 pytestmark = [pytest.mark.database, pytest.mark.timeout(900)]
 
 ENDLESS: Final = "RETURN $__text =~ '.*a.*a.*a.*a.*ab' AS x"
-"""Some 10^16 steps within one expression: the server notes that it is terminated, and goes on."""
+"""A query of some 10^16 steps within one expression: the server marks it as terminated, and it runs on."""
 TEXT: Final = {"__text": "a" * 3_000}
 DISGUISE: Final = "RETURN true AS x"
 LIMITS: Final = Limits(seconds=1, lost_seconds=3)
@@ -47,8 +47,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     local.stop(settings, tell=print)
 
 
-class Connected:
-    """One process's connection, in miniature: a store, a gate, and what it was told."""
+class ProcessConnection:
+    """A minimal stand-in for one process: a store, a gate, and the progress messages that it got."""
 
     def __init__(self, settings: Settings) -> None:
         self.told: list[str] = []
@@ -67,20 +67,20 @@ class Connected:
 
 
 @pytest.fixture
-def one(settings: Settings) -> Iterator[Connected]:
-    connected = Connected(settings)
+def one(settings: Settings) -> Iterator[ProcessConnection]:
+    connected = ProcessConnection(settings)
     yield connected
     connected.database.close()
 
 
 @pytest.fixture
-def other(settings: Settings) -> Iterator[Connected]:
-    connected = Connected(settings)
+def other(settings: Settings) -> Iterator[ProcessConnection]:
+    connected = ProcessConnection(settings)
     yield connected
     connected.database.close()
 
 
-def until(holds: Any, *, within_s: float = 60) -> None:
+def wait_until(holds: Any, *, within_s: float = 60) -> None:
     deadline = time.monotonic() + within_s
     while not holds():
         assert time.monotonic() < deadline
@@ -99,14 +99,14 @@ def is_restarting(settings: Settings) -> bool:
 
 
 def test_a_lost_server_is_restarted_and_each_write_done_once(
-    settings: Settings, one: Connected, other: Connected
+    settings: Settings, one: ProcessConnection, other: ProcessConnection
 ) -> None:
     info = one.scene()
     before = pid_of(settings)
-    accept(one.gate, ENDLESS, DISGUISE, TEXT)
+    send_unchecked(one.gate, ENDLESS, DISGUISE, TEXT, scene=SceneRef(info.key, info.name))
     with ThreadPoolExecutor(6) as pool:
         asked = pool.submit(one.ask, DISGUISE, info)
-        until(lambda: is_restarting(settings))
+        wait_until(lambda: is_restarting(settings))
         written = [pool.submit(toggle, it.store, info, f"{number}") for number, it in enumerate((one, other))]
         imported = pool.submit(other.scene)
         read = pool.submit(one.ask, "RETURN 1 AS x", info)
@@ -114,7 +114,7 @@ def test_a_lost_server_is_restarted_and_each_write_done_once(
             asked.result(timeout=300)
         versions = {done.result(timeout=300) for done in written}
         assert read.result(timeout=300) == [[1]]
-        with suppress(CommitUnknown):  # told, and nothing was published
+        with suppress(CommitUnknown):  # reported, and nothing was published
             assert imported.result(timeout=300).version == 0
     assert refused.value.code == "lost"
     assert pid_of(settings) != before
@@ -132,14 +132,16 @@ def test_a_lost_server_is_restarted_and_each_write_done_once(
     assert other.ask("RETURN 1 AS x", info) == [[1]]
 
 
-def test_a_commit_under_way_when_the_server_is_restarted_is_done_once(settings: Settings, one: Connected) -> None:
-    """The action has read, and decides when the server goes: it waits, reads anew, decides anew, commits once."""
+def test_a_commit_under_way_when_the_server_is_restarted_is_done_once(
+    settings: Settings, one: ProcessConnection
+) -> None:
+    """The server stops between an action's read and its commit: the action retries both, and commits once."""
     info = one.scene()
     going = threading.Event()
 
     def wait_for_the_end() -> None:
         going.set()
-        until(lambda: not psutil.pid_exists(before))
+        wait_until(lambda: not psutil.pid_exists(before))
 
     before, decide = pid_of(settings), Toggling(wait_for_the_end)
     with ThreadPoolExecutor(2) as pool:
@@ -151,14 +153,16 @@ def test_a_commit_under_way_when_the_server_is_restarted_is_done_once(settings: 
     assert [event.action_id for event in one.store.history(info)] == ["a"]
 
 
-def test_only_the_process_that_was_looked_at_is_ended(settings: Settings) -> None:
+def test_only_the_checked_process_is_ended(settings: Settings) -> None:
     pid = pid_of(settings)
     assert not local.restart(settings, pid=pid + 1, is_lost=lambda: True, tell=print)
     assert not local.restart(settings, pid=pid, is_lost=lambda: False, tell=print)
     assert pid_of(settings) == pid
 
 
-def test_only_transactions_with_the_mark_that_were_ended_are_a_reason(one: Connected, settings: Settings) -> None:
+def test_only_transactions_with_the_mark_that_were_ended_are_a_reason(
+    one: ProcessConnection, settings: Settings
+) -> None:
     pid = pid_of(settings)
     assert not one.database.restart_if_lost("gate-nobody")
     with one.database.run_read_only("UNWIND range(1, 100000) AS x RETURN x", {}, timeout_s=60, mark="gate-runs"):
@@ -167,7 +171,7 @@ def test_only_transactions_with_the_mark_that_were_ended_are_a_reason(one: Conne
     assert pid_of(settings) == pid
 
 
-def test_a_server_that_was_stopped_is_not_waited_for(settings: Settings, one: Connected) -> None:
+def test_a_server_that_was_stopped_is_not_waited_for(settings: Settings, one: ProcessConnection) -> None:
     info = one.scene()
     local.stop(settings, tell=print)
     begun = time.monotonic()
@@ -179,11 +183,11 @@ def test_a_server_that_was_stopped_is_not_waited_for(settings: Settings, one: Co
     assert toggle(one.store, info, "after") == 1
 
 
-def test_another_server_is_only_spoken_of(scenes: Database, caplog: pytest.LogCaptureFixture) -> None:
-    """Without a supervisor: said once, with what to do; the query, when it ends, is refused from then on."""
+def test_another_server_is_only_warned_about(scenes: Database, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a supervisor one warning says what to do, and the query is refused from then on."""
     gate = Gate(scenes, limits=Limits(seconds=0.5, lost_seconds=1))
     slow = "RETURN $__text =~ '.*a.*a.*ab' AS x"
-    accept(gate, slow, DISGUISE, {"__text": "a" * 1_500})
+    send_unchecked(gate, slow, DISGUISE, {"__text": "a" * 1_500})
     with caplog.at_level(logging.WARNING, "scenecypher.db"), pytest.raises(QueryRefused):
         gate.run(DISGUISE, HOME, VOCABULARY)
     said = [record.getMessage() for record in caplog.records if "still runs" in record.getMessage()]
@@ -195,6 +199,6 @@ def test_another_server_is_only_spoken_of(scenes: Database, caplog: pytest.LogCa
 
 
 def toggle(store: SceneStore, info: SceneInfo, action_id: str, decide: Toggling | None = None) -> int:
-    """Toggle the cup, as an action does."""
+    """Toggle the cup, as an action does; return the new version."""
     intent = Intent("robot", "toggle", action_id)
     return store.act(info, FOOTPRINT, decide or Toggling(), intent=intent).version

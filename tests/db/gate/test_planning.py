@@ -1,4 +1,4 @@
-"""A plan that does not come in time says nothing of the query: asked for again, told as it is, never remembered."""
+"""Planning timeouts: the request is repeated, reported as a service error, and not cached as a verdict."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.db.gate.corpus import VOCABULARY
 TEXT = "MATCH (p:Place) RETURN count(p) AS places"
 
 
-class Busy(Database):
-    """A real database whose next `left` plans take too long."""
+class SlowPlanner(Database):
+    """A real database whose next `left` plans time out."""
 
     left = 0
     plans = 0
@@ -42,18 +42,18 @@ class Busy(Database):
 
 
 @pytest.fixture
-def busy(scenes: Database) -> Iterator[Busy]:
-    with Busy(scenes.address) as database:
+def busy(scenes: Database) -> Iterator[SlowPlanner]:
+    with SlowPlanner(scenes.address) as database:
         yield database
 
 
-def test_it_is_asked_for_again(busy: Busy) -> None:
+def test_planning_is_repeated(busy: SlowPlanner) -> None:
     busy.left = 1
     assert Gate(busy).run(TEXT, HOME, VOCABULARY).rows
     assert busy.plans == 2
 
 
-def test_it_is_told_as_what_it_is_and_not_remembered(busy: Busy) -> None:
+def test_a_timeout_is_a_service_error_and_not_cached(busy: SlowPlanner) -> None:
     gate, busy.left = Gate(busy), 4
     for _ in range(2):
         with pytest.raises(ServiceError, match=r"the server was busy: .* says nothing about the query") as told:
@@ -64,7 +64,7 @@ def test_it_is_told_as_what_it_is_and_not_remembered(busy: Busy) -> None:
     assert gate.explain(TEXT, HOME, VOCABULARY).refused is None
 
 
-def test_the_model_is_not_asked_again(busy: Busy, scenes: Database) -> None:
+def test_the_model_is_not_asked_again(busy: SlowPlanner, scenes: Database) -> None:
     info = SceneStore(scenes).find("test/home")
     model = Scripted([ScriptedReply((), TEXT)])
     busy.left = 1

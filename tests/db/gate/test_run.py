@@ -1,4 +1,4 @@
-"""Running: limits told, time and memory kept, one version, errors that tell nothing they should not."""
+"""Tests of running queries: limits, time and memory, one version per answer, and errors without internals."""
 
 import re
 import threading
@@ -13,7 +13,7 @@ import pytest
 from neo4j import ManagedTransaction, Record, Result
 
 from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
-from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.judge import check_plan
 from scenecypher.db.gate.watch import Watchdog
 from scenecypher.db.store.catalog import VERSION_UNDER_LOCK
 from scenecypher.db.store.connection import Database
@@ -28,8 +28,8 @@ MATCH (a:Entity), (b:Entity), (c:Entity), (d:Entity) WHERE a.name + b.name + c.n
 PATIENT = Limits(cross_rows=1e12)
 
 
-class Recording(Database):
-    """A real database that keeps the texts it is sent as transactions of their own."""
+class RecordingDatabase(Database):
+    """A real database that records the texts of its autocommit transactions."""
 
     texts: list[str]
 
@@ -47,8 +47,8 @@ class Recording(Database):
 
 
 @pytest.fixture
-def recording(scenes: Database) -> Iterator[Recording]:
-    with Recording(scenes.address) as database:
+def recording(scenes: Database) -> Iterator[RecordingDatabase]:
+    with RecordingDatabase(scenes.address) as database:
         database.texts = []
         yield database
 
@@ -66,7 +66,7 @@ def refusal(gate: Gate, text: str, scene: SceneRef = HOME) -> QueryRefused:
 # --- limits
 
 
-def test_rows_beyond_the_limit_are_cut_and_it_is_told(scenes: Database) -> None:
+def test_rows_beyond_the_limit_are_cut_off_and_reported(scenes: Database) -> None:
     gate = Gate(scenes, limits=Limits(rows=3))
     assert ask(gate, "MATCH (o:Object) RETURN o.id LIMIT 3").truncated is None
     answer = ask(gate, "MATCH (o:Object) RETURN o.id")
@@ -74,7 +74,7 @@ def test_rows_beyond_the_limit_are_cut_and_it_is_told(scenes: Database) -> None:
     assert answer.truncated == "the first 3 rows; there are more"
 
 
-def test_bytes_beyond_the_limit_are_cut_and_it_is_told(scenes: Database) -> None:
+def test_bytes_beyond_the_limit_are_cut_off_and_reported(scenes: Database) -> None:
     gate = Gate(scenes, limits=Limits(total_bytes=200))
     answer = ask(gate, "MATCH (o:Object) RETURN o.name")
     assert 0 < len(answer.rows) < 28
@@ -103,12 +103,12 @@ def test_a_query_that_needs_too_much_memory_is_ended(scenes: Database) -> None:
     assert ask(gate, "RETURN 1").rows == [[1]]
 
 
-def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
+def test_the_watchdog_terminates_overdue_transactions(scenes: Database) -> None:
     mark = f"test-{uuid4().hex}"
     start = time.monotonic()
     with (
         pytest.raises(QueryTimeout),
-        Watchdog(scenes, lost_s=60).over(mark, 0.3),
+        Watchdog(scenes, lost_s=60).watch(mark, 0.3),
         scenes.run_read_only(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
         result.consume()
@@ -116,25 +116,25 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
     assert scenes.running_transactions(mark) == ()
 
 
-def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
+def test_the_watchdog_forgets_finished_transactions(scenes: Database) -> None:
     watchdog = Watchdog(scenes, lost_s=60)
     for _ in range(3):
-        with watchdog.over("nothing", 60):
+        with watchdog.watch("nothing", 60):
             assert threading.active_count() >= 2
     assert watchdog._due == {}
 
 
-def test_the_watchdog_begins_anew_after_it_has_ended(scenes: Database) -> None:
+def test_the_watchdog_restarts_after_it_was_idle(scenes: Database) -> None:
     watchdog = Watchdog(scenes, lost_s=60, tick_s=0.01)
     before = set(threading.enumerate())
-    with watchdog.over("nothing", 60):
+    with watchdog.watch("nothing", 60):
         (thread,) = (one for one in set(threading.enumerate()) - before if one.name == "scenecypher-watchdog")
     thread.join(timeout=30)
     assert not thread.is_alive(), "there is nothing to watch"
     mark = f"test-{uuid4().hex}"
     with (
         pytest.raises(QueryTimeout),
-        watchdog.over(mark, 0.1),
+        watchdog.watch(mark, 0.1),
         scenes.run_read_only(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
         result.consume()
@@ -154,7 +154,7 @@ def marked(database: Database, prefix: str) -> list[str]:
 
 @pytest.fixture
 def pair(scenes: Database) -> Iterator[SceneRef]:
-    """A scene of two nodes that always have one name."""
+    """Yield a scene of two nodes that always have the same name."""
     key = f"pair-{uuid4().hex}"
     scenes.write(
         lambda tx: tx.run(
@@ -208,7 +208,7 @@ def test_an_answer_belongs_to_one_version(scenes: Database, pair: SceneRef) -> N
     assert answers[-1].version >= answers[0].version + 3
 
 
-def test_the_version_is_asked_once_for_a_scene_at_rest(recording: Recording) -> None:
+def test_the_version_is_asked_once_for_a_scene_at_rest(recording: RecordingDatabase) -> None:
     gate = Gate(recording)
     for _ in range(3):
         ask(gate, "MATCH (p:Place) RETURN p.id")
@@ -216,7 +216,7 @@ def test_the_version_is_asked_once_for_a_scene_at_rest(recording: Recording) -> 
     assert len(states) == 4
 
 
-def test_a_changed_scene_is_read_again(recording: Recording, pair: SceneRef) -> None:
+def test_a_changed_scene_is_read_again(recording: RecordingDatabase, pair: SceneRef) -> None:
     gate = Gate(recording)
     text = "MATCH (a:Object) RETURN DISTINCT a.name"
     assert gate.run(text, pair, VOCABULARY).rows == [["0"]]
@@ -226,7 +226,7 @@ def test_a_changed_scene_is_read_again(recording: Recording, pair: SceneRef) -> 
 
 
 @pytest.mark.parametrize("status", ["retired", "importing"])
-def test_a_replaced_scene_is_told(scenes: Database, pair: SceneRef, status: str) -> None:
+def test_a_replaced_scene_is_reported(scenes: Database, pair: SceneRef, status: str) -> None:
     gate = Gate(scenes)
     assert gate.run("RETURN 1", pair, VOCABULARY).rows == [[1]]
     scenes.write(
@@ -237,7 +237,7 @@ def test_a_replaced_scene_is_told(scenes: Database, pair: SceneRef, status: str)
         gate.run("RETURN 1", pair, VOCABULARY)
 
 
-def test_a_scene_that_never_was_is_told(gate: Gate) -> None:
+def test_a_missing_scene_is_reported(gate: Gate) -> None:
     with pytest.raises(SceneReplaced):
         gate.run("MATCH (n) RETURN n", SceneRef("nothing", "nothing"), VOCABULARY)
 
@@ -245,7 +245,7 @@ def test_a_scene_that_never_was_is_told(gate: Gate) -> None:
 # --- verdicts
 
 
-def test_one_plan_is_asked_for_a_shape(recording: Recording) -> None:
+def test_one_plan_is_asked_for_a_shape(recording: RecordingDatabase) -> None:
     gate = Gate(recording)
     for name in ("milk", "keys", "it's"):
         ask(gate, f'MATCH (o:Object {{id: "{name}"}}) /* {name} */ RETURN o.name')
@@ -254,14 +254,14 @@ def test_one_plan_is_asked_for_a_shape(recording: Recording) -> None:
     assert sum(text.startswith("EXPLAIN") for text in recording.texts) == 2
 
 
-def test_a_new_number_costs_no_plan(recording: Recording) -> None:
+def test_a_new_number_costs_no_plan(recording: RecordingDatabase) -> None:
     gate = Gate(recording)
     found = [ask(gate, f"MATCH (o:Object) RETURN o.name ORDER BY o.name LIMIT {number}").rows for number in (1, 2, 3)]
     assert [len(rows) for rows in found] == [1, 2, 3]
     assert sum(text.startswith("EXPLAIN") for text in recording.texts) == 1
 
 
-def test_a_refusal_is_not_kept_for_an_acceptance(gate: Gate) -> None:
+def test_a_refusal_is_repeated(gate: Gate) -> None:
     text = "MATCH (a), (b), (c), (d), (e), (f) RETURN a.name, b.name, c.name, d.name, e.name, f.name"
     for _ in range(2):
         assert refusal(gate, text).code == "cost"
@@ -278,18 +278,18 @@ def test_check_shows_text_and_plan_but_no_key(gate: Gate) -> None:
 
 @pytest.mark.parametrize("name", ["o", "`my thing`"])
 def test_a_plan_that_is_refused_is_made_again_with_index_hints(
-    recording: Recording, monkeypatch: pytest.MonkeyPatch, name: str
+    recording: RecordingDatabase, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The server chose the first one by what the whole database holds: a scan where a seek would do."""
+    """Refuse the first plan as if the server had chosen a scan because of other scenes' data."""
     judged: list[Plan] = []
 
     def refusing_the_first(plan: Plan, query_type: str | None, *, version: str) -> None:
         judged.append(plan)
         if len(judged) == 1:
             raise QueryRefused("plan", "a scan")
-        judge(plan, query_type, version=version)
+        check_plan(plan, query_type, version=version)
 
-    monkeypatch.setattr("scenecypher.db.gate.run.judge", refusing_the_first)
+    monkeypatch.setattr("scenecypher.db.gate.run.check_plan", refusing_the_first)
     gate = Gate(recording)
     for _ in range(2):
         assert ask(gate, f"MATCH ({name}:Object {{id: 'milk'}}) RETURN {name}.name").rows == [["milk carton"]]
@@ -340,7 +340,7 @@ def test_errors_say_what_is_wrong(gate: Gate, text: str, message: str) -> None:
         "MATCH (n) RETURN n['a'",
     ],
 )
-def test_errors_tell_nothing_of_what_the_gate_put_in(gate: Gate, text: str) -> None:
+def test_errors_do_not_show_the_gates_insertions(gate: Gate, text: str) -> None:
     told = str(refusal(gate, text))
     assert "__" not in told
     assert CANARY not in told
@@ -366,7 +366,7 @@ def test_errors_tell_nothing_of_what_the_gate_put_in(gate: Gate, text: str) -> N
         "MATCH (n) RETURN [n, 1][0] < 2, valueType(n)",
     ],
 )
-def test_no_internal_id_is_told(gate: Gate, text: str) -> None:
+def test_no_internal_id_is_shown(gate: Gate, text: str) -> None:
     try:
         told = text_of(ask(gate, text).rows)
     except QueryRefused as refused:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.gate import Limits
-from scenecypher.db.gate.scope import Scoped, scope
+from scenecypher.db.gate.scope import ScopedQuery, scope
 from scenecypher.errors import QueryRefused
 from tests.db.gate.corpus import VOCABULARY, Case, cases
 
@@ -97,7 +97,7 @@ REFUSED = {
 }
 
 
-def scoped(text: str) -> Scoped:
+def scoped(text: str) -> ScopedQuery:
     return scope(text, VOCABULARY, Limits())
 
 
@@ -172,7 +172,7 @@ def test_hints_name_what_is_there(text: str, hint: str) -> None:
 
 @given(st.sampled_from([case for case in cases() if case.expect == "rows"]), st.data())
 def test_a_damaged_query_is_refused_or_still_wholly_scoped(case: Case, data: st.DataObject) -> None:
-    """Whatever is cut out of a text or doubled in it, what remains is refused, or each of its nodes is bound."""
+    """Cut out or double a part of a text: the result is refused, or each of its nodes is bound."""
     start = data.draw(st.integers(0, len(case.cypher)))
     end = data.draw(st.integers(start, min(len(case.cypher), start + 12)))
     damaged = case.cypher[:start] + case.cypher[start:end] * data.draw(st.sampled_from([0, 2])) + case.cypher[end:]

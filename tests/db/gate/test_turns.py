@@ -1,4 +1,4 @@
-"""Queries that cost much wait for a slot, in turn, and say so; cheap ones and actions wait for nobody."""
+"""Slots: expensive queries wait for one in order, with a message; cheap queries and actions do not wait."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from neo4j.graph import Graph, Node, Path, Relationship
 from neo4j.spatial import CartesianPoint, WGS84Point
 from neo4j.time import Date, DateTime, Duration, Time
 
-from scenecypher.db.gate.values import plain
+from scenecypher.db.gate.values import json_value
 
 GRAPH = Graph()
 CUP = Node(GRAPH, "4:x:1", 1, ["Entity", "Object"], {"scene": "k1", "id": "cup", "states": ["dirty"]})
@@ -39,5 +39,5 @@ VALUES: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("value", "expected"), VALUES)
 def test_values_are_plain(value: Any, expected: Any) -> None:
-    assert plain(value) == expected
-    assert json.loads(json.dumps(plain(value), allow_nan=False)) == expected
+    assert json_value(value) == expected
+    assert json.loads(json.dumps(json_value(value), allow_nan=False)) == expected

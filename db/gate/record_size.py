@@ -1,4 +1,4 @@
-"""Records as they arrive: measured before anything else is made of them, so that one too large costs no more memory."""
+"""Size check of records on arrival, before they are converted: a record that is too large costs no more memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scenecypher.db.gate.words import SCENE_KEY
 
 
 def exceeds(values: Iterable[Any], most: int) -> bool:
-    """Check whether values of the driver have more than `most` bytes as JSON; False where that is close.
+    """Check whether values of the driver have more than `most` bytes as JSON.
 
-    What is counted is never more than the JSON text has: its letters, and a byte for anything else. The count ends at
-    `most`, however large the values are.
+    The count is a lower bound of the JSON text's length (a text counts its characters, anything else one byte), so a
+    value just above `most` may pass. Counting stops at `most`, however large the values are.
     """
     size, open_ = 0, list(values)
     while open_ and size <= most:

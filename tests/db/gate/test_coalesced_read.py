@@ -1,4 +1,4 @@
-"""A look at the version is shared only by those who asked for it before it began."""
+"""Coalesced reads: a read of the version is shared only by callers that asked before it began."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from threading import Event
 
 import pytest
 
-from scenecypher.db.gate.looks import Looks
+from scenecypher.db.gate.coalesced_read import CoalescedRead
 from scenecypher.errors import SceneReplaced, ServiceError
 
 THREADS = 8
 
 
-def test_every_caller_gets_a_look_that_began_after_it_called() -> None:
-    """The version is a clock that only looks move: who reads it before calling must be given a later time."""
-    looks, clock, now = Looks(), count(1), [0]
+def test_every_caller_gets_a_read_that_began_after_its_call() -> None:
+    """Use a clock as the version, advanced by reads only: each call must return a later time than before it."""
+    shared, clock, now = CoalescedRead(), count(1), [0]
 
-    def look() -> int:
+    def read() -> int:
         now[0] = next(clock)
         return now[0]
 
     def call(_: int) -> bool:
         before = now[0]
-        return looks.fresh(look) > before
+        return shared.fresh(read) > before
 
     with ThreadPoolExecutor(THREADS) as pool:
         assert all(pool.map(call, range(2_000)))
 
 
-def test_those_who_wait_share_one_look() -> None:
-    looks, begun, go_on = Looks(), Event(), Event()
+def test_waiting_callers_share_one_read() -> None:
+    shared, begun, go_on = CoalescedRead(), Event(), Event()
     made: list[int] = []
 
-    def look() -> int:
+    def read() -> int:
         made.append(len(made) + 1)
         begun.set()
         go_on.wait(timeout=30)
         return made[-1]
 
     with ThreadPoolExecutor(THREADS) as pool:
-        first = pool.submit(looks.fresh, look)
+        first = pool.submit(shared.fresh, read)
         begun.wait(timeout=30)
-        others = [pool.submit(looks.fresh, look) for _ in range(THREADS - 1)]
-        while len(looks._changed._waiters) < THREADS - 1:  # type: ignore[attr-defined]
+        others = [pool.submit(shared.fresh, read) for _ in range(THREADS - 1)]
+        while len(shared._changed._waiters) < THREADS - 1:  # type: ignore[attr-defined]
             time.sleep(0.01)
         go_on.set()
         assert first.result(timeout=30) == 1
@@ -53,15 +53,15 @@ def test_those_who_wait_share_one_look() -> None:
     assert made == [1, 2]
 
 
-def test_a_refusal_is_its_callers_alone() -> None:
+def test_a_refusal_reaches_its_own_caller_only() -> None:
     with pytest.raises(SceneReplaced):
         failed_first(SceneReplaced("home"))
     assert failed_second(SceneReplaced("home")) == 7
 
 
-def test_those_who_wait_for_a_service_that_fails_do_not_wait_in_turn() -> None:
-    """The second look would answer; it is the first of those who waited that makes it, and the rest share it."""
-    looks, begun, go_on = Looks(), Event(), Event()
+def test_waiting_callers_share_a_service_error() -> None:
+    """The first waiting caller makes the second read, and the others share its error instead of reading in turn."""
+    shared, begun, go_on = CoalescedRead(), Event(), Event()
     made: list[int] = []
 
     def failing() -> int:
@@ -72,10 +72,10 @@ def test_those_who_wait_for_a_service_that_fails_do_not_wait_in_turn() -> None:
         raise ServiceError(msg)
 
     with ThreadPoolExecutor(THREADS) as pool:
-        first = pool.submit(looks.fresh, failing)
+        first = pool.submit(shared.fresh, failing)
         begun.wait(timeout=30)
-        others = [pool.submit(looks.fresh, failing) for _ in range(THREADS - 1)]
-        while len(looks._changed._waiters) < THREADS - 1:  # type: ignore[attr-defined]
+        others = [pool.submit(shared.fresh, failing) for _ in range(THREADS - 1)]
+        while len(shared._changed._waiters) < THREADS - 1:  # type: ignore[attr-defined]
             time.sleep(0.01)
         go_on.set()
         for call in (first, *others):
@@ -93,8 +93,8 @@ def failed_second(error: Exception) -> int:
 
 
 def outcomes(error: Exception) -> tuple[Future[int], Future[int]]:
-    """Of a look that fails, and of one that was asked for while it was under way."""
-    looks, begun, go_on = Looks(), Event(), Event()
+    """Return the outcomes of a failing read and of a call made during that read."""
+    shared, begun, go_on = CoalescedRead(), Event(), Event()
 
     def failing() -> int:
         begun.set()
@@ -102,8 +102,8 @@ def outcomes(error: Exception) -> tuple[Future[int], Future[int]]:
         raise error
 
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(looks.fresh, failing)
+        first = pool.submit(shared.fresh, failing)
         begun.wait(timeout=30)
-        second = pool.submit(looks.fresh, lambda: 7)
+        second = pool.submit(shared.fresh, lambda: 7)
         go_on.set()
     return first, second

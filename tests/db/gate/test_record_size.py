@@ -1,4 +1,4 @@
-"""The measure of a record: never more than its JSON text has, and bounded work however large the record is."""
+"""Size check of records: never more than the JSON text's length, and bounded work for records of any size."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.gate import Gate, Limits
-from scenecypher.db.gate.arrival import exceeds
-from scenecypher.db.gate.values import plain
+from scenecypher.db.gate.record_size import exceeds
+from scenecypher.db.gate.values import json_value
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused
-from tests.db.gate.conftest import HOME, accept
+from tests.db.gate.conftest import HOME, send_unchecked
 from tests.db.gate.corpus import VOCABULARY
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
@@ -23,12 +23,12 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(s
 
 
 @given(st.lists(VALUES))
-def test_what_is_counted_is_no_more_than_the_text_has(row: list[Any]) -> None:
-    assert not exceeds(row, len(json.dumps([plain(value) for value in row])))
+def test_the_count_is_at_most_the_length_of_the_text(row: list[Any]) -> None:
+    assert not exceeds(row, len(json.dumps([json_value(value) for value in row])))
 
 
 @given(st.text(), st.integers(0, 100))
-def test_letters_are_counted(text: str, more: int) -> None:
+def test_characters_are_counted(text: str, more: int) -> None:
     assert exceeds([text], len(text) - 1) or not text
     assert not exceeds([text], len(text) + more)
 
@@ -45,12 +45,12 @@ def test_nodes_relations_and_paths_are_no_larger_than_their_text(scenes: Databas
         rows = [record.values() for record in result]
     assert rows
     for row in rows:
-        length = len(json.dumps([plain(value) for value in row]))
+        length = len(json.dumps([json_value(value) for value in row]))
         assert not exceeds(row, length)
         assert exceeds(row, length // 4)
 
 
-def test_a_huge_record_is_refused_before_anything_is_made_of_it() -> None:
+def test_a_huge_record_is_refused_before_conversion() -> None:
     huge = [["x" * 1_000] * 1_000] * 100_000
     begun = time.perf_counter()
     assert exceeds([huge], 200_000)
@@ -58,11 +58,11 @@ def test_a_huge_record_is_refused_before_anything_is_made_of_it() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 1_000])
-def test_a_collect_that_grew_is_cut_on_arrival(scenes: Database, rows: int) -> None:
-    """Sent past the static rules: a MB a row, of which the gate takes one and drops at most a few."""
+def test_a_large_list_is_refused_on_arrival(scenes: Database, rows: int) -> None:
+    """The query skips the static checks and gives rows of 1 MB; the gate reads one and discards at most a few."""
     text = "UNWIND range(1, $rows) AS i RETURN [x IN range(1, 50000) | 'a text of letters ' + x] AS l"
     gate = Gate(scenes, limits=Limits(seconds=30))
-    accept(gate, text.replace("$rows", str(rows)), "RETURN 1 AS l")
+    send_unchecked(gate, text.replace("$rows", str(rows)), "RETURN 1 AS l")
     begun = time.monotonic()
     with pytest.raises(QueryRefused) as refused:
         gate.run("RETURN 1 AS l", HOME, VOCABULARY)

@@ -1,4 +1,4 @@
-"""Looks at a scene's version, shared among threads: one that began after several queries ended serves all of them."""
+"""Coalesced reads of a scene's version: threads that wait at the same time share one read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scenecypher.errors import ServiceError
 
 
 @dataclass(slots=True)
-class Looks:
-    """Looks at one scene. Safe to share between threads."""
+class CoalescedRead:
+    """A read that concurrent callers share. Safe to share between threads."""
 
     _changed: Condition = field(default_factory=Condition)
     _begun: int = 0
@@ -19,10 +19,10 @@ class Looks:
     _under_way: bool = False
     _outcome: int | ServiceError = 0
 
-    def fresh(self, look: Callable[[], int]) -> int:
-        """The version as a look sees it that begins after this call: `look` itself, or another thread's.
+    def fresh(self, read: Callable[[], int]) -> int:
+        """Return the version from a read that begins after this call: this thread's own, or another's.
 
-        A ServiceError of a shared look reaches all who waited for it; what else `look` raises, its own caller alone.
+        A ServiceError of a shared read is raised in all waiting threads, any other error only in the thread that read.
         """
         number = 0
         outcome: int | ServiceError | None = None
@@ -32,10 +32,10 @@ class Looks:
                 while self._under_way and self._ended < wanted:
                     self._changed.wait()
                 if self._ended >= wanted:
-                    return _version(self._outcome)
+                    return _value(self._outcome)
                 number = self._begun = self._begun + 1
                 self._under_way = True
-            version = outcome = look()
+            version = outcome = read()
         except ServiceError as error:
             outcome = error
             raise
@@ -52,7 +52,7 @@ class Looks:
             self._changed.notify_all()
 
 
-def _version(outcome: int | ServiceError) -> int:
+def _value(outcome: int | ServiceError) -> int:
     if isinstance(outcome, ServiceError):
         raise outcome
     return outcome
