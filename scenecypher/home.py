@@ -102,13 +102,16 @@ class PlanOutcome:
         return tuple(event.action for event in self.events if isinstance(event, Acted | Corrected))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PastHome:
     """A home as it was at one version; it can be looked at, not acted in."""
 
     name: str
     version: int
     graph: SceneGraph
+
+    def __repr__(self) -> str:
+        return f"<PastHome {self.name!r} at version {self.version}>"
 
     def diff(self, other: Home | PastHome | SceneGraph) -> Delta:
         """Return the changes that lead from this version to `other`."""

@@ -19,6 +19,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import InputError
 from scenecypher.home import Home, Services
 from scenecypher.settings import Settings
 
@@ -69,6 +70,9 @@ class SceneDatabase:
         self._connected: dict[str, Model] = {}
         self._open.callback(database.close)
 
+    def __repr__(self) -> str:
+        return f"<SceneDatabase at {self.store.database.address.uri}>"
+
     # --- homes
 
     def home(self, name: str) -> Home:
@@ -107,9 +111,12 @@ class SceneDatabase:
     def import_networkx(self, graph: NodeLinkGraph, *, name: str) -> Home:
         """Import a graph of NetworkX, with the attributes that docs/importing.md names.
 
-        Raises DocumentError with all problems of the graph.
+        Raises DocumentError with all problems of the graph, InputError if NetworkX is missing.
         """
-        from networkx import node_link_data
+        try:
+            from networkx import node_link_data
+        except ImportError as error:
+            raise InputError("NetworkX is missing: run `pip install networkx`") from error
 
         from scenecypher.importers.networkx_json import from_document
 
