@@ -211,29 +211,49 @@ class SceneGraph:
     def __contains__(self, node_id: object) -> bool:
         return node_id in self.nodes
 
-    @cached_property
+    @property
     def outgoing(self) -> Mapping[str, tuple[Relation, ...]]:
         """Relations by source id, sorted."""
+        return self._outgoing
+
+    @cached_property
+    def _outgoing(self) -> Mapping[str, tuple[Relation, ...]]:
         return self._by_end("source")
 
-    @cached_property
+    @property
     def incoming(self) -> Mapping[str, tuple[Relation, ...]]:
         """Relations by target id, sorted."""
+        return self._incoming
+
+    @cached_property
+    def _incoming(self) -> Mapping[str, tuple[Relation, ...]]:
         return self._by_end("target")
 
-    @cached_property
+    @property
     def by_class(self) -> Mapping[str, tuple[str, ...]]:
         """Node ids by class, sorted."""
+        return self._by_class
+
+    @cached_property
+    def _by_class(self) -> Mapping[str, tuple[str, ...]]:
         return self._by_field("class_")
 
-    @cached_property
+    @property
     def by_kind(self) -> Mapping[str, tuple[str, ...]]:
         """Node ids by kind, sorted."""
-        return self._by_field("kind")
+        return self._by_kind
 
     @cached_property
+    def _by_kind(self) -> Mapping[str, tuple[str, ...]]:
+        return self._by_field("kind")
+
+    @property
     def by_name(self) -> Mapping[str, tuple[str, ...]]:
         """Node ids by name, sorted."""
+        return self._by_name
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[str, ...]]:
         return self._by_field("name")
 
     def targets(self, source: str, *types: str) -> tuple[str, ...]:
