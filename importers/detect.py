@@ -31,7 +31,7 @@ SIGNS: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
     "virtualhome": _is_virtualhome,
     "networkx": lambda document: "nodes" in document and ("directed" in document or "links" in document),
 }
-"""What only a document of each format has, by the name that `scenecypher import` gives the format; in order."""
+"""Test for each format's documents, tried in this order; the names are those of `scenecypher import`."""
 
 
 def read_any(path: Path, *, name: str | None = None, file_format: str | None = None) -> ImportedScene:
@@ -65,7 +65,7 @@ _FORMATS: Final = ", ".join(SIGNS)
 
 
 def _format_of(document: object, path: Path) -> str:
-    """Return the first format whose sign the document has. Raises DocumentError."""
+    """Return the first format whose test the document passes. Raises DocumentError."""
     if isinstance(document, dict):
         for name, has_sign in SIGNS.items():
             if has_sign(document):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
 from typing_extensions import Unpack
 
@@ -229,7 +229,7 @@ class Home:
         if (instruction is None) == (options.get("task") is None):
             raise InputError("give either an instruction in words or the task of a data set")
         recipe = recipe_named(options.get("method", "stepwise"))
-        return prepare_session(self._setting(instruction, recipe.model, options), recipe).run()
+        return prepare_session(self._setting(instruction, options, needs_model=recipe.model), recipe).run()
 
     # --- the past
 
@@ -241,7 +241,7 @@ class Home:
         """Return the changes that lead from this home, as it is now, to `other`."""
         return diff(self.graph, _graph_of(other))
 
-    def _setting(self, instruction: str | None, needs_model: bool, options: PlanOptions) -> SessionSetting:  # noqa: FBT001
+    def _setting(self, instruction: str | None, options: PlanOptions, *, needs_model: bool) -> SessionSetting:
         name = options.get("task")
         task = datasets.task(name)[1] if name is not None else None
         services = self._services
@@ -261,8 +261,5 @@ class Home:
         )
 
 
-Comparable: TypeAlias = Home | PastHome | SceneGraph
-
-
-def _graph_of(other: Comparable) -> SceneGraph:
+def _graph_of(other: Home | PastHome | SceneGraph) -> SceneGraph:
     return other if isinstance(other, SceneGraph) else other.graph

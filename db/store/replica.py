@@ -1,4 +1,4 @@
-"""Replica: a scene kept in memory at a version, on which actions are decided, and committed at that very version."""
+"""Replica: a scene in memory at a version; actions are decided on it and committed only at that version."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import Snapshot, load_generation
 from scenecypher.errors import ConflictError, QueryFailed, SceneReplaced
 
-# The lock. If the scene has moved since the replica's version, the division ends the transaction, as a misfit does.
-UNMOVED: Final[LiteralString] = """
+# Takes the scene's lock. At another version than the replica's the division by zero rolls the transaction back.
+VERSION_GUARD: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene, s.version = s.version + 1
-WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unmoved
+WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unchanged
 """
-MOVED: Final = "Neo.ClientError.Statement.ArithmeticError"
-"""What the server says of the divisions."""
-FITS: Final[Mapping[str, LiteralString]] = {
+DIVISION_BY_ZERO: Final = "Neo.ClientError.Statement.ArithmeticError"
+"""Server error code of a division by zero."""
+COUNTS_MATCH: Final[Mapping[str, LiteralString]] = {
     "remove_relations": "remove_relations = size($remove_relations)",
     "remove_nodes": "remove_nodes = size($remove_nodes)",
     "add_nodes": "add_nodes = size($add_nodes)",
@@ -27,7 +27,7 @@ FITS: Final[Mapping[str, LiteralString]] = {
     "set_values": "set_values = size($set_values)",
     "add_relations": "add_relations = size($add_relations)",
 }
-SINCE: Final[LiteralString] = """
+EVENTS_SINCE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
 RETURN s.status AS status, s.version AS version,
        COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $after
@@ -51,16 +51,16 @@ class Replica:
         return len(self.graph.nodes) + len(self.graph.relations)
 
     def locked(self, agent: str | None) -> LockedPart:
-        """Return what an action is decided on; `agent` is who acts, the first agent by id if None."""
+        """Return the graph for deciding an action; `agent` is the acting node, the first agent by id if None."""
         agents = self.graph.by_kind.get("Agent", ())
         found = agent if agent in agents else next(iter(agents), None) if agent is None else None
         return LockedPart(self.version, self.graph, found)
 
     def commit(self, decide: Decide, *, agent: str | None, intent: Intent, timeout_s: float) -> Committed | None:
-        """Decide and write all of it or nothing; None if the scene is no longer at the replica's version.
+        """Decide an action and commit it whole; return None if the scene is no longer at the replica's version.
 
-        Raises what `decide` raises, ConflictError, ServiceError. A connection that breaks may do so after the commit:
-        who tries again does so with the same action id.
+        Raises the errors of `decide`, ConflictError, ServiceError. If a connection breaks, the action may be committed:
+        try again only with the same action id.
         """
         delta = decide(self.locked(agent))
         plan = plan_write(self.scene, self.graph, delta, intent=intent)
@@ -68,7 +68,7 @@ class Replica:
             given = {**plan.parameters, "read_at": self.version}
             written = self._database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s)
         except QueryFailed as error:
-            if error.code != MOVED:
+            if error.code != DIVISION_BY_ZERO:
                 raise
             return None
         if written is None:
@@ -78,12 +78,12 @@ class Replica:
         return Committed(self.version, delta)
 
     def catch_up(self, *, timeout_s: float) -> None:
-        """Bring a replica that is not as the scene is to its version, by the events in between or by loading it again.
+        """Bring the replica to the scene's version by the events in between; if they do not lead there, load it again.
 
         Raises SceneReplaced, ServiceError.
         """
         given = {"key": self.scene.key, "after": self.version}
-        record = self._database.run_autocommit(SINCE, given, timeout_s=timeout_s)
+        record = self._database.run_autocommit(EVENTS_SINCE, given, timeout_s=timeout_s)
         if record is None or record["status"] != "ready":
             raise SceneReplaced(self.scene.name)
         versions = [version for version, _ in record["events"]]
@@ -98,7 +98,7 @@ class Replica:
             self._reload()
 
     def follow(self, done: Committed) -> None:
-        """Take over a commit that was made elsewhere, if it is the next one."""
+        """Apply a commit that was made without this replica, if it leads to the next version."""
         if done.version == self.version + 1 and not done.repeated:
             self.graph.apply(done.delta)
             self.version = done.version
@@ -109,7 +109,7 @@ class Replica:
 
 
 def guarded_write(plan: WritePlan) -> LiteralString:
-    """Return the statement that writes a change to a scene that has not moved, if every row of it fits."""
-    fits: LiteralString = " AND ".join(FITS[name] for name in plan.groups) or "true"
-    end: LiteralString = "RETURN s.version AS version, unmoved, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
-    return UNMOVED + plan.body + end
+    """Return the statement that writes a change if the scene is at the expected version and every row matches."""
+    fits: LiteralString = " AND ".join(COUNTS_MATCH[name] for name in plan.groups) or "true"
+    end: LiteralString = "RETURN s.version AS version, unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
+    return VERSION_GUARD + plan.body + end

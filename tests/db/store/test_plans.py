@@ -46,7 +46,7 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-LOCKS = {commit.LOCK, replica.UNMOVED}
+LOCKS = {commit.LOCK, replica.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:

@@ -151,7 +151,7 @@ def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo)
 
 @pytest.mark.parametrize("lost", ["answer", "request"])
 def test_a_lost_answer_leaves_one_commit(store: SceneStore, address: Address, scene: SceneInfo, lost: Any) -> None:
-    with proxied(address, b"AS unmoved") as (proxy, through), Database(through) as database:
+    with proxied(address, b"AS unchanged") as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
         load_replica(shaky, scene)
         proxy.lose(lost)
