@@ -22,12 +22,6 @@ def unchanged(scenes: Database) -> Iterator[None]:
     assert checksum(scenes) == before
 
 
-@pytest.fixture(scope="module")
-def dialects(scenes: Database) -> tuple[str, ...]:
-    """Return the versions of Cypher that the server knows; Neo4j 5.26 lacks 25 and its clauses NEXT, FILTER and LET."""
-    return ("CYPHER 5 ",) if scenes.verify().version.startswith("5.") else ("CYPHER 5 ", "CYPHER 25 ")
-
-
 def of_kind(expect: str) -> list[object]:
     """Return all queries of the corpus with this expectation, and a sample of the additional ones."""
     rows = [case for case in cases() if case.expect == expect]
