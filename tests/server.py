@@ -19,6 +19,7 @@ from scenecypher.settings import Settings
 FOLDER: Final = Path(__file__).resolve().parent.parent / ".test-db"
 OLDEST: Final = Path(__file__).resolve().parent / "data" / "neo4j-5.26.txt"
 """The jars of the oldest series of Neo4j that is promised to work: its newest version."""
+JARS: Final = OLDEST if os.environ.get("SCENECYPHER_TEST_DB") == "5.26" else None
 HOME: Final = FOLDER / f"run-{os.getpid()}"
 """The home of this run's local server: its data are thrown away with it."""
 
@@ -92,7 +93,7 @@ SERVERS: Final[Mapping[str, Callable[..., AbstractContextManager[Address]]]] = {
 
 
 def _settings(home: Path) -> Settings:
-    return Settings(home=home)
+    return Settings(home=home, server_jars=JARS)
 
 
 def _tell(line: str) -> None:
