@@ -29,8 +29,8 @@ def refusal_of(error: QueryFailed, scoped: ScopedQuery, key: str) -> QueryRefuse
     """Return the refusal for an error of the server, without what the gate put in and without internal ids."""
     kind = error.code.rpartition(".")[2]
     if NO_CYPHER_25 in error.summary:
-        msg = "the server has Cypher 5 only, without NEXT, FILTER, LET and branches of WHEN and ELSE"
-        return QueryRefused("failed", msg, hint="write it with WITH, WHERE and CASE")
+        msg = "the server has Cypher 5 only, without NEXT, FILTER, LET, match modes, and branches of WHEN and ELSE"
+        return QueryRefused("failed", msg, hint="leave out CYPHER 25, and write it with WITH, WHERE and CASE")
     place = POSITION.search(error.summary) if kind in TEXT_ERRORS else None
     piece = scoped.piece_at(int(place.group(1)) - len(EXPLAIN)) if place else ""
     message = VALUE_ERRORS.get(kind, GENERIC_MESSAGE)
