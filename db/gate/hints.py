@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from scenecypher.db.gate.syntax import NameUse, Reading
+from scenecypher.db.gate.patterns import NameUse, Reading
 from scenecypher.db.gate.words import COMPONENTS, FUNCTION_ADVICE, FUNCTIONS
 from scenecypher.db.schema import Vocabulary
 from scenecypher.errors import QueryRefused
