@@ -324,6 +324,10 @@ class ExpressionReader(PatternReader):
             self.meter.spend(1, first)
         return listed, body
 
+    def _predicate(self) -> Size:
+        self._loop()
+        return BOOLEAN
+
     def _pattern_comprehension(self) -> Size:
         """Read `(a)-->(b) WHERE … | …`; the store is read row by row, so its rows count no steps."""
         with self.inner_scope(), self.meter.subquery():
@@ -361,16 +365,14 @@ class ExpressionReader(PatternReader):
         opening, lowered, used = self.at, name.lower(), len(self.reading.uses)
         if lowered not in FUNCTIONS:
             raise unknown_function(name)
-        self.take()
         if token.word in PATH_FUNCTIONS:
             with self.inner_scope():
-                size = self.path_size(self.searched("function"))
-        elif lowered in PREDICATES and self.is_next("IN", offset=1):
-            self._loop()
-            size = BOOLEAN
+                size = self.path_size(self.path_function(token))
         else:
-            size = self._arguments(token, lowered)
-        self.expect(")")
+            self.take()
+            is_loop = lowered in PREDICATES and self.is_next("IN", offset=1)
+            size = self._predicate() if is_loop else self._arguments(token, lowered)
+            self.expect(")")
         if self.is_arrow(self.at):
             self.refuse("this reads like a pattern", hint="write nodes as (variable), or put blanks around -")
         if lowered == "keys":

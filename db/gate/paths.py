@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from scenecypher.db.gate.cost import MANY_NODES, too_much
 from scenecypher.db.gate.lexer import Token
@@ -14,7 +14,6 @@ from scenecypher.db.gate.sizes import ITEM_BYTES, MAX_KEY_LENGTH, Size, either, 
 from scenecypher.db.gate.words import COMPARISONS
 from scenecypher.db.store.bounds import Bounds, Measure
 
-Search: TypeAlias = Literal["", "function", "selector"]
 DEFAULT_BOUNDS: Final[dict[Measure, int]] = {
     "nodes": 100,
     "relations": 1_000,
@@ -53,6 +52,14 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """A shortest-path search, which finds at most `most` paths from one node to another."""
+
+    most: float
+    is_function: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Hop:
     """A relation pattern along some types, or along any if it names none or excludes some.
 
@@ -63,7 +70,7 @@ class Hop:
     types: tuple[str, ...]
     direction: int
     longest: float
-    search: Search = ""
+    search: Search | None = None
 
 
 Path: TypeAlias = Sequence[Node | Hop]
@@ -117,7 +124,7 @@ class Paths:
     def paths_from_node(self, hop: Hop, *, back: bool = False) -> float:
         """Return the maximum paths of this pattern that begin at one node."""
         if hop.search:
-            return float(self.nodes)
+            return self.nodes * hop.search.most
         direction = -hop.direction if back else hop.direction
         measures: tuple[Measure, ...] = (("out", "in"), ("out",), ("in",))[direction]
         types = hop.types or tuple(self._most["out"]) or ("any",)
@@ -185,7 +192,7 @@ class Paths:
 
     def _check(self, hop: Hop) -> None:
         if hop.search:
-            if hop.search == "selector" and not hop.types and MAX_BOUNDED_SEARCH < hop.longest < math.inf:
+            if not hop.search.is_function and not hop.types and MAX_BOUNDED_SEARCH < hop.longest < math.inf:
                 message = f"a SHORTEST search of up to more than {MAX_BOUNDED_SEARCH} relations of any type"
                 hint = f"leave the bound out, name the types, or search up to {MAX_BOUNDED_SEARCH}"
                 raise too_much("SHORTEST", message, hint)

@@ -146,12 +146,10 @@ class PatternReader(Cursor, ABC):
             name = self.take_name()
             self.take()
         search = self._selector()
-        if self.is_next(*PATH_FUNCTIONS) and self.is_next("(", offset=1):
-            self.at += 2
-            path = self.searched("function")
-            self.expect(")")
-        else:
+        if not self.is_next(*PATH_FUNCTIONS) or not self.is_next("(", offset=1):
             path = self.searched(search)
+        else:
+            path = self.path_function(self.take())
         self.meter.rows.every *= self.paths.rows(path, known)
         if name:
             self.variables[name] = self.path_size(path)
@@ -162,22 +160,32 @@ class PatternReader(Cursor, ABC):
         length = sum(self.paths.length(part) for part in path if isinstance(part, Hop))
         return list_of(self.paths.entity, 2 * length + 1)
 
-    def searched(self, search: Search) -> Path:
+    def path_function(self, function: Token) -> Path:
+        """Read what follows shortestPath or allShortestPaths."""
+        self.expect("(")
+        path = self.searched(Search(math.inf if function.word.startswith("ALL") else 1, is_function=True))
+        self.expect(")")
+        return path
+
+    def searched(self, search: Search | None) -> Path:
         """Read a path within a shortest-path search, or within none."""
         path = [replace(part, search=search) if isinstance(part, Hop) else part for part in self.chain(free=True)]
         self.paths.add(path)
         return path
 
-    def _selector(self) -> Search:
+    def _selector(self) -> Search | None:
         """Move past ALL SHORTEST, SHORTEST 3 PATHS and the like."""
-        first = self.at
-        while self.next_token.word in SELECTORS or (self.at > first and self.next_token.kind == "integer"):
-            if (self.take_integer() or 0) > MAX_SELECTED_PATHS:
-                message = f"more than {MAX_SELECTED_PATHS} shortest paths"
-                raise too_much("SHORTEST", message, f"ask for at most {MAX_SELECTED_PATHS}")
+        most, found = 1.0, set[str]()
+        while self.next_token.word in SELECTORS or (found and self.next_token.kind == "integer"):
+            most = max(most, self.take_integer() or 1)
+            found.add(self.next_token.word)
             self.at += self.next_token.word in SELECTORS
-        found = {token.word for token in self.tokens[first : self.at]}
-        return "selector" if found & {"SHORTEST", "ANY"} else ""
+        if most > MAX_SELECTED_PATHS:
+            message = f"more than {MAX_SELECTED_PATHS} shortest paths"
+            raise too_much("SHORTEST", message, f"ask for at most {MAX_SELECTED_PATHS}")
+        if not found & {"SHORTEST", "ANY"}:
+            return None
+        return Search(math.inf if found & {"ALL", "GROUP", "GROUPS"} else most)
 
     def chain(self, *, free: bool) -> list[Node | Hop]:
         """Read nodes joined by relations; with `free`, groups are allowed too."""

@@ -166,6 +166,77 @@ def test_no_query_takes_more_steps_than_its_bound(run: Run) -> None:
         assert cost.row_bytes >= max(map(row_bytes, run.rows), default=0)
 
 
+LOOP: Final = "[x IN range(1, 400) | [y IN range(1, 400) | 1]]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RETURN {0} AS l",
+        "RETURN 1 + size({0}) AS l",
+        "RETURN {{a: 1, b: {0}}} AS l",
+        "RETURN [1, 2, 3][size({0})] AS l",
+        "RETURN [1, 2, 3][0..size({0})] AS l",
+        "RETURN CASE WHEN size({0}) > 1 THEN 1 END AS l",
+        "RETURN CASE 1 WHEN 2 THEN 3 ELSE {0} END AS l",
+        "RETURN NOT 1 IN {0} AS l",
+        "RETURN any(z IN [1] WHERE {0} = z) AS l",
+        "WITH {0} AS l RETURN 1 AS one",
+        "WITH 1 AS a WHERE size({0}) = 1 RETURN a",
+        "UNWIND {0} AS l RETURN 1 AS one",
+        "CYPHER 25 LET l = {0} RETURN 1 AS one",
+        "CYPHER 25 MATCH (n) FILTER size({0}) = 1 RETURN n",
+        "CYPHER 25 WHEN size({0}) = 1 THEN RETURN 1 AS one ELSE RETURN 2 AS one",
+        "RETURN 1 AS one UNION RETURN {0} AS one",
+        "CYPHER 25 RETURN 1 AS one NEXT RETURN {0} AS two",
+        "MATCH (n) RETURN n.name ORDER BY size({0})",
+        "MATCH (n) RETURN n.name SKIP size({0}) LIMIT 2",
+        "MATCH (n) RETURN n {{.name, l: {0}}} AS n",
+        "MATCH (n) WHERE size({0}) > 1 RETURN n",
+        "MATCH (n WHERE size({0}) > 1) RETURN n",
+        "MATCH (n {{size_x: size({0})}}) RETURN n",
+        "MATCH (n)-[r:ON WHERE size({0}) > 1]->() RETURN n",
+        "MATCH (n) ((a)-[:ON]->(b) WHERE size({0}) > 1){{1,2}} (m) RETURN n",
+        "MATCH p = shortestPath((n {{id: 'a'}})-[:ON*]-(m {{size_x: size({0})}})) RETURN p",
+        "MATCH (n) RETURN collect(size({0})) AS l",
+        "MATCH (n) RETURN [(n)-->(m) WHERE size({0}) > 1 | m] AS l",
+        "MATCH (n) RETURN [(n)-->(m) | {0}] AS l",
+        "MATCH (n) WHERE (n)-->({{size_x: size({0})}}) RETURN n",
+        "MATCH (n) WHERE EXISTS {{ (n)-->(m) WHERE size({0}) > 1 }} RETURN n",
+        "MATCH (n) RETURN COUNT {{ MATCH (n)-->(m) WITH {0} AS l RETURN l }} AS c",
+        "MATCH (n) RETURN COLLECT {{ MATCH (n)-->(m) RETURN {0} }} AS l",
+        "MATCH (n) CALL (n) {{ RETURN {0} AS l }} RETURN 1 AS one",
+    ],
+)
+def test_a_loop_is_counted_wherever_it_stands(text: str) -> None:
+    cost = cost_of(text.format(LOOP))
+    assert cost is not None
+    assert min(cost.row_steps, cost.steps) >= 400 * 400
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("MATCH (n) CALL { MATCH (n) RETURN n.name AS m } RETURN m", 60 * 60),
+        ("MATCH (n) CALL () { MATCH (n) RETURN n.name AS m } RETURN m", 60 * 60),
+        ("MATCH (n) WITH count(n) AS c MATCH (n) RETURN n", 60),
+        ("CYPHER 25 UNWIND range(1, 50) AS a RETURN a NEXT MATCH (n) RETURN n UNION ALL MATCH (n) RETURN n", 6_000),
+        ("CYPHER 25 UNWIND range(1, 50) AS a RETURN a NEXT WHEN true THEN { MATCH (n) RETURN n }", 3_000),
+        ("MATCH p = SHORTEST 9 (a {id: 'x'})-[:CONNECTS]-+(b) RETURN p", 9 * 60),
+    ],
+)
+def test_rows_are_counted_where_names_begin_anew(text: str, rows: int) -> None:
+    cost = cost_of(text)
+    assert cost is not None
+    assert cost.rows >= rows
+
+
+def test_lists_of_nodes_within_lists_are_as_long_as_the_nodes() -> None:
+    assert cost_of("MATCH (a)-[:INSIDE|ON*]->(b) RETURN collect(a.name) AS l")
+    assert cost_of("MATCH (a)-[:INSIDE|ON*]->(b) RETURN collect(a) AS l") is None
+    assert cost_of("MATCH (a)-[:INSIDE|ON*]->(b) RETURN collect([a]) AS l") is None
+
+
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 3))
 def test_rows_are_never_more_than_their_bound(one: int, other: int, lists: int) -> None:
     text = f"UNWIND range(1, {one}) AS a UNWIND range(1, {other}) AS b WITH collect(a) AS l "
