@@ -75,18 +75,14 @@ class Cursor:
         return marks[:2] == ["-", "["] or (marks[:2] == ["-", "-"] and marks[2:3] != [""])
 
     def refuse(self, message: str, *, hint: str = "rewrite this part", code: str = "syntax") -> NoReturn:
-        """Refuse the text at the next token."""
-        raise self.refusal(message, hint=hint, code=code)
-
-    def refusal(self, message: str, *, hint: str = "rewrite this part", code: str = "syntax") -> QueryRefused:
-        """Return the refusal of the text at the next token; a keyword that may be meant as a name gets a hint."""
+        """Refuse the text at the next token; a keyword that may be meant as a name gets a hint."""
         token = self.next_token
         piece = token.text or "the end"
         rest = self.text[token.start : token.start + 30].split("\n")[0]
         for near in (token, self.last_token):
             if near.word in RESERVED and hint == "rewrite this part":
                 hint = f"`{near.text}` is a keyword: use another name"
-        return QueryRefused(code, f"can't read the query at `{rest or piece}`: {message}", piece=piece, hint=hint)
+        raise QueryRefused(code, f"can't read the query at `{rest or piece}`: {message}", piece=piece, hint=hint)
 
 
 def _brackets(tokens: tuple[Token, ...], nesting: int) -> dict[int, int]:

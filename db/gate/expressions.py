@@ -173,32 +173,22 @@ class ExpressionReader(PatternReader):
     def _value(self, token: Token) -> Size:
         """Read a value whose first token was taken."""
         self.meter.spend(1, token)
+        if token.kind == "mark" and token.word not in OPENING:
+            self.at -= 1
+            self.refuse(f"`{token.text}` can't stand here")
+        if token.kind == "quoted" and self.is_next("("):
+            self.refuse("a function's name stands in backticks", hint="write it without")
         match token.kind:
             case "string":
                 return text_of(len(token.value.encode()))
             case "integer" | "float":
-                number = float(integer_of(token.text)) if token.kind == "integer" else math.inf
-                return replace(NUMBER, number=number)
-            case "name":
-                return self._word(token)
-            case "quoted" if not self.is_next("("):
+                return replace(NUMBER, number=float(integer_of(token.text)) if token.kind == "integer" else math.inf)
+            case "quoted":
                 return self._variable_size(token.value)
-            case "mark" if token.word in OPENING:
-                return self._bracketed(token)
-        self.at -= token.kind == "mark"
-        message = (
-            "a function's name stands in backticks" if token.kind == "quoted" else f"`{token.text}` can't stand here"
-        )
-        raise self.refusal(message)
-
-    def _bracketed(self, token: Token) -> Size:
-        match token.word:
-            case "(":
-                return self._parenthesis()
-            case "[":
-                return self._list(token)
+            case "mark":
+                return {"(": self._parenthesis, "[": self._list, "{": self._map}[token.word](token)
             case _:
-                return self._map(None)
+                return self._word(token)
 
     def _variable_size(self, name: str) -> Size:
         return self.variables.get(name, self.paths.anything)
@@ -230,7 +220,7 @@ class ExpressionReader(PatternReader):
             sizes.append(self.expression(first if self.last_token.word in {"WHEN", ","} else None))
         return either(*sizes)
 
-    def _parenthesis(self) -> Size:
+    def _parenthesis(self, _: Token) -> Size:
         opening = self.at - 1
         if self.is_arrow(self.closing[opening] + 1):
             self.at = opening
@@ -247,7 +237,7 @@ class ExpressionReader(PatternReader):
             case "[":
                 return self._index(base)
             case "{":
-                return self._map(base)
+                return self._map(token, base)
             case ":":
                 self.labels("either", bars=False)
                 return BOOLEAN
@@ -336,7 +326,7 @@ class ExpressionReader(PatternReader):
             self.expect("|")
             return list_of(self.expression(), min(MAX_COLLECTED, self.meter.rows.every))
 
-    def _map(self, base: Size | None) -> Size:
+    def _map(self, _: Token, base: Size | None = None) -> Size:
         """Read a map, or a projection of `base` such as `n {.name, room: p.name}`; the brace is taken."""
         sizes: list[Size] = []
         every: list[Size] = []
