@@ -5,69 +5,62 @@ A text nested some 150 deep overflows the server's stack: it never answers, not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
+from scenecypher.db.gate.cursor import OPENING
 from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.words import LOGIC, words
 from scenecypher.errors import QueryRefused
 
-TokenCounter = Callable[[Sequence[Token]], int]
+MAX_COUNTS: Final[Mapping[str, tuple[frozenset[str], int, str]]] = {
+    "NOT": (words("NOT !"), 40, "nesting"),  # 160 in a row are planned, 200 are not
+    "..": (words(".."), 40, "nesting"),  # 100 slices in a row are planned, 200 are not
+    "-": (words("-"), 120, "nesting"),
+    "XOR": (words("XOR"), 6, "cost"),  # 20 are rewritten for 71 s
+    "AND": (words("AND OR"), 100, "cost"),
+    "=": (words("= <> < > <= >="), 150, "cost"),
+    ",": (words(","), 600, "cost"),
+    "WITH": (words("MATCH WITH RETURN UNWIND CALL LET FILTER UNION NEXT"), 60, "cost"),
+}
+"""Words, their maximum number, and the refusal's code, by the piece of text that the refusal names."""
+MAX_CASE_DEPTH: Final = 20
+"""Maximum CASE in CASE: 100 are planned, 140 are not."""
+MAX_LOGIC_DEPTH: Final = 12
+"""Maximum nested brackets that hold AND, OR or XOR: the server multiplies conditions out."""
 
 
 def check_counts(tokens: Sequence[Token]) -> None:
     """Refuse a text with more of a construct than the server can plan. Raises QueryRefused."""
-    for piece, (count, most, code) in COUNT_LIMITS.items():
-        if count(tokens) > most:
+    for piece, (counted, most, code) in MAX_COUNTS.items():
+        if sum(token.word in counted for token in tokens) > most:
             raise QueryRefused(code, f"more than {most} times `{piece}` in the query", piece=piece, hint="ask in steps")
+    for piece, depth, most, code in (
+        ("CASE", _case_depth(tokens), MAX_CASE_DEPTH, "nesting"),
+        ("OR", _logic_depth(tokens), MAX_LOGIC_DEPTH, "cost"),
+    ):
+        if depth > most:
+            raise QueryRefused(code, f"`{piece}` nested more than {most} deep", piece=piece, hint="ask in steps")
 
 
-def _words(*words: str) -> TokenCounter:
-    return lambda tokens: sum(token.word in words for token in tokens)
+def _case_depth(tokens: Sequence[Token]) -> int:
+    return max(accumulate((token.word == "CASE") - (token.word == "END") for token in tokens))
 
 
-def _marks(*marks: str) -> TokenCounter:
-    return lambda tokens: sum(token.kind == "mark" and token.text in marks for token in tokens)
-
-
-def _negations(tokens: Sequence[Token]) -> int:
-    return _words("NOT")(tokens) + _marks("!")(tokens)
-
-
-def _open_cases(tokens: Sequence[Token]) -> int:
-    """Return the depth of nested CASE."""
-    open_ = deepest = 0
+def _logic_depth(tokens: Sequence[Token]) -> int:
+    """Return the depth of nested brackets that hold AND, OR or XOR."""
+    deepest = 0
+    open_: list[tuple[int, bool]] = [(0, False)]
     for token in tokens:
-        open_ += (token.word == "CASE") - (token.word == "END")
-        deepest = max(deepest, open_)
+        inside, has_logic = open_[-1]
+        if token.word in LOGIC:
+            open_[-1] = (inside, True)
+        elif token.word in OPENING:
+            open_.append((0, False))
+        elif token.word in OPENING.values() and len(open_) > 1:
+            open_.pop()
+            depth = inside + has_logic
+            open_[-1] = (max(depth, open_[-1][0]), open_[-1][1])
+            deepest = max(deepest, depth)
     return deepest
-
-
-def _logic_levels(tokens: Sequence[Token]) -> int:
-    """Return the depth of nested brackets that hold AND, OR or XOR: the server multiplies conditions out."""
-    depth, flags, heights = 0, [False], [0]
-    for token in tokens:
-        if token.word in {"AND", "OR", "XOR"}:
-            flags[-1] = True
-        elif token.kind == "mark" and token.text in {"(", "[", "{"}:
-            flags.append(False)
-            heights.append(0)
-        elif token.kind == "mark" and token.text in {")", "]", "}"} and len(flags) > 1:
-            height = heights.pop() + flags.pop()
-            heights[-1] = max(heights[-1], height)
-            depth = max(depth, height)
-    return depth
-
-
-COUNT_LIMITS: Final[Mapping[str, tuple[TokenCounter, int, str]]] = {
-    "NOT": (_negations, 40, "nesting"),  # 160 in a row are planned, 200 are not
-    "CASE": (_open_cases, 20, "nesting"),  # 100 within each other are planned, 140 are not
-    "..": (_marks(".."), 40, "nesting"),  # 100 slices in a row are planned, 200 are not
-    "-": (_marks("-"), 120, "nesting"),
-    "XOR": (_words("XOR"), 6, "cost"),  # 20 are rewritten for 71 s
-    "OR": (_logic_levels, 12, "cost"),
-    "AND": (_words("AND", "OR"), 100, "cost"),
-    "=": (_marks("=", "<>", "<", ">", "<=", ">="), 150, "cost"),
-    ",": (_marks(","), 600, "cost"),
-    "WITH": (_words("MATCH", "WITH", "RETURN", "UNWIND", "CALL", "LET", "FILTER", "UNION", "NEXT"), 60, "cost"),
-}
-"""Counting function, maximum and refusal's code, by the piece of text that the refusal names."""

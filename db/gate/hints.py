@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from scenecypher.db.gate.syntax import NameUse, Reading
+from scenecypher.db.gate.patterns import NameUse, Reading
 from scenecypher.db.gate.words import COMPONENTS, FUNCTION_ADVICE, FUNCTIONS
 from scenecypher.db.schema import Vocabulary
 from scenecypher.errors import QueryRefused
@@ -15,19 +15,10 @@ KnownValues = Mapping[str, Sequence[str]]
 """Values that occur in the scene, by ``class``, ``name``, ``states``, ``affordances``."""
 
 SYNONYMS: Final = {
-    "room": "Place",
-    "location": "Place",
-    "area": "Place",
-    "furniture": "Asset",
-    "appliance": "Asset",
-    "container": "Asset",
-    "surface": "Asset",
-    "item": "Object",
-    "thing": "Object",
-    "robot": "Agent",
-    "person": "Agent",
-    "human": "Agent",
-    "character": "Agent",
+    **dict.fromkeys(("room", "location", "area"), "Place"),
+    **dict.fromkeys(("furniture", "appliance", "container", "surface"), "Asset"),
+    **dict.fromkeys(("item", "thing"), "Object"),
+    **dict.fromkeys(("robot", "person", "human", "character"), "Agent"),
     "node": "Entity",
 }
 """Labels by the everyday words for them."""

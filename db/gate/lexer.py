@@ -50,7 +50,7 @@ KNOWN_FAULTS: Final = {
 class Token:
     """A piece of the text from `start` to `end`.
 
-    `value` is a string's text or a name's letters, `word` an unquoted name in capitals (else empty), `spaced`
+    `value` is a string's text or a name's letters, `word` an unquoted name in capitals or a mark (else empty), `spaced`
     is true after blanks or a comment.
     """
 
@@ -102,7 +102,7 @@ def _token(match: re.Match[str], *, spaced: bool) -> Token:
         case "float":
             return Token("float", text, start, end, spaced)
         case _:
-            return Token("mark", text, start, end, spaced)
+            return Token("mark", text, start, end, spaced, word=text)
 
 
 def _quoted_name(text: str) -> str:

@@ -6,7 +6,6 @@ import math
 import re
 from typing import Final
 
-from scenecypher.db.gate.syntax import Part
 from scenecypher.errors import QueryRefused
 
 GROUP_REPEATED: Final = re.compile(r"\)[*+{]")
@@ -18,12 +17,12 @@ MAX_STEPS: Final = 160_000_000
 """Maximum steps of matching per row: about a second."""
 
 
-def regex_steps(part: Part, text: float) -> float:
+def regex_steps(regex: str, text: float) -> float:
     """Return the maximum steps of matching a text of this length. Raises QueryRefused if they are too many.
 
     A backtracking matcher with k repetitions splits a text of n characters in (n + k over k) ways.
     """
-    body = _body(part.name)
+    body = _body(regex)
     problem = _problem(body)
     repeats = len(REPEAT.findall(re.sub(r"\.\*$", "", body)))
     choices, groups = body.count("|"), body.count("(") + 1
@@ -33,7 +32,7 @@ def regex_steps(part: Part, text: float) -> float:
         problem = "may take too long on texts this long"
     if problem:
         message = f"the regular expression {problem}"
-        raise QueryRefused("regex", message, piece=part.name[:40], hint="use CONTAINS, STARTS WITH or ENDS WITH")
+        raise QueryRefused("regex", message, piece=regex[:40], hint="use CONTAINS, STARTS WITH or ENDS WITH")
     return steps
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.gate.cost import NOTHING, Cost, cost_of
+from scenecypher.db.gate.cost import NOTHING, Cost
 from scenecypher.db.gate.counts import check_counts
 from scenecypher.db.gate.hints import KnownValues, check_names
 from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.reader import LABEL, Reader
-from scenecypher.db.gate.syntax import Reading
+from scenecypher.db.gate.patterns import LABEL, Reading
+from scenecypher.db.gate.reader import Reader
 from scenecypher.db.schema import SCENE_KEY, Vocabulary
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused
@@ -66,9 +66,8 @@ def scope(
     tokens = tokens_of(cypher)
     check_counts(tokens)
     names = vocabulary.labels | vocabulary.relation_types
-    reading = Reader(cypher, tokens, nesting=limits.nesting, names=names).read()
+    reading, cost = Reader(cypher, tokens, limits, bounds, names).read()
     check_names(reading, vocabulary, known or {})
-    cost = cost_of(reading, bounds, limits)
     scoped = render(tokens, reading)
     for index, name in reading.hinted:
         reading.insert_after(index, f" USING INDEX `{name}`:{LABEL}({SCENE_KEY})")

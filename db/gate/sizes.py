@@ -1,11 +1,13 @@
-"""Upper bounds of values, and how they grow as values are joined, listed and mapped."""
+"""Upper bounds of values, and how they grow as values are joined, listed, mapped and passed to functions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
+
+from scenecypher.db.gate.words import words
 
 ITEM_BYTES: Final = 16
 """Bytes of any value besides its text."""
@@ -18,9 +20,8 @@ class Size:
     """Upper bounds of one value, whatever it is.
 
     `text` is its length as text, `number` its magnitude, `items` its length as a list or map with elements of at most
-    `each`. `bytes` counts it as a tree, shared parts as often as they occur, nodes and relations as references;
-    `wire` counts those with their properties. `depth` is how deep lists nest in it; `is_entity` is true if
-    it may be a node.
+    `each`. `bytes` counts it as a tree, shared parts as often as they occur, nodes and relations as references; `wire`
+    counts those with their properties.
     """
 
     text: float = 0.0
@@ -28,15 +29,26 @@ class Size:
     items: float = 0.0
     bytes: float = ITEM_BYTES
     wire: float = ITEM_BYTES
-    depth: int = 0
-    is_entity: bool = False
     each: Size | None = None
 
     @property
     def element(self) -> Size:
         """The bounds of an element, or of the value itself if it can't be a list."""
-        return self.each or (Size() if self.depth else self)
+        return self.each or self
 
+    @property
+    def depth(self) -> int:
+        """How deep lists nest in it."""
+        return 1 + self.each.depth if self.each else 0
+
+    @property
+    def has_nodes(self) -> bool:
+        """True if it may be or hold a node or a relation."""
+        return self.wire > self.bytes
+
+
+Variables: TypeAlias = dict[str, Size]
+"""The bounds of the values of the variables in scope."""
 
 BOOLEAN: Final = Size(text=5)
 NUMBER: Final = Size(text=100, number=math.inf)
@@ -50,29 +62,16 @@ def text_of(length: float) -> Size:
 
 def list_of(each: Size, items: float) -> Size:
     """Return the bounds of a list of at most `items` values."""
-    return Size(
-        items=items,
-        bytes=ITEM_BYTES + items * each.bytes,
-        wire=ITEM_BYTES + items * each.wire,
-        depth=each.depth + 1,
-        each=each,
-    )
+    bytes_, wire = ITEM_BYTES + items * each.bytes, ITEM_BYTES + items * each.wire
+    return Size(items=items, bytes=bytes_, wire=wire, each=each)
 
 
-def collected(sizes: Iterable[Size]) -> Size:
-    """Return the bounds of the list of these values."""
-    found = list(sizes)
-    return replace(
-        list_of(either(*found), len(found)),
-        bytes=ITEM_BYTES + sum(size.bytes for size in found),
-        wire=ITEM_BYTES + sum(size.wire for size in found),
-    )
-
-
-def map_of(sizes: Iterable[Size]) -> Size:
-    """Return the bounds of a map with these values."""
-    size = collected(sizes)
-    return replace(size, bytes=size.bytes + MAX_KEY_LENGTH * size.items, wire=size.wire + MAX_KEY_LENGTH * size.items)
+def collected(sizes: Sequence[Size], *, key_bytes: int = 0) -> Size:
+    """Return the bounds of the list of these values, or of the map of them if they have keys."""
+    keys = key_bytes * len(sizes)
+    fixed = ITEM_BYTES + keys
+    bytes_, wire = fixed + sum(size.bytes for size in sizes), fixed + sum(size.wire for size in sizes)
+    return Size(text=keys, items=len(sizes), bytes=bytes_, wire=wire, each=either(*sizes))
 
 
 def either(*sizes: Size) -> Size:
@@ -86,23 +85,57 @@ def either(*sizes: Size) -> Size:
         items=max((size.items for size in sizes), default=0.0),
         bytes=max((size.bytes for size in sizes), default=ITEM_BYTES),
         wire=max((size.wire for size in sizes), default=ITEM_BYTES),
-        depth=max((size.depth for size in sizes), default=0),
-        is_entity=any(size.is_entity for size in sizes),
         each=either(*listed) if listed else None,
     )
 
 
-def joined(sizes: Iterable[Size]) -> Size:
-    """Return the bounds of the result of arithmetic or concatenation: a number, a text or a list."""
-    found = list(sizes)
-    depth = max(size.depth for size in found)
-    elements = [one for size in found for one in ([size.each] if size.each else []) + ([] if size.items else [size])]
+def joined(sizes: Sequence[Size]) -> Size:
+    """Return the bounds of the result of arithmetic or concatenation: a number, a text or a list.
+
+    What is added to a list may be a list itself or, as a text or a map may, one element more.
+    """
+    is_list = any(size.each for size in sizes)
+    elements = [size.each for size in sizes if size.each] + [size for size in sizes if size.text or not size.each]
     return Size(
-        text=sum(size.text for size in found),
-        number=math.prod(1 + size.number for size in found),
-        items=sum(max(1.0, size.items) for size in found) if depth else 0.0,
-        bytes=sum(size.bytes for size in found),
-        wire=sum(size.wire for size in found),
-        depth=depth,
-        each=either(*elements) if depth and elements else None,
+        text=sum(size.text for size in sizes),
+        number=math.prod(1 + size.number for size in sizes),
+        items=sum(max(1.0, size.items) for size in sizes) if is_list else 0.0,
+        bytes=sum(size.bytes for size in sizes),
+        wire=sum(size.wire for size in sizes),
+        each=either(*elements) if is_list else None,
     )
+
+
+# --- functions
+
+NON_GROWING: Final = words(
+    "trim ltrim rtrim btrim left right substring reverse tail abs ceil ceiling floor tointeger tointegerornull sign "
+    "tofloat tofloatornull nullif coalesce tointegerlist tofloatlist tobooleanlist min max nodes relationships"
+)
+"""Functions whose value is no larger than their largest argument."""
+SizeOf: TypeAlias = Callable[[Size, Size], Size]
+FUNCTION_SIZES: Final[Mapping[str, SizeOf]] = {
+    **dict.fromkeys(words("exists isempty isnan toboolean point.withinbbox"), lambda _first, _last: BOOLEAN),
+    **dict.fromkeys(words("tolower toupper lower upper"), lambda first, _: text_of(3 * first.text)),
+    **dict.fromkeys(words("head last"), lambda first, _: first.element),
+    **dict.fromkeys(words("tostring tostringornull"), lambda first, _: text_of(max(100, first.text))),
+    **dict.fromkeys(
+        words("size length char_length character_length"),
+        lambda first, _: replace(NUMBER, number=max(first.items, first.text)),
+    ),
+    "normalize": lambda first, _: text_of(18 * first.text),
+    "replace": lambda first, last: text_of((first.text + 1) * (last.text + 1)),
+    "split": lambda first, _: replace(list_of(text_of(first.text), first.text + 1), bytes=17 * first.text + 33),
+    "tostringlist": lambda first, _: list_of(text_of(max(100, first.element.text)), first.items),
+    "valuetype": lambda _first, _last: text_of(1_000),
+}
+"""Bounds of other functions' values by their first and last arguments."""
+
+
+def returned(function: str, sizes: Sequence[Size]) -> Size:
+    """Return the bounds of a function's value; a function not listed gives a number."""
+    if not sizes:
+        return NUMBER
+    if function in NON_GROWING:
+        return either(*sizes)
+    return FUNCTION_SIZES[function](sizes[0], sizes[-1]) if function in FUNCTION_SIZES else NUMBER

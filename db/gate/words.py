@@ -16,11 +16,16 @@ SCENE_KEY: Final = "scene"
 
 # --- keywords, in capitals
 
-OPERATOR_WORDS: Final = words("AND OR XOR NOT IN IS CASE WHEN THEN ELSE DISTINCT CONTAINS STARTS ENDS WITH BY")
-"""Words of expressions before a value: a bracket after one is neither a call nor an index."""
+LOGIC: Final = words("AND OR XOR")
+COMPARISONS: Final = words("= <> < > <= >= =~ :: IN IS CONTAINS STARTS ENDS")
+ARITHMETIC: Final = words("+ || - * / % ^")
+OPERATORS: Final = LOGIC | COMPARISONS | ARITHMETIC | words("NOT ..")
+NAME_OPERATORS: Final = words("CONTAINS STARTS ENDS")
+"""Operators that are names where a value should stand."""
 
-VALUE_WORDS: Final = words("NULL TRUE FALSE END")
-"""Words of expressions that are a value or end one."""
+CASE_WORDS: Final = words("WHEN THEN ELSE END")
+CONSTANTS: Final = words("NULL TRUE FALSE")
+NEVER_NAMES: Final = words("WHERE AS WITH")
 
 CLAUSES: Final = words(
     "MATCH OPTIONAL WHERE WITH RETURN UNWIND CALL UNION ORDER SKIP OFFSET LIMIT AS ASC ASCENDING DESC DESCENDING "
@@ -47,18 +52,14 @@ REFUSED_WORDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Words that begin what is never allowed, with the refusal's code and advice."""
 
-RESERVED: Final = OPERATOR_WORDS | VALUE_WORDS | CLAUSES | frozenset(REFUSED_WORDS)
+RESERVED: Final = OPERATORS | CASE_WORDS | CONSTANTS | CLAUSES | words("CASE DISTINCT BY") | frozenset(REFUSED_WORDS)
 """Words that are no names without backticks: two parsers could read such a text differently."""
 
 SUBQUERIES: Final = words("EXISTS COUNT COLLECT")
 SELECTORS: Final = words("ANY ALL SHORTEST PATH PATHS GROUP GROUPS")
 PATH_FUNCTIONS: Final = words("SHORTESTPATH ALLSHORTESTPATHS")
-MATCH_MODES: Final = (
-    ("DIFFERENT", "RELATIONSHIPS"),
-    ("DIFFERENT", "RELATIONSHIP"),
-    ("REPEATABLE", "ELEMENTS"),
-    ("REPEATABLE", "ELEMENT"),
-)
+MATCH_MODES: Final = words("DIFFERENT REPEATABLE")
+MATCHED: Final = words("RELATIONSHIPS RELATIONSHIP ELEMENTS ELEMENT")
 
 # --- functions, in small letters
 
@@ -87,12 +88,6 @@ make text longer, and `cost` bounds these."""
 AGGREGATES: Final = words("count sum avg min max collect stdev stdevp percentilecont percentiledisc")
 INTEGER_FUNCTIONS: Final = words("SIZE LENGTH COUNT TOINTEGER")
 """Functions whose value is a whole number: an index such as `list[size(list) - 1]` is no property's name."""
-TYPE_WORDS: Final = words(
-    "ANY ARRAY BOOL BOOLEAN DATE DATETIME DURATION EDGE FLOAT INT INTEGER LIST LOCAL MAP NODE NOT NOTHING NULL PATH "
-    "POINT PROPERTY RELATIONSHIP SIGNED STRING TIME TIMESTAMP TIMEZONE VALUE VARCHAR VERTEX WITH WITHOUT ZONED"
-)
-"""Words of types, as after `IS ::`."""
-
 PREDICATES: Final = words("any all none single")
 CLOCK_FUNCTIONS: Final = words("date time localtime datetime localdatetime")
 """Functions that read the clock if called without an argument or with a time zone: answers would differ over time."""

@@ -316,7 +316,7 @@ def test_a_server_that_was_not_tested_is_warned_of_once(gate: Gate, caplog: pyte
     [
         ("MATCH (o:Object) RETURN x.name", "Variable `x` not defined at `x`"),
         ("MATCH (o:Object) RETURN o.name +", "Invalid input ''"),
-        ("MATCH (o:Object) WHERE o.name CONTAINS RETURN o", "Invalid input"),
+        ("MATCH (o:Object) WHERE o.name CONTAINS RETURN o", "can't read the query at `o`"),
         ("RETURN 1 / 0", "/ by zero"),
         ("RETURN toInteger({a: 1})", "Type mismatch"),
         ("RETURN date('2024-01-01') + duration({days: 9999999}) AS d", "a value of the answer is out of range"),
