@@ -33,7 +33,14 @@ from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.replicas import Replicas
-from scenecypher.errors import ConflictError, InputError, QueryTimeout, RejectedError, ServiceError
+from scenecypher.errors import (
+    ConflictError,
+    DatabaseUnavailable,
+    InputError,
+    QueryTimeout,
+    RejectedError,
+    ServiceError,
+)
 
 CHANGES_PER_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
@@ -196,14 +203,16 @@ class SceneStore:
     def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
         """Let `decide` make the Delta of an action, and commit it at the version that it was decided at.
 
-        From the third action in a scene on, the scene is kept in memory (`replicas.py`): the action is decided there
-        and is one statement. Otherwise, or if the replica refuses the action, other writers come first or a connection
-        breaks, the footprint is read under the scene's lock, and the action is decided and written in the same
-        transaction. An error of `decide` then, such as ActionRefused, commits nothing.
+        An error of `decide`, such as ActionRefused, commits nothing.
         """
-        with self._replicas.of(scene) as replica:
-            done = self._act_on_replica(replica, footprint, decide, intent=intent) if replica is not None else None
-            return done or self._act_under_lock(scene, footprint, decide, intent=intent, replica=replica)
+        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
+
+        def work(tx: ManagedTransaction) -> Committed:
+            record = tx.run(footprint.plan.lock_statement, parameters).single()
+            locked = read_locked(record, scene, intent, None)
+            return write_delta(tx, scene, locked, decide(locked), intent=intent)
+
+        return self._change(scene, decide, work, agent=footprint.agent, intent=intent)
 
     # --- history
 
@@ -289,42 +298,56 @@ class SceneStore:
         return self._commit(scene, revert.delta, intent=intent)
 
     def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-        done = self._write(lambda tx: commit_delta(tx, scene, delta, intent=intent))
-        self._replicas.follow(scene, done)
-        return done
+        return self._change(
+            scene, lambda _: delta, lambda tx: commit_delta(tx, scene, delta, intent=intent), agent=None, intent=intent
+        )
 
-    def _act_under_lock(
-        self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent, replica: Replica | None
+    def _change(
+        self,
+        scene: SceneInfo,
+        decide: Decide,
+        work: Callable[[ManagedTransaction], Committed],
+        *,
+        agent: str | None,
+        intent: Intent,
     ) -> Committed:
-        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
+        """Commit a change: on the scene's replica, if the store has one, otherwise by `work` under the lock.
 
-        def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(footprint.plan.lock_statement, parameters).single()
-            locked = read_locked(record, scene, intent, None)
-            return write_delta(tx, scene, locked, decide(locked), intent=intent)
+        From the third commit in a scene on, the scene is kept in memory (`replicas.py`): the change is decided there
+        and is one statement. If the replica refuses the change, other writers come first or a connection breaks, it is
+        decided and written by `work`, which the action id makes safe. Raises CommitUnknown if neither gave an answer.
+        """
+        with self._replicas.of(scene) as replica:
+            unanswered: ServiceError | None = None
+            try:
+                done = self._on_replica(replica, decide, agent=agent, intent=intent) if replica is not None else None
+            except ServiceError as error:
+                if not error.retryable or isinstance(error, QueryTimeout):
+                    raise
+                done, unanswered = None, error
+            if done is not None:
+                return done
+            try:
+                done = self._write(work)
+            except DatabaseUnavailable as error:
+                if unanswered is None:
+                    raise
+                raise CommitUnknown(f"{error}; a change is done or not", retryable=True) from unanswered
+            if replica is not None:
+                replica.follow(done)
+            return done
 
-        done = self._write(work)
-        if replica is not None:
-            replica.follow(done)
-        return done
-
-    def _act_on_replica(
-        self, replica: Replica, footprint: Footprint, decide: Decide, *, intent: Intent
-    ) -> Committed | None:
-        """Return the commit; None if the action must be decided under the lock, which the action id makes safe."""
+    def _on_replica(self, replica: Replica, decide: Decide, *, agent: str | None, intent: Intent) -> Committed | None:
+        """Return the commit; None if the change must be decided under the lock."""
         for _ in range(REPLICA_TRIES):
             if intent.expected_version not in {None, replica.version}:
                 return None
             try:
-                done = replica.commit(decide, agent=footprint.agent, intent=intent, timeout_s=self._commit_timeout_s)
+                done = replica.commit(decide, agent=agent, intent=intent, timeout_s=self._commit_timeout_s)
                 if done is not None:
                     return done
                 replica.catch_up(timeout_s=self._commit_timeout_s)
             except (RejectedError, ConstraintViolated):
-                return None
-            except ServiceError as error:
-                if not error.retryable or isinstance(error, QueryTimeout):
-                    raise
                 return None
         return None
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scenecypher.db.graph.delta import diff
+from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, diff, invert
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bounds import Bounds, Measure, bounds_of, read_bounds
 from scenecypher.db.store.load import current_bounds
+from scenecypher.db.store.replicas import COMMITS_BEFORE_LOADING
 from scenecypher.db.store.scene_store import SceneStore
 
 GRAPH = SceneGraph.of(
@@ -79,6 +80,32 @@ def test_no_commit_outgrows_the_bounds(store: SceneStore, name: str, after: list
         assert covers(known[1], exact)
         kept = {measure: {key: value for key, value in known[1].of(measure).items() if value} for measure in COUNTED}
         assert kept == {measure: exact.of(measure) for measure in COUNTED}
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(graphs(), st.booleans()), min_size=4, max_size=6))
+def test_no_commit_on_a_replica_outgrows_the_bounds(
+    store: SceneStore, name: str, after: list[tuple[SceneGraph, bool]]
+) -> None:
+    for _ in range(COMMITS_BEFORE_LOADING):
+        store.commit(store.find(name), Delta(), actor="test", action="nothing")
+    for graph, on_replica in after:
+        snapshot = store.load(name)
+        writer = store if on_replica else SceneStore(store.database)
+        writer.commit(snapshot.info, diff(snapshot.graph, graph), actor="test", action="change")
+        known = current_bounds(store.database, snapshot.info.key)
+        assert known is not None
+        assert covers(known[1], bounds_of(graph))
+
+
+def test_changes_to_and_fro_on_a_replica_do_not_raise_the_bounds(store: SceneStore, name: str) -> None:
+    info = store.find(name)
+    gone = Delta.of([RemoveRelation(Relation("cup", "ON", "table")), AddRelation(Relation("cup", "ON", "kitchen"))])
+    for delta in (gone, invert(gone)) * 5:
+        store.commit(info, delta, actor="test", action="move")
+    known = current_bounds(store.database, info.key)
+    assert known is not None
+    assert known[1] == bounds_of(GRAPH)
 
 
 def test_a_scene_without_bounds_is_measured(store: SceneStore, name: str) -> None:

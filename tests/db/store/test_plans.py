@@ -19,7 +19,7 @@ from scenecypher.planner.actions.vocabularies import OPERATORS
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", *WRITE_PARTS)
+_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
     "key",
@@ -43,6 +43,7 @@ PARAMETERS: dict[str, Any] = {
     **dict.fromkeys(_NUMBERS, 1),
     **dict.fromkeys(("leased", "priors", "through_doors"), False),
     "facts": {},
+    "raised": {},
 }
 
 
@@ -61,6 +62,9 @@ def statements() -> Iterator[tuple[str, str]]:
     everything = WritePlan(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
     yield "commit all at once", replica.guarded_write(everything)
+    raising = commit.RAISE_BOUNDS + commit.RAISE_DEGREES
+    yield "commit all and raise bounds", commit.WRITE_HEAD + everything.with_bounds(raising).body + everything.end
+    yield "commit all and set bounds", replica.guarded_write(everything.with_bounds(commit.SET_BOUNDS))
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
