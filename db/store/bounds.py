@@ -16,6 +16,7 @@ from scenecypher.db.graph.delta import (
     RemoveRelation,
     SetKind,
     SetProperty,
+    edited_nodes,
     value_of,
 )
 from scenecypher.db.graph.scene import GraphView, Node, SceneGraph
@@ -49,7 +50,8 @@ UNKNOWN: Final = Bounds()
 class TrackedBounds:
     """The bounds stored with a scene that is kept in memory, for finding which of them a Delta raises.
 
-    What is known of a stored bound is never above it, so that a Delta that raises a bound is never overlooked.
+    What is known of a bound is never above what is stored, so that no raise is overlooked, and never below what the
+    scene has, so that no stored bound is lowered too far.
     """
 
     def __init__(self, graph: GraphView, stored: Bounds) -> None:
@@ -63,13 +65,17 @@ class TrackedBounds:
         found = {**counts, **degrees_after(graph, delta), **lengths_after(delta, after).properties()}
         return {name: number for name, number in found.items() if number > self._known.get(name, 0)}
 
-    def follow(self, delta: Delta, raised: Mapping[str, int] | None = None) -> None:
-        """Follow a commit of this process, which `raised` bounds; None for one of others, which may lower counts."""
+    def follow(self, graph: GraphView, delta: Delta, raised: Mapping[str, int] | None = None) -> None:
+        """Follow a commit, `graph` being before it: one of this process, which `raised` bounds, or one of others.
+
+        Others raise what has to be raised, and under the lock they lower counts.
+        """
+        more = self.raised_by(graph, delta, edited_nodes(graph, delta)) if raised is None else raised
         for name, number in counts_after(delta):
             self._members[name] += number
             if raised is None and name in self._known:
                 self._known[name] += min(number, 0)
-        self._known.update(raised or {})
+        self._known.update(more)
 
 
 def bounds_of(graph: SceneGraph) -> Bounds:

@@ -112,10 +112,10 @@ class Replica:
             self._apply(done.version, done.delta)
 
     def _apply(self, version: int, delta: Delta, raised: Mapping[str, int] | None = None) -> None:
+        if self._bounds:
+            self._bounds.follow(self.graph, delta, raised)
         self.graph.apply(delta)
         self.version = version
-        if self._bounds:
-            self._bounds.follow(delta, raised)
 
     def _load(self, snapshot: Snapshot) -> None:
         self.scene, self.version, self.graph = snapshot.info, snapshot.info.version, LiveGraph(snapshot.graph)
