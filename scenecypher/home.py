@@ -201,12 +201,12 @@ class Home:
     def undo(self, *, version: int | None = None, to: int | None = None) -> Committed:
         """Undo the latest action that still holds, the one of `version`, or everything after version `to`.
 
-        Raises InputError if there is none, ConflictError if its effects no longer hold.
+        Raises NothingToUndo, ConflictError if its effects no longer hold, InputError for a version there is not.
         """
         return self._services.store.undo(self.info, version=version, to=to)
 
     def redo(self) -> Committed:
-        """Take the latest undo back. Raises InputError if there is none."""
+        """Take the latest undo back. Raises NothingToRedo."""
         return self._services.store.redo(self.info)
 
     # --- planning

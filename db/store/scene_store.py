@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 from uuid import uuid4
 
@@ -222,19 +223,35 @@ class SceneStore:
             lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=HISTORY_TIMEOUT_S
         )
 
+    def latest(self, scene: SceneInfo) -> Iterator[Event]:
+        """Yield the events, newest first, read by pages as they are asked for."""
+        last, size = history.LARGEST_VERSION, history.FIRST_PAGE
+        while last > 0:
+            page = self.database.read(
+                partial(history.latest_events, key=scene.key, last=last, limit=size), timeout_s=HISTORY_TIMEOUT_S
+            )
+            yield from page
+            last, size = page[-1].version - 1 if len(page) == size else 0, 2 * size
+
+    def event(self, scene: SceneInfo, action_id: str) -> Event | None:
+        """Return the event of an action, None if it was not committed."""
+        return self.database.read(
+            partial(history.event_of_action, key=scene.key, action_id=action_id), timeout_s=HISTORY_TIMEOUT_S
+        )
+
     def undo(
         self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
     ) -> Committed:
         """Revert the latest action in effect, the one of `version`, or all after version `to`.
 
-        Raises InputError if there is none, ConflictError if its after-values no longer hold.
+        Raises NothingToUndo, ConflictError if its after-values no longer hold, InputError for a version there is not.
         """
-        revert = history.plan_undo(self.history(scene), version=version, to=to)
+        revert = history.plan_undo(self.latest(scene), version=version, to=to)
         return self._commit_revert(scene, revert, kind="undo", actor=actor)
 
     def redo(self, scene: SceneInfo, *, actor: str = "person") -> Committed:
-        """Revert the latest undo. Raises InputError if there is none."""
-        return self._commit_revert(scene, history.plan_redo(self.history(scene)), kind="redo", actor=actor)
+        """Revert the latest undo. Raises NothingToRedo."""
+        return self._commit_revert(scene, history.plan_redo(self.latest(scene)), kind="redo", actor=actor)
 
     def as_of(self, name: str, version: int) -> SceneGraph:
         """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""

@@ -36,7 +36,7 @@ _TEXTS = (
     "seed_1",
     "seed_2",
 )
-_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at")
+_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at", "last")
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
@@ -101,6 +101,11 @@ def test_no_statement_scans(store: SceneStore, database: Database, text: Any) ->
 def test_a_whole_scene_is_streamed(store: SceneStore, database: Database, name: str) -> None:
     names = operators(database, ALL[name])
     assert not [name for name in names if "Aggregation" in name or name.startswith(("Eager", "Sort"))], names
+
+
+def test_the_latest_events_are_read_in_the_order_of_their_index(store: SceneStore, database: Database) -> None:
+    names = operators(database, history.LATEST_EVENTS)
+    assert not [name for name in names if name.startswith(("Sort", "Top", "PartialTop"))], names
 
 
 def operators(database: Database, text: Any) -> list[str]:
