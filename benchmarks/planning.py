@@ -60,9 +60,11 @@ class _TimedSimulator(Simulator):
 
     taken: float = 0.0
 
-    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[CommittedAction]:
+    def act(
+        self, text: str, *, expected_version: int | None = None, action_id: str | None = None
+    ) -> Iterator[CommittedAction]:
         began = perf_counter()
-        steps = list(super().act(text, expected_version=expected_version))
+        steps = list(super().act(text, expected_version=expected_version, action_id=action_id))
         self.taken += perf_counter() - began
         yield from steps
 

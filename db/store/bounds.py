@@ -16,7 +16,6 @@ from scenecypher.db.graph.delta import (
     RemoveRelation,
     SetKind,
     SetProperty,
-    edited_nodes,
     value_of,
 )
 from scenecypher.db.graph.scene import GraphView, Node, SceneGraph
@@ -59,23 +58,19 @@ class TrackedBounds:
         kinds = {f"{PREFIX}nodes_{kind}": len(ids) for kind, ids in graph.by_kind.items()}
         self._members = Counter({**kinds, **Counter(f"{PREFIX}relations_{it.type}" for it in graph.relations)})
 
-    def raised_by(self, graph: GraphView, delta: Delta, after: Mapping[str, Node | None]) -> dict[str, int]:
+    def raised_by(self, graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> dict[str, int]:
         """Return the bounds that `delta` raises, as properties of the Scene node; `graph` is before it."""
         counts = {name: self._members[name] + number for name, number in counts_after(delta)}
-        found = {**counts, **degrees_after(graph, delta), **lengths_after(delta, after).properties()}
+        found = {**counts, **degrees_after(graph, delta), **lengths_after(delta, edits).properties()}
         return {name: number for name, number in found.items() if number > self._known.get(name, 0)}
 
-    def follow(self, graph: GraphView, delta: Delta, raised: Mapping[str, int] | None = None) -> None:
-        """Follow a commit, `graph` being before it: one of this process, which `raised` bounds, or one of others.
-
-        Others raise what has to be raised, and under the lock they lower counts.
-        """
-        more = self.raised_by(graph, delta, edited_nodes(graph, delta)) if raised is None else raised
+    def follow(self, delta: Delta, raised: Mapping[str, int], *, is_ours: bool) -> None:
+        """Follow a commit that `raised` bounds; others' commits may also lower counts, where they hold the lock."""
         for name, number in counts_after(delta):
             self._members[name] += number
-            if raised is None and name in self._known:
+            if not is_ours and name in self._known:
                 self._known[name] += min(number, 0)
-        self._known.update(more)
+        self._known.update(raised)
 
 
 def bounds_of(graph: SceneGraph) -> Bounds:

@@ -19,7 +19,8 @@ MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.versi
 """
 # In the order of the index, so that the server reads no more than is asked for.
 LATEST_EVENTS: Final[LiteralString] = """
-MATCH (e:Event {scene: $key}) WHERE e.version <= $last RETURN e ORDER BY e.version DESC LIMIT $limit
+MATCH (e:Event {scene: $key}) WHERE e.version <= $last RETURN e
+ORDER BY e.scene DESC, e.version DESC LIMIT $limit
 """
 EVENT_OF_ACTION: Final[LiteralString] = "MATCH (e:Event {scene: $key, action_id: $action_id}) RETURN e"
 LARGEST_VERSION: Final = 2**63 - 1
@@ -69,7 +70,7 @@ def event_of_action(tx: ManagedTransaction, key: str, action_id: str) -> Event |
     return _event_of(record["e"]) if record else None
 
 
-def versionsin_effect(log: Sequence[Event]) -> frozenset[int]:
+def versions_in_effect(log: Sequence[Event]) -> frozenset[int]:
     """Return the versions that are in effect: not reverted by an event that is itself in effect."""
     return frozenset(event.version for event in in_effect(reversed(log)))
 

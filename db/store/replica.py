@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
-from scenecypher.db.graph.delta import Delta
+from scenecypher.db.graph.delta import Delta, edited_nodes
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
+from scenecypher.db.graph.scene import Node
 from scenecypher.db.store.bounds import TrackedBounds
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import SET_BOUNDS, Committed, Decide, Intent, LockedPart, WritePlan, plan_write
@@ -72,9 +73,9 @@ class Replica:
         """
         delta = decide(self.locked(agent))
         plan = plan_write(self.scene, self.graph, delta, intent=intent)
-        grown = self._bounds.raised_by(self.graph, delta, plan.edits) if self._bounds else {}
-        if grown:
-            plan = plan.with_bounds(SET_BOUNDS, raised=grown)
+        raised = self._raised_by(delta, plan.edits)
+        if raised:
+            plan = plan.with_bounds(SET_BOUNDS, raised=raised)
         try:
             given = {**plan.parameters, "read_at": self.version}
             written = self._database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s)
@@ -84,7 +85,10 @@ class Replica:
             return None
         if written is None:
             return None
-        self._apply(written["version"], delta, grown)
+        if self._bounds:
+            self._bounds.follow(delta, raised, is_ours=True)
+        self.graph.apply(delta, plan.edits)
+        self.version = written["version"]
         return Committed(self.version, delta)
 
     def catch_up(self, *, timeout_s: float) -> None:
@@ -111,11 +115,16 @@ class Replica:
         if done.version == self.version + 1 and not done.repeated:
             self._apply(done.version, done.delta)
 
-    def _apply(self, version: int, delta: Delta, raised: Mapping[str, int] | None = None) -> None:
+    def _apply(self, version: int, delta: Delta) -> None:
+        """Apply a commit of others."""
+        edits = edited_nodes(self.graph, delta)
         if self._bounds:
-            self._bounds.follow(self.graph, delta, raised)
-        self.graph.apply(delta)
+            self._bounds.follow(delta, self._raised_by(delta, edits), is_ours=False)
+        self.graph.apply(delta, edits)
         self.version = version
+
+    def _raised_by(self, delta: Delta, edits: Mapping[str, Node | None]) -> dict[str, int]:
+        return self._bounds.raised_by(self.graph, delta, edits) if self._bounds else {}
 
     def _load(self, snapshot: Snapshot) -> None:
         self.scene, self.version, self.graph = snapshot.info, snapshot.info.version, LiveGraph(snapshot.graph)

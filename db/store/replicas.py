@@ -33,14 +33,15 @@ class Replicas:
         self._in_use: set[str] = set()
 
     @contextmanager
-    def of(self, scene: SceneInfo) -> Iterator[Replica | None]:
+    def of(self, scene: SceneInfo, *, at_once: bool = False) -> Iterator[Replica | None]:
         """Yield the scene's replica for a commit.
 
-        None for the first commits in a scene, if the scene is too large, or if another thread uses the replica.
+        None for the first commits in a scene or if the scene is too large, unless `at_once`, or if another thread uses
+        the replica.
 
         Raises SceneReplaced, ServiceError.
         """
-        if not self._is_wanted(scene):
+        if not self._is_wanted(scene, at_once=at_once):
             yield None
             return
         try:
@@ -49,12 +50,12 @@ class Replicas:
             with self._lock:
                 self._in_use.discard(scene.key)
 
-    def _is_wanted(self, scene: SceneInfo) -> bool:
-        if scene.nodes + scene.relations > MAX_MEMBERS:
+    def _is_wanted(self, scene: SceneInfo, *, at_once: bool) -> bool:
+        if scene.nodes + scene.relations > MAX_MEMBERS and not at_once:
             return False
         with self._lock:
             self._commits[scene.key] = commits = self._commits.get(scene.key, 0) + 1
-            if commits <= COMMITS_BEFORE_LOADING or scene.key in self._in_use:
+            if (commits <= COMMITS_BEFORE_LOADING and not at_once) or scene.key in self._in_use:
                 return False
             self._in_use.add(scene.key)
             return True

@@ -18,6 +18,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store import catalog, history, lease, load, publish
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
 from scenecypher.db.store.commit import (
+    READ_NAMED,
     AlreadyCommitted,
     Committed,
     Decide,
@@ -215,6 +216,20 @@ class SceneStore:
 
         return self._change(scene, decide, work, agent=footprint.agent, intent=intent)
 
+    def edit(self, scene: SceneInfo, decide: Decide, *, intent: Intent) -> Committed:
+        """Let `decide` make a Delta from the whole scene, and commit it at the version that it was decided at.
+
+        The scene is loaded for it at the first call. An error of `decide` commits nothing.
+        """
+        parameters = {"key": scene.key, "action_id": intent.action_id, "ids": [], "pairs": []}
+
+        def work(tx: ManagedTransaction) -> Committed:
+            locked = read_locked(tx.run(READ_NAMED, parameters).single(), scene, intent, None)
+            whole = replace(locked, part=SceneGraph.of(*load.members(tx, scene.key)))
+            return write_delta(tx, scene, whole, decide(whole), intent=intent)
+
+        return self._change(scene, decide, work, agent=None, intent=intent, is_whole=True)
+
     # --- history
 
     def history(self, scene: SceneInfo, *, after: int = 0) -> list[Event]:
@@ -327,14 +342,16 @@ class SceneStore:
         *,
         agent: str | None,
         intent: Intent,
+        is_whole: bool = False,
     ) -> Committed:
         """Commit a change: on the scene's replica, if the store has one, otherwise by `work` under the lock.
 
-        From the third commit in a scene on, the scene is kept in memory (`replicas.py`): the change is decided there
-        and is one statement. If the replica refuses the change, other writers come first or a connection breaks, it is
-        decided and written by `work`, which the action id makes safe. Raises CommitUnknown if neither gave an answer.
+        From the third commit in a scene on, or at once if the whole scene is needed, the scene is kept in memory
+        (`replicas.py`): the change is decided there and is one statement. If the replica refuses the change, other
+        writers come first or a connection breaks, it is decided and written by `work`, which the action id makes safe.
+        Raises CommitUnknown if neither gave an answer.
         """
-        with self._replicas.of(scene) as replica:
+        with self._replicas.of(scene, at_once=is_whole) as replica:
             unanswered: ServiceError | None = None
             try:
                 done = self._on_replica(replica, decide, agent=agent, intent=intent) if replica is not None else None
@@ -349,7 +366,8 @@ class SceneStore:
             except DatabaseUnavailable as error:
                 if unanswered is None:
                     raise
-                raise CommitUnknown(f"{error}; a change is done or not", retryable=True) from unanswered
+                msg = f"{error}; ask again, the work may be done or not"
+                raise CommitUnknown(msg, retryable=True) from unanswered
             if replica is not None:
                 replica.follow(done)
             return done

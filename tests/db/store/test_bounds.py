@@ -123,7 +123,7 @@ def test_tracked_bounds_cover_the_scene_whoever_writes(
         else:
             stored |= {name: stored.get(name, 0) + number for name, number in counts_after(delta)}
             stored |= {name: max(number, stored.get(name, 0)) for name, number in exact.items()}
-        tracked.follow(live, delta, raised if is_ours else None)
+        tracked.follow(delta, raised, is_ours=is_ours)
         live.apply(delta)
         assert {name: number for name, number in exact.items() if stored.get(name, 0) < number} == {}
         before = graph
