@@ -34,7 +34,7 @@ from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 
 INSTRUCTION: Final = "Put the cup on the table."
-OVERHEAD_MS: Final = 5.0
+OVERHEAD_MS: Final = 1.5
 TEXT_MS: Final = 10.0
 GROWTH: Final = 1.2
 STEPS: Final = 200

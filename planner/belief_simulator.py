@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from uuid import uuid4
 
 from scenecypher.db.graph.delta import Delta, SetProperty, compose
-from scenecypher.db.graph.scene import GraphView
+from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.schema import VOCABULARIES, family
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, LockedPart
@@ -76,9 +76,9 @@ class BeliefSimulator(Simulator):
         self.complete()
         yield from super().act(text, expected_version=expected_version, action_id=action_id)
 
-    def belief(self) -> GraphView:
-        """Return the present belief; it changes in place with the next action."""
-        return self._read(lambda locked: locked.part)
+    def belief(self) -> SceneGraph:
+        """Return the present belief."""
+        return self._read(lambda locked: SceneGraph.of(locked.part.nodes.values(), locked.part.relations))
 
     def complete(self) -> tuple[CommittedAction, ...]:
         """Apply to the belief the actions that only the world has, after a program ended between the two commits.
@@ -135,7 +135,7 @@ class BeliefSimulator(Simulator):
         return CommittedAction(intent.action, done.version, done.delta, seen=tuple(map(str, findings)))
 
     def _read(self, read: Callable[[LockedPart], T]) -> T:
-        """Return what `read` makes of the present belief."""
+        """Return what `read` makes of the present belief, which it must not keep: it changes in place."""
         found: list[T] = []
 
         def decide(locked: LockedPart) -> Delta:
@@ -158,7 +158,10 @@ class BeliefSimulator(Simulator):
             raise WorldMismatch(str(call), refusal.reasons, self._look_again(call, action_id)) from refusal
         try:
             return self._update_belief(operator, call, because, action_id=action_id)
-        except RejectedError:  # somebody else has changed the belief meanwhile
+        except RejectedError:
+            if operator.name in LOOK_ACTIONS:
+                raise
+            # Somebody else has changed the belief meanwhile.
             seen = self._look_again(call, action_id)
             return CommittedAction(str(call), self.scene.version, Delta(), because, seen)
 
@@ -208,7 +211,7 @@ class BeliefSimulator(Simulator):
         First the robot's own state is corrected, then the places involved, by looks.
         """
         findings = [*self._correct_own_state(call, f"{action_id}:self")]
-        places = _places_to_look(self.belief(), call, self.scene.vocabulary)
+        places = self._read(lambda locked: _places_to_look(locked.part, call, self.scene.vocabulary))
         for number, of in enumerate(places):
             try:
                 look = self.look(
@@ -224,12 +227,12 @@ class BeliefSimulator(Simulator):
 
     def _correct_own_state(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
         """Correct the belief about the robot itself, without a look; return the findings."""
-        agent = self._agent or min(self.belief().by_kind.get("Agent", ()), default=None)
+        agent = self._agent or self._read(lambda locked: min(locked.part.by_kind.get("Agent", ()), default=None))
         body = None if agent is None else self._world.body(agent)
         if body is None:
             return ()
         merged = partial(merge_body, body=body, vocabulary=self.scene.vocabulary)
-        found = merged(self.belief())
+        found = self._read(lambda locked: merged(locked.part))
         if found.delta:
             action = f"notice what {agent} holds and where it is, since {call} was not possible"
             return self._merge(merged, Intent(self._actor, action, action_id)).seen

@@ -28,7 +28,7 @@ class Replicas:
 
     def __init__(self, database: Database) -> None:
         self._database, self._lock = database, Lock()
-        self._kept: LRUCache[str, Replica] = LRUCache(TOTAL_MEMBERS, getsizeof=len)
+        self._kept: LRUCache[str, Replica] = LRUCache(TOTAL_MEMBERS, getsizeof=_size)
         self._commits: LRUCache[str, int] = LRUCache(SCENES_COUNTED)
         self._in_use: set[str] = set()
 
@@ -66,6 +66,10 @@ class Replicas:
         if kept is None:
             kept = Replica(self._database, load_generation(self._database, scene))
             with self._lock:
-                if len(kept) <= TOTAL_MEMBERS:
-                    self._kept[scene.key] = kept
+                self._kept[scene.key] = kept
         return kept
+
+
+def _size(replica: Replica) -> int:
+    """Return a replica's part of TOTAL_MEMBERS; a scene that is read whole, however large, is kept alone."""
+    return min(len(replica), TOTAL_MEMBERS)
