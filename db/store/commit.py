@@ -203,17 +203,13 @@ class AlreadyCommitted(Exception):
         self.version, self.delta_text = version, delta_text
 
 
-def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyCommitted."""
-    text = delta_json(delta)
-    record = tx.run(
-        READ_NAMED, key=scene.key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
-    ).single()
-    locked = read_locked(record, scene, intent, text)
-    return write_delta(tx, scene, locked, delta, intent=intent, text=text)
+def read_named(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, intent: Intent) -> LockedPart:
+    """Lock the scene and read what a known Delta names. Raises as `read_locked` does."""
+    given = {"key": scene.key, "action_id": intent.action_id, "ids": _named_ids(delta), "pairs": _named_pairs(delta)}
+    return read_locked(tx.run(READ_NAMED, given).single(), scene, intent, delta_json(delta))
 
 
-def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> LockedPart:
+def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None = None) -> LockedPart:
     """Check and parse the record of a locking statement; `text` is the Delta's JSON if it is known already.
 
     Raises SceneReplaced, AlreadyCommitted, InputError (id used for another Delta), ConflictError (wrong version).
@@ -238,16 +234,10 @@ def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: s
 
 
 def write_delta(
-    tx: ManagedTransaction,
-    scene: SceneInfo,
-    locked: LockedPart,
-    delta: Delta,
-    *,
-    intent: Intent,
-    text: str | None = None,
+    tx: ManagedTransaction, scene: SceneInfo, locked: LockedPart, delta: Delta, *, intent: Intent
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    plan = plan_write(scene, locked.part, delta, intent=intent, text=text)
+    plan = plan_write(scene, locked.part, delta, intent=intent)
     if scene.bounds:
         raising: LiteralString = RAISE_BOUNDS + (RAISE_DEGREES if "add_relations" in plan.groups else "")
         plan = plan.with_bounds(raising, bounds=raised(delta, plan.edits, scene.bounds))
@@ -259,14 +249,12 @@ def write_delta(
     return Committed(record["version"], delta)
 
 
-def plan_write(
-    scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent, text: str | None = None
-) -> WritePlan:
+def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent) -> WritePlan:
     """Check `delta` against the part it was decided on; return its WritePlan. Raises ConflictError, InputError."""
     _check_declared(delta, scene.declared)
     after = edited_nodes(part, delta)
     groups = _groups(scene.key, delta, after)
-    text = text or delta_json(delta)
+    text = delta_json(delta)
     parameters: dict[str, Any] = {
         **groups,
         "key": scene.key,

@@ -23,8 +23,9 @@ from scenecypher.db.store.commit import (
     Committed,
     Decide,
     Intent,
-    commit_delta,
+    LockedPart,
     read_locked,
+    read_named,
     write_delta,
 )
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
@@ -207,28 +208,25 @@ class SceneStore:
 
         An error of `decide`, such as ActionRefused, commits nothing.
         """
-        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
+        given = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
 
-        def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(footprint.plan.lock_statement, parameters).single()
-            locked = read_locked(record, scene, intent, None)
-            return write_delta(tx, scene, locked, decide(locked), intent=intent)
+        def read(tx: ManagedTransaction) -> LockedPart:
+            return read_locked(tx.run(footprint.plan.lock_statement, given).single(), scene, intent)
 
-        return self._change(scene, decide, work, agent=footprint.agent, intent=intent)
+        return self._change(scene, decide, read, agent=footprint.agent, intent=intent)
 
     def edit(self, scene: SceneInfo, decide: Decide, *, intent: Intent) -> Committed:
         """Let `decide` make a Delta from the whole scene, and commit it at the version that it was decided at.
 
         The scene is loaded for it at the first call. An error of `decide` commits nothing.
         """
-        parameters = {"key": scene.key, "action_id": intent.action_id, "ids": [], "pairs": []}
+        given = {"key": scene.key, "action_id": intent.action_id, "ids": [], "pairs": []}
 
-        def work(tx: ManagedTransaction) -> Committed:
-            locked = read_locked(tx.run(READ_NAMED, parameters).single(), scene, intent, None)
-            whole = replace(locked, part=SceneGraph.of(*load.members(tx, scene.key)))
-            return write_delta(tx, scene, whole, decide(whole), intent=intent)
+        def read(tx: ManagedTransaction) -> LockedPart:
+            locked = read_locked(tx.run(READ_NAMED, given).single(), scene, intent)
+            return replace(locked, part=SceneGraph.of(*load.members(tx, scene.key)))
 
-        return self._change(scene, decide, work, agent=None, intent=intent, is_whole=True)
+        return self._change(scene, decide, read, intent=intent, is_whole=True)
 
     # --- history
 
@@ -330,27 +328,30 @@ class SceneStore:
         return self._commit(scene, revert.delta, intent=intent)
 
     def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-        return self._change(
-            scene, lambda _: delta, lambda tx: commit_delta(tx, scene, delta, intent=intent), agent=None, intent=intent
-        )
+        return self._change(scene, lambda _: delta, lambda tx: read_named(tx, scene, delta, intent), intent=intent)
 
     def _change(
         self,
         scene: SceneInfo,
         decide: Decide,
-        work: Callable[[ManagedTransaction], Committed],
+        read: Callable[[ManagedTransaction], LockedPart],
         *,
-        agent: str | None,
         intent: Intent,
+        agent: str | None = None,
         is_whole: bool = False,
     ) -> Committed:
-        """Commit a change: on the scene's replica, if the store has one, otherwise by `work` under the lock.
+        """Commit a change: on the scene's replica, if the store has one, otherwise on what `read` locks and reads.
 
         From the third commit in a scene on, or at once if the whole scene is needed, the scene is kept in memory
         (`replicas.py`): the change is decided there and is one statement. If the replica refuses the change, other
-        writers come first or a connection breaks, it is decided and written by `work`, which the action id makes safe.
+        writers come first or a connection breaks, it is decided under the lock, which the action id makes safe.
         Raises CommitUnknown if neither gave an answer.
         """
+
+        def work(tx: ManagedTransaction) -> Committed:
+            locked = read(tx)
+            return write_delta(tx, scene, locked, decide(locked), intent=intent)
+
         with self._replicas.of(scene, at_once=is_whole) as replica:
             unanswered: ServiceError | None = None
             try:
@@ -363,7 +364,7 @@ class SceneStore:
                 return done
             try:
                 done = self._write(work)
-            except DatabaseUnavailable as error:
+            except (DatabaseUnavailable, QueryTimeout) as error:
                 if unanswered is None:
                     raise
                 msg = f"{error}; ask again, the work may be done or not"
