@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final, LiteralString, assert_never
 
@@ -93,7 +93,9 @@ CALL (s) { UNWIND $add_relations AS row
   CREATE (a)-[:$(row[1])]->(b) RETURN count(*) AS add_relations }
 """,
 }
-# After the changes: the scene's bounds, raised by what grows them. Only degrees have to be counted.
+# After the changes: the scene's bounds, raised by what grows them. Only degrees have to be counted. Where the whole
+# scene is in memory (`TrackedBounds`), SET_BOUNDS does it, and only if a bound grows.
+SET_BOUNDS: Final[LiteralString] = "SET s += $raised\n"
 RAISE_BOUNDS: Final[LiteralString] = """
 CALL (s) { UNWIND $bounds AS row
   WITH s, row[0] AS name, coalesce(s[row[0]], 0) + row[1] AS number, row[2] AS least
@@ -163,12 +165,18 @@ class Committed:
 class WritePlan:
     """The Cypher that writes a Delta to a scene `s` in one statement, and its parameters.
 
-    `groups` are the non-empty groups of changes; each returns the number of its rows that matched.
+    `groups` are the non-empty groups of changes; each returns the number of its rows that matched. `edits` are the
+    changed nodes as they are after it. The clauses `raising` raise the scene's bounds.
     """
 
     groups: tuple[str, ...]
-    parameters: dict[str, Any]
-    is_bounded: bool = False
+    parameters: Mapping[str, Any]
+    edits: Mapping[str, Node | None] = field(default_factory=dict)
+    raising: LiteralString = ""
+
+    def with_bounds(self, raising: LiteralString, **parameters: object) -> WritePlan:
+        """Return the plan with clauses that raise the scene's bounds, and their parameters."""
+        return replace(self, raising=raising, parameters={**self.parameters, **parameters})
 
     @property
     def body(self) -> LiteralString:
@@ -176,10 +184,7 @@ class WritePlan:
         text: LiteralString = ""
         for name in self.groups:
             text += WRITE_PARTS[name]
-        if self.is_bounded:
-            text += RAISE_BOUNDS
-            text += RAISE_DEGREES if "add_relations" in self.groups else ""
-        return text + WRITE_EVENT
+        return text + self.raising + WRITE_EVENT
 
     @property
     def end(self) -> LiteralString:
@@ -198,17 +203,13 @@ class AlreadyCommitted(Exception):
         self.version, self.delta_text = version, delta_text
 
 
-def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyCommitted."""
-    text = delta_json(delta)
-    record = tx.run(
-        READ_NAMED, key=scene.key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
-    ).single()
-    locked = read_locked(record, scene, intent, text)
-    return write_delta(tx, scene, locked, delta, intent=intent, text=text)
+def read_named(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, intent: Intent) -> LockedPart:
+    """Lock the scene and read what a known Delta names. Raises as `read_locked` does."""
+    given = {"key": scene.key, "action_id": intent.action_id, "ids": _named_ids(delta), "pairs": _named_pairs(delta)}
+    return read_locked(tx.run(READ_NAMED, given).single(), scene, intent, delta_json(delta))
 
 
-def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> LockedPart:
+def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None = None) -> LockedPart:
     """Check and parse the record of a locking statement; `text` is the Delta's JSON if it is known already.
 
     Raises SceneReplaced, AlreadyCommitted, InputError (id used for another Delta), ConflictError (wrong version).
@@ -233,17 +234,14 @@ def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: s
 
 
 def write_delta(
-    tx: ManagedTransaction,
-    scene: SceneInfo,
-    locked: LockedPart,
-    delta: Delta,
-    *,
-    intent: Intent,
-    text: str | None = None,
+    tx: ManagedTransaction, scene: SceneInfo, locked: LockedPart, delta: Delta, *, intent: Intent
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    plan = plan_write(scene, locked.part, delta, intent=intent, text=text)
-    record = tx.run(WRITE_HEAD + plan.body + plan.end, plan.parameters).single(strict=True)
+    plan = plan_write(scene, locked.part, delta, intent=intent)
+    if scene.bounds:
+        raising: LiteralString = RAISE_BOUNDS + (RAISE_DEGREES if "add_relations" in plan.groups else "")
+        plan = plan.with_bounds(raising, bounds=raised(delta, plan.edits, scene.bounds))
+    record = tx.run(WRITE_HEAD + plan.body + plan.end, dict(plan.parameters)).single(strict=True)
     for name in plan.groups:
         if record[name] != len(plan.parameters[name]):
             msg = f"{name.replace('_', ' ')}: {record[name]} of {len(plan.parameters[name])} fit; load the scene again"
@@ -251,14 +249,12 @@ def write_delta(
     return Committed(record["version"], delta)
 
 
-def plan_write(
-    scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent, text: str | None = None
-) -> WritePlan:
+def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent) -> WritePlan:
     """Check `delta` against the part it was decided on; return its WritePlan. Raises ConflictError, InputError."""
     _check_declared(delta, scene.declared)
     after = edited_nodes(part, delta)
     groups = _groups(scene.key, delta, after)
-    text = text or delta_json(delta)
+    text = delta_json(delta)
     parameters: dict[str, Any] = {
         **groups,
         "key": scene.key,
@@ -270,9 +266,7 @@ def plan_write(
         "delta": text,
         "hash": delta_hash(text),
     }
-    if scene.bounds:
-        parameters["bounds"] = raised(delta, after, scene.bounds)
-    return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters, scene.bounds is not None)
+    return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters, after)
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:

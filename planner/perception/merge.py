@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.delta import Delta, apply, diff
-from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.perception.draft import SEEN, BeliefDraft, relation_text
@@ -46,7 +46,7 @@ class MergeResult:
     findings: tuple[Finding, ...]
 
 
-def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> MergeResult:
+def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> MergeResult:
     """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node."""
     of = belief.nodes.get(observation.of)
     if of is None:
