@@ -203,7 +203,9 @@ class SceneStore:
         """
         with self._replicas.of(scene) as replica:
             done = self._act_on_replica(replica, footprint, decide, intent=intent) if replica is not None else None
-            return done or self._act_under_lock(scene, footprint, decide, intent=intent, replica=replica)
+            done = done or self._act_under_lock(scene, footprint, decide, intent=intent, replica=replica)
+        self.database.versions.note(scene.key, done.version)
+        return done
 
     # --- history
 
@@ -291,6 +293,7 @@ class SceneStore:
     def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
         done = self._write(lambda tx: commit_delta(tx, scene, delta, intent=intent))
         self._replicas.follow(scene, done)
+        self.database.versions.note(scene.key, done.version)
         return done
 
     def _act_under_lock(
