@@ -13,6 +13,7 @@ versions, and those whose content is of another version: newer, older, or of a n
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import time
 from collections import Counter
@@ -145,20 +146,25 @@ def measured_scenes(database: Database) -> Iterator[tuple[Ref, Ref]]:
 def measure(address: Address, *, reads: int, seconds: float, marked: bool = True) -> Counter[str]:
     """Return the number of reads, of those between equal versions, and of torn ones by kind.
 
-    Ends after `reads` reads between equal versions, or after `seconds`.
+    Ends after `reads` reads between equal versions, or `seconds` after the first.
     """
     context = get_context("spawn")
     with Database(address) as database, measured_scenes(database) as refs:
         stop, results, progress = context.Event(), context.Queue(), context.Value("q", 0)
-        arguments = (address, stop, results)
-        writers = [context.Process(target=_write, args=(*arguments, ref)) for ref in refs * WRITERS_PER_SCENE]
-        readers = [context.Process(target=_read, args=(*arguments, refs, marked, progress)) for _ in range(READERS)]
+        common = (address, stop, results)
+        writers = [context.Process(target=_write, args=(*common, ref)) for ref in refs * WRITERS_PER_SCENE]
+        readings = [(*common, progress, (refs, marked))] * READERS
+        readers = [context.Process(target=_read, args=reading) for reading in readings]
         for process in (*writers, *readers):
             process.start()
-        until = time.monotonic() + seconds
+        until = math.inf
         while progress.value < reads and time.monotonic() < until and all(p.is_alive() for p in (*writers, *readers)):
             time.sleep(0.1)
+            until = min(until, time.monotonic() + seconds) if progress.value else until
         stop.set()
+        if not all(process.is_alive() or process.exitcode == 0 for process in (*writers, *readers)):
+            msg = "a process of the measurement failed"
+            raise RuntimeError(msg)
         found = sum((results.get(timeout=TIMEOUT_S) for _ in (*writers, *readers)), Counter[str]())
         for process in (*writers, *readers):
             process.join()
