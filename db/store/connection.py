@@ -57,6 +57,8 @@ OLDEST_VERSION: Final = (5, 26)
 RETRY_S: Final = 15.0
 """Time limit of the driver's retries after deadlocks, leader changes and lost connections."""
 ADMIN_TIMEOUT_S: Final = 10.0
+SILENT: Final[Mapping[str, Any]] = {"notifications_min_severity": NotificationMinimumSeverity.OFF}
+"""Option of sessions whose statements actions and questions wait for: notifications take 2 %."""
 READ_AHEAD: Final = 20
 """Rows that the server sends before it waits; those dropped when an answer is cut still travel."""
 
@@ -150,6 +152,7 @@ class Database:
                 max_transaction_retry_time=retry_s,
                 # Registry types that this database lacks are no reason for a notification, which slows queries down.
                 notifications_disabled_classifications=[NotificationDisabledClassification.UNRECOGNIZED],
+                telemetry_disabled=True,
             )
         except (ConfigurationError, ValueError) as error:
             raise _bad_address(address.uri, first_line(error)) from error
@@ -215,7 +218,7 @@ class Database:
 
         Yields its result; unread rows are discarded. `terminate(mark)` ends it from elsewhere.
         """
-        with self._session(READ_ACCESS, fetch_size=READ_AHEAD) as session:
+        with self._session(READ_ACCESS, fetch_size=READ_AHEAD, **SILENT) as session:
             query = Query(text, metadata={"scenecypher": mark}, timeout=timeout_s)
             yield session.run(query, dict(parameters))
 
@@ -261,8 +264,8 @@ class Database:
     def _single(
         self, access: str, text: LiteralString, parameters: Mapping[str, Any], timeout_s: float
     ) -> Record | None:
-        """Run one statement without notifications: actions and questions wait for it, and notifications take 2 %."""
-        with self._session(access, notifications_min_severity=NotificationMinimumSeverity.OFF) as session:
+        """Run one statement as an auto-commit transaction."""
+        with self._session(access, **SILENT) as session:
             return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
 
     @contextmanager

@@ -10,6 +10,7 @@ version is read after it, and the version has moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, LiteralString, Protocol, TypeVar
 
 from neo4j import ManagedTransaction, Record
@@ -86,19 +87,28 @@ def steady_transaction(
     *,
     timeout_s: float,
     status: str = "ready",
+    read: Callable[[], T] | None = None,
 ) -> tuple[T, int]:
     """Return what `work` reads, and its version; under the scene's lock if writers leave no pause.
 
-    Raises SceneReplaced; SceneChanging if this connection may not write, so that it can't take the lock.
+    Without the lock `read` does the same, if given. Raises SceneReplaced; SceneChanging if this connection may not
+    write, so that it can't take the lock.
     """
-    return _or_under_lock(
-        database,
-        scene,
-        lambda: database.read(work, timeout_s=timeout_s),
-        work=work,
-        timeout_s=timeout_s,
-        status=status,
-    )
+    read = read or (lambda: database.read(work, timeout_s=timeout_s))
+
+    def locked(tx: ManagedTransaction) -> tuple[T, int]:
+        version = _version_of(tx.run(LOOK_UNDER_LOCK, key=scene.key).single(), scene, status)
+        return work(tx), version
+
+    try:
+        return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
+    except SceneChanging as changing:
+        try:
+            return database.write(locked, timeout_s=timeout_s)
+        except QueryFailed as error:
+            if error.code in WRITE_REFUSED:
+                raise changing from error
+            raise
 
 
 def steady_record(
@@ -106,12 +116,9 @@ def steady_record(
 ) -> Record:
     """Return the only row of one statement on the scene `$key`, as `steady_transaction` does. Raises as it does."""
     given = {**parameters, "key": scene.key}
-    record, _ = _or_under_lock(
-        database,
-        scene,
-        lambda: database.read_record(text, given, timeout_s=timeout_s),
-        work=lambda tx: tx.run(text, given).single(),
-        timeout_s=timeout_s,
+    read = partial(database.read_record, text, given, timeout_s=timeout_s)
+    record, _ = steady_transaction(
+        database, scene, lambda tx: tx.run(text, given).single(), timeout_s=timeout_s, read=read
     )
     if record is None:
         raise SceneReplaced(scene.name)
@@ -132,31 +139,6 @@ def current_version(database: Database, scene: Generation, *, status: str = "rea
         return _version_of(record, scene, status)
 
     return database.versions.fresh(scene.key, lambda: retry_once_on_disconnect(look))
-
-
-def _or_under_lock(
-    database: Database,
-    scene: Generation,
-    read: Callable[[], T],
-    *,
-    work: Callable[[ManagedTransaction], T],
-    timeout_s: float,
-    status: str = "ready",
-) -> tuple[T, int]:
-    try:
-        return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
-    except SceneChanging as changing:
-
-        def locked(tx: ManagedTransaction) -> tuple[T, int]:
-            version = _version_of(tx.run(LOOK_UNDER_LOCK, key=scene.key).single(), scene, status)
-            return work(tx), version
-
-        try:
-            return database.write(locked, timeout_s=timeout_s)
-        except QueryFailed as error:
-            if error.code in WRITE_REFUSED:
-                raise changing from error
-            raise
 
 
 def _version_of(record: Record | None, scene: Generation, status: str) -> int:

@@ -37,7 +37,7 @@ from scenecypher.db.store.steady import SceneChanging, read_steadily
 FIXED, MOVED, TARGETS = 200, 40, 50
 READERS: Final = 3
 WRITERS_PER_SCENE: Final = 2
-PAUSE_S: Final = 0.02
+PAUSE_S: Final = 0.1
 """Longest pause of a writer between two commits."""
 TIMEOUT_S: Final = 60.0
 CHUNK: Final = 50
