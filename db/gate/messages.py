@@ -20,12 +20,17 @@ VALUE_ERRORS: Final[Mapping[str, str]] = {
     "InvalidArgument": "a function was given a value that it can't take",
     "PropertyNotFound": "a value has no such property",
 }
+NO_CYPHER_25: Final = "25 is not a valid option"
+"""Neo4j 5.26's answer to ``CYPHER 25``, which the reader asks for where a clause needs it."""
 GENERIC_MESSAGE: Final = "the server can't run the query"
 
 
 def refusal_of(error: QueryFailed, scoped: ScopedQuery, key: str) -> QueryRefused:
     """Return the refusal for an error of the server, without what the gate put in and without internal ids."""
     kind = error.code.rpartition(".")[2]
+    if NO_CYPHER_25 in error.summary:
+        msg = "the server has Cypher 5 only, without NEXT, FILTER, LET, match modes, and branches of WHEN and ELSE"
+        return QueryRefused("failed", msg, hint="leave out CYPHER 25, and write it with WITH, WHERE and CASE")
     place = POSITION.search(error.summary) if kind in TEXT_ERRORS else None
     piece = scoped.piece_at(int(place.group(1)) - len(EXPLAIN)) if place else ""
     message = VALUE_ERRORS.get(kind, GENERIC_MESSAGE)

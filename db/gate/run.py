@@ -108,7 +108,7 @@ class Gate:
         self._texts: LRUCache[tuple[str, Vocabulary, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
         self._plans: LRUCache[str, tuple[float, bool, Plan]] = LRUCache(CACHE_SIZE)
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
-        self._server = VERIFIED
+        self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
     def check(
@@ -233,9 +233,10 @@ class Gate:
         return Plan.of(summary.plan or {"operatorType": "none"}), summary.query_type
 
     def _note_version(self, version: str) -> None:
-        """Warn once if the server's version is not the one that the judge was tested on."""
-        if version not in {self._server, VERIFIED}:
-            LOG.warning("the gate was tested on Neo4j %s, this is %s: it may refuse what is fine", VERIFIED, version)
+        """Warn once if the server's version is none of those that the judge was tested on."""
+        if version not in {self._server, *VERIFIED}:
+            tested = " and ".join(VERIFIED)
+            LOG.warning("the gate was tested on Neo4j %s, this is %s: it may refuse what is fine", tested, version)
         self._server = version
 
     # --- on the server

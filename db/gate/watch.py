@@ -30,19 +30,22 @@ LOST_WARNING: Final = (
 class WatchedTransaction:
     """A watched transaction: when to terminate it next, and when it was terminated first, by the monotonic clock.
 
-    `lost` is true if it ran on for too long after that: its server must be restarted.
+    `silent` is since when its server gives no answer at all. `lost` is true if one of both was too long ago: the server
+    must be restarted.
     """
 
     due: float
     ended: float | None = None
+    silent: float | None = None
     lost: bool = False
 
 
 class Watchdog:
     """Terminates marked transactions of one server when they are overdue, polling every `tick_s` seconds.
 
-    If one still runs `lost_s` seconds after it was terminated, a local server is restarted; for any other server a
-    warning says what to do. The polling thread starts when there is something to watch and ends when it is idle.
+    If one still runs `lost_s` seconds after it was terminated, or if nothing answers for as long, a local server is
+    restarted; for any other server a warning says what to do. The polling thread starts when there is something to
+    watch and ends when it is idle.
     """
 
     def __init__(self, database: Database, *, lost_s: float, tick_s: float = TICK_S) -> None:
@@ -101,10 +104,13 @@ class Watchdog:
 
     def _terminate(self, mark: str, watched: WatchedTransaction) -> None:
         try:
-            self._database.terminate(mark)
-            now = time.monotonic()
-            watched.ended = watched.ended or now
-            if now - watched.ended > self._lost_s and self._database.lingers(mark):
+            if self._database.is_silent():
+                watched.silent = since = watched.silent or time.monotonic()
+            else:
+                self._database.terminate(mark)
+                watched.silent, watched.ended = None, watched.ended or time.monotonic()
+                since = watched.ended
+            if time.monotonic() - since > self._lost_s and (watched.silent or self._database.lingers(mark)):
                 self._handle_lost(mark, watched)
         except ServiceError as error:
             LOG.warning("can't end a transaction that is over its time: %s", error)

@@ -15,12 +15,12 @@ HOST: Final = "127.0.0.1"
 DEFAULT_BOLT_PORT: Final = 7687
 DEFAULT_HTTP_PORT: Final = 7474
 
-MAIN_CLASS: Final = "org.neo4j.server.Neo4jCommunity"
 ADMIN_CLASS: Final = "org.neo4j.cli.AdminTool"
 """Class that `neo4j-admin` runs in a second Java machine; run directly it takes a quarter of the time."""
 
 CONF: Final = """\
-# Overwritten at each start.
+# Overwritten at each start. Other versions know other settings: those that one does not know are warned of in its log.
+server.config.strict_validation.enabled={strict}
 server.default_listen_address={host}
 server.bolt.listen_address={host}:{bolt}
 server.bolt.advertised_address={host}:{bolt}
@@ -49,6 +49,7 @@ internal.server.bolt.thread_pool_shutdown_wait_time=1s
 """
 
 JAVA_OPTIONS: Final = (
+    "-XX:+IgnoreUnrecognizedVMOptions",  # Java 21, which runs Neo4j 5.26, lacks the last one
     "-XX:+UseSerialGC",  # the least memory and processor time on small heaps
     "-XX:+ExitOnOutOfMemoryError",  # timeouts fail after the heap is exhausted: end, to be started again
     "-XX:-UsePerfData",
@@ -76,6 +77,7 @@ def transaction_mb(heap_mb: int) -> int:
 def conf_text(settings: Settings, state: ServerState) -> str:
     """Return `neo4j.conf` for these settings and ports."""
     return CONF.format(
+        strict=str(settings.server_jars is None).lower(),
         host=HOST,
         bolt=state.bolt,
         http=state.http,

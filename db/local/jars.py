@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from platformdirs import user_cache_path
 
 from scenecypher.db.local.lock import exclusive_lock
-from scenecypher.errors import DatabaseUnavailable
+from scenecypher.errors import DatabaseUnavailable, InputError
 
 if TYPE_CHECKING:
     from pooch import Pooch
 
-VERSION: Final = "2026.08.1"
-SIZE_MB: Final = 191
 PARALLEL_DOWNLOADS: Final = 8
 CHUNK_BYTES: Final = 1 << 16
 TIMEOUT_S: Final = 30
@@ -28,6 +27,7 @@ ALTERNATIVES: Final = (
     "use a server of your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
 )
 TRY_AGAIN: Final = f"try again (finished downloads are kept), or {ALTERNATIVES}"
+HEADER: Final = re.compile(r"^# Neo4j (\S+), (\d+) MB")
 
 Tell = Callable[[str], None]
 
@@ -53,36 +53,55 @@ class Pin:
         return f"{self.group.replace('.', '/')}/{self.artifact}/{self.version}/{self.file}"
 
 
-def pins() -> tuple[Pin, ...]:
-    """Return all jars of the pinned version, from `jars.txt`."""
-    lines = files("scenecypher.db.local").joinpath("jars.txt").read_text(encoding="utf-8").splitlines()
-    return tuple(_pin(line) for line in lines if line and not line.startswith("#"))
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A version of Neo4j: its jars and their size together."""
+
+    version: str
+    size_mb: int
+    pins: tuple[Pin, ...]
+
+    @property
+    def main_class(self) -> str:
+        """The class that Java runs."""
+        return f"org.neo4j.server.{'CommunityEntryPoint' if self.version.startswith('5.') else 'Neo4jCommunity'}"
+
+    @classmethod
+    def of(cls, table: Path | None = None) -> Self:
+        """Read a table that `pins.py` wrote; by default `jars.txt`, the version that users get. Raises InputError."""
+        source = table or files("scenecypher.db.local").joinpath("jars.txt")
+        try:
+            first, *rows = source.read_text(encoding="utf-8").splitlines()
+            version, size_mb = HEADER.findall(first)[0]
+            return cls(version, int(size_mb), tuple(map(_pin, rows)))
+        except (OSError, ValueError, IndexError) as error:
+            msg = f"{source} is no list of jars: python -m scenecypher.db.local.pins VERSION writes one"
+            raise InputError(msg) from error
 
 
-def class_path(*, tell: Tell, cache: Path | None = None) -> tuple[Path, ...]:
+def class_path(release: Release, *, tell: Tell, cache: Path | None = None) -> tuple[Path, ...]:
     """Return the server's jars in a fixed order, downloaded on first use into the user's cache folder.
 
     Raises DatabaseUnavailable with alternatives.
     """
-    wanted = pins()
-    folder = (cache or user_cache_path("scenecypher")) / f"neo4j-{VERSION}"
-    jars = tuple(folder / pin.file for pin in wanted)
+    folder = (cache or user_cache_path("scenecypher")) / f"neo4j-{release.version}"
+    jars = tuple(folder / pin.file for pin in release.pins)
     if all(jar.exists() for jar in jars):
         return jars
     with exclusive_lock(folder / "lock", tell=tell):
-        download_missing(wanted, folder, tell=tell)
+        download_missing(release, folder, tell=tell)
     return jars
 
 
-def download_missing(wanted: Iterable[Pin], folder: Path, *, tell: Tell, repository: str | None = None) -> None:
+def download_missing(release: Release, folder: Path, *, tell: Tell, repository: str | None = None) -> None:
     """Download the jars that `folder` lacks; each is moved there after its checksum is verified.
 
     `repository` is the address of a Maven repository, Maven Central by default. Raises DatabaseUnavailable.
     """
-    missing = [pin for pin in wanted if not (folder / pin.file).exists()]
+    missing = [pin for pin in release.pins if not (folder / pin.file).exists()]
     if not missing:
         return
-    tell(f"fetching Neo4j {VERSION} ({SIZE_MB} MB, once; {len(missing)} files)…")
+    tell(f"fetching Neo4j {release.version} ({release.size_mb} MB, once; {len(missing)} files)…")
     draft = folder / "draft"
     shutil.rmtree(draft, ignore_errors=True)
     try:

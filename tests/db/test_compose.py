@@ -10,7 +10,7 @@ import pytest
 
 from scenecypher.db.local.config import conf_text, transaction_mb
 from scenecypher.db.local.home import ServerState
-from scenecypher.db.local.jars import VERSION
+from scenecypher.db.local.jars import Release
 from scenecypher.settings import Settings
 from tests import containers
 
@@ -58,7 +58,7 @@ def test_the_tests_containers_have_them_too() -> None:
 
 
 def test_one_version_everywhere() -> None:
-    image = f"neo4j:{VERSION}-community"
+    image = f"neo4j:{Release.of().version}-community"
     assert f"image: {image}\n" in COMPOSE
     assert image == containers.IMAGE
 

@@ -75,6 +75,12 @@ def gate(scenes: Database) -> Gate:
     return Gate(scenes)
 
 
+@pytest.fixture(scope="session")
+def dialects(scenes: Database) -> tuple[str, ...]:
+    """Return the versions of Cypher that the server knows; Neo4j 5.26 lacks 25 and its clauses NEXT, FILTER and LET."""
+    return ("CYPHER 5 ",) if scenes.verify().version.startswith("5.") else ("CYPHER 5 ", "CYPHER 25 ")
+
+
 def send_unchecked(
     gate: Gate, text: str, disguise: str, parameters: dict[str, Any] | None = None, *, scene: SceneRef = HOME
 ) -> None:

@@ -4,8 +4,10 @@ import pytest
 
 from scenecypher.db.gate import Plan
 from scenecypher.db.gate.conditions import bound_name, cannot_fail, conditions, subqueries_are_bound
-from scenecypher.db.gate.judge import check_plan
+from scenecypher.db.gate.judge import VERIFIED, check_plan
+from scenecypher.db.local.jars import Release
 from scenecypher.errors import QueryRefused
+from tests.server import OLDEST
 
 SEEK = Plan("NodeIndexSeek", "RANGE INDEX n:Entity(scene) WHERE scene = $__scene, cache[n.name]")
 SCAN = Plan("NodeByLabelScan", "n:Object")
@@ -143,6 +145,11 @@ def test_refused(name: str) -> None:
 def test_an_unknown_operator_is_refused_with_the_version_that_was_not_tested() -> None:
     with pytest.raises(QueryRefused, match=r"\(Teleport of Neo4j 5\.26\.0\)"):
         check_plan(REFUSED["unheard of"], "r", version="5.26.0")
+
+
+def test_it_is_verified_on_the_servers_that_the_tests_run_on() -> None:
+    """Run `tests/db/gate` on a new version before it is named here, with `SCENECYPHER_TEST_FULL=1`."""
+    assert (Release.of().version, Release.of(OLDEST).version) == VERIFIED
 
 
 @pytest.mark.parametrize("query_type", ["rw", "w", "s", None])

@@ -92,9 +92,11 @@ def mutants() -> list[Any]:
 
 @pytest.mark.parametrize(("case", "mutant"), mutants())
 def test_the_judge_catches_a_parser_that_leaves_one_node_unbound(
-    scenes: Database, case: Case, mutant: ScopedQuery
+    scenes: Database, case: Case, mutant: ScopedQuery, dialects: tuple[str, ...]
 ) -> None:
     """The query is refused, or its answer is right because the node is connected to a bound one."""
+    if not mutant.text.startswith(dialects):
+        pytest.skip("the server lacks its clauses")
     with run_scoped(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
         summary = result.consume()
     try:

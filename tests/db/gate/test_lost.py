@@ -22,7 +22,7 @@ from scenecypher.db.local.home import ServerHome
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
 from scenecypher.settings import Settings
@@ -50,9 +50,9 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 class ProcessConnection:
     """A minimal stand-in for one process: a store, a gate, and the progress messages that it got."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, database: Database | None = None) -> None:
         self.told: list[str] = []
-        self.database = connect(settings, tell=self.told.append)
+        self.database = database or connect(settings, tell=self.told.append)
         self.store = SceneStore(self.database)
         self.store.prepare()
         self.gate = Gate(self.database, limits=LIMITS)
@@ -151,6 +151,30 @@ def test_a_commit_under_way_when_the_server_is_restarted_is_done_once(
         assert acted.result(timeout=120) == 1
     assert decide.seen == [(0, ("clean",)), (0, ("clean",))]
     assert [event.action_id for event in one.store.history(info)] == ["a"]
+
+
+@pytest.mark.slow
+def test_a_server_that_answers_nobody_is_restarted(settings: Settings) -> None:
+    """The process is stopped, as one that hangs: it takes connections and answers none, SHOW TRANSACTIONS neither."""
+    before, server = pid_of(settings), local.status(settings)
+    assert server is not None
+    address = Address(server.uri, server.username, server.password)
+    supervisor = local.Supervisor(settings, server, tell=print)
+    with (
+        Database(address, connect_timeout_s=1, supervisor=supervisor) as database,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        asker = ProcessConnection(settings, database)
+        info = asker.scene()
+        assert asker.ask("RETURN 1 AS x", info) == [[1]]
+        assert not database.is_silent()
+        psutil.Process(before).suspend()
+        asked = pool.submit(asker.ask, "RETURN 1 AS x", info)
+        with pytest.raises(QueryRefused) as refused:
+            asked.result(timeout=100)
+        assert refused.value.code == "lost"
+        assert pid_of(settings) != before
+        assert asker.ask("RETURN 2 AS x", info) == [[2]]
 
 
 def test_only_the_checked_process_is_ended(settings: Settings) -> None:

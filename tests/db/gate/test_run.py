@@ -13,7 +13,7 @@ import pytest
 from neo4j import ManagedTransaction, Record, Result
 
 from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
-from scenecypher.db.gate.judge import check_plan
+from scenecypher.db.gate.judge import VERIFIED, check_plan
 from scenecypher.db.gate.watch import Watchdog
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.steady import LOOK
@@ -301,10 +301,10 @@ def test_a_plan_that_is_refused_is_made_again_with_index_hints(
 def test_a_server_that_was_not_tested_is_warned_of_once(gate: Gate, caplog: pytest.LogCaptureFixture) -> None:
     fresh = Gate(gate._database)
     with caplog.at_level("WARNING", logger="scenecypher.db"):
-        for version in ("2026.08.1", "5.26.0", "5.26.0"):
+        for version in (*VERIFIED, "5.27.0", "5.27.0"):
             fresh._note_version(version)
     assert [record.getMessage() for record in caplog.records] == [
-        "the gate was tested on Neo4j 2026.08.1, this is 5.26.0: it may refuse what is fine"
+        "the gate was tested on Neo4j 2026.08.1 and 5.26.30, this is 5.27.0: it may refuse what is fine"
     ]
 
 

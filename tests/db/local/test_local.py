@@ -27,6 +27,7 @@ from scenecypher.db import local
 from scenecypher.db.connect import connect
 from scenecypher.db.local import config
 from scenecypher.db.local.home import ServerHome, ServerState
+from scenecypher.db.local.jars import Release
 from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_ready
 from scenecypher.db.store.connection import RETRY_S, Address, Database
 from scenecypher.errors import DatabaseUnavailable, ServiceError
@@ -98,7 +99,7 @@ def starter(settings: Settings) -> subprocess.Popen[str]:
 def test_it_answers_after_its_start(server: local.Server) -> None:
     with database_of(server) as database:
         info = database.verify()
-    assert (info.version, info.edition) == (server.version, "community")
+    assert (info.version, info.edition) == (Release.of(Settings().server_jars).version, "community")
     assert server.ready
 
 

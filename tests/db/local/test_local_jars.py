@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.db.local.jars import Pin, download_missing, pins
-from scenecypher.errors import DatabaseUnavailable
+from scenecypher.db.local.jars import Pin, Release, download_missing
+from scenecypher.errors import DatabaseUnavailable, InputError
+from tests.server import OLDEST
 
 CONTENTS = {"one": b"the first jar", "two": b"the second jar"}
 PINS = tuple(
@@ -72,7 +73,9 @@ def folder(tmp_path: Path) -> Path:
 
 def download(folder: Path, remote: Repository) -> list[str]:
     lines: list[str] = []
-    download_missing(PINS, folder, tell=lines.append, repository=f"http://127.0.0.1:{remote.server_port}")
+    download_missing(
+        Release("1.0", 1, PINS), folder, tell=lines.append, repository=f"http://127.0.0.1:{remote.server_port}"
+    )
     return lines
 
 
@@ -134,8 +137,18 @@ def test_without_network_the_error_names_alternatives(folder: Path, remote: Repo
         download(folder, remote)
 
 
-def test_the_pinned_jars_have_unique_file_names() -> None:
-    wanted = pins()
+@pytest.mark.parametrize("release", [Release.of(), Release.of(OLDEST)], ids=lambda release: release.version)
+def test_the_pinned_jars_have_unique_file_names(release: Release) -> None:
+    wanted = release.pins
     assert len({pin.file for pin in wanted}) == len(wanted) > 200
     assert all(len(pin.sha256) == 64 for pin in wanted)
-    assert {"neo4j-server-2026.08.1.jar", "neo4j-browser-5.24.0.jar"} <= {pin.file for pin in wanted}
+    assert {f"neo4j-server-{release.version}.jar", "neo4j-browser-5.24.0.jar"} <= {pin.file for pin in wanted}
+
+
+def test_a_file_that_lists_no_jars_is_told_as_such(tmp_path: Path) -> None:
+    for text in ("", "neo4j-5.26.30.jar\n"):
+        (tmp_path / "jars.txt").write_text(text)
+        with pytest.raises(InputError, match=r"jars\.txt is no list of jars"):
+            Release.of(tmp_path / "jars.txt")
+    with pytest.raises(InputError, match="no list of jars"):
+        Release.of(tmp_path / "missing.txt")
