@@ -7,7 +7,7 @@ from dataclasses import replace
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Properties, SceneGraph
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.store.catalog import BELIEF_SUFFIX, SceneInfo, lookup_scene, read_under_lock
+from scenecypher.db.store.catalog import BELIEF_SUFFIX, SceneInfo, lookup_scene, scene_of
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
@@ -98,7 +98,7 @@ def _check_about(store: SceneStore, found: SceneInfo, world: SceneInfo) -> None:
 
 def _linked(store: SceneStore, belief: SceneInfo) -> SceneInfo | None:
     """Return the generation that a belief was made of, published or not; None if it is unknown or deleted."""
-    return read_under_lock(store.database, belief.world) if belief.world else None
+    return scene_of(store.database, belief.world) if belief.world else None
 
 
 def _unseen_object(node: Node, held: set[str]) -> Node:

@@ -8,8 +8,8 @@ from typing import Final, LiteralString
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import partial_graph
-from scenecypher.db.store.connection import Database, ManagedTransaction
-from scenecypher.errors import SceneReplaced
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.steady import steady_record
 
 RELEVANT_TIMEOUT_S: Final = 10.0
 SMALL_SCENE_NODES: Final = 40
@@ -52,7 +52,7 @@ WITH s, whole, core +
                          WITH DISTINCT n ORDER BY n.id RETURN n LIMIT $contents } ELSE [] END +
      CASE WHEN whole THEN COLLECT { MATCH (n:Entity {scene: $key}) RETURN n } ELSE [] END AS found
 WITH s, COLLECT { UNWIND found AS n RETURN DISTINCT n } AS nodes
-RETURN s.status AS status, nodes,
+RETURN nodes,
        COLLECT { UNWIND nodes AS a MATCH (a)-[r]->(b) WHERE b IN nodes RETURN [a.id, type(r), b.id] } AS relations
 """
 
@@ -75,7 +75,7 @@ class RelevanceQuery:
 def read_relevant_part(
     database: Database, scene: SceneInfo, query: RelevanceQuery, *, wide: bool = False
 ) -> SceneGraph:
-    """Return the nodes of a query with their containers, rooms and agents, in one read.
+    """Return the nodes of a query with their containers, rooms and agents, in one statement.
 
     With `wide` all rooms and the contents of the found nodes are added. A small scene is read whole. Raises
     SceneReplaced.
@@ -87,12 +87,9 @@ def read_relevant_part(
         "lifted": [*query.lifted],
         "fillers": query.fillers,
         "wide": wide,
+        "small": SMALL_SCENE_NODES,
+        "contents": MAX_CONTENTS,
     }
 
-    def work(tx: ManagedTransaction) -> SceneGraph:
-        record = tx.run(RELEVANT, parameters, key=scene.key, small=SMALL_SCENE_NODES, contents=MAX_CONTENTS).single()
-        if record is None or record["status"] != "ready":
-            raise SceneReplaced(scene.name)
-        return partial_graph(record["nodes"], record["relations"])
-
-    return database.read(work, timeout_s=RELEVANT_TIMEOUT_S)
+    record = steady_record(database, scene, RELEVANT, parameters, timeout_s=RELEVANT_TIMEOUT_S)
+    return partial_graph(record["nodes"], record["relations"])

@@ -8,15 +8,14 @@ from typing import Final, LiteralString
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import partial_graph
-from scenecypher.db.store.connection import Database, retry_once_on_disconnect
-from scenecypher.errors import SceneReplaced
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.steady import steady_record
 
 SURROUNDINGS_TIMEOUT_S: Final = 10.0
 
-# Setting the label anew takes the scene's lock until the statement ends, so that no partial commit is read.
 # Contents of a room are followed over four levels; nodes touched or seen come with their containers.
 SURROUNDINGS: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s:Scene
+MATCH (s:Scene {key: $key})
 WITH s, COLLECT { MATCH (a:Agent {scene: $key})-[:INSIDE]->(p:Place) RETURN DISTINCT p } AS stood
 WITH s, stood + COLLECT {
        UNWIND CASE WHEN $through_doors THEN stood ELSE [] END AS p
@@ -33,7 +32,7 @@ WITH s, known +
      COLLECT { UNWIND here AS p MATCH (n)-[:INSIDE|ON|UNDER|ATTACHED_TO*1..4]->(p)
                WHERE n.seen IS NULL OR n.seen OR $priors RETURN DISTINCT n } AS found
 WITH s, COLLECT { UNWIND found AS n RETURN DISTINCT n } AS nodes
-RETURN s.status AS status, nodes,
+RETURN nodes,
        COLLECT { UNWIND nodes AS a
                  MATCH (a)-[r:INSIDE|ON|UNDER|ATTACHED_TO|HOLDS|HOLDS_LH|HOLDS_RH|CONNECTS|BETWEEN]->(b)
                  RETURN [a.id, type(r), b.id] } AS relations
@@ -48,11 +47,7 @@ def read_surroundings(
     Each node comes with its containers. Without `priors` unseen objects are left out; with `through_doors` the rooms
     behind open doors count as the agents'. Nearness relations are not read. Raises SceneReplaced.
     """
-    given = {"key": scene.key, "touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
-    record = retry_once_on_disconnect(
-        lambda: database.run_autocommit(SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S)
-    )
-    if record is None or record["status"] != "ready":
-        raise SceneReplaced(scene.name)
+    given = {"touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
+    record = steady_record(database, scene, SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S)
     known = {node["id"] for node in record["nodes"]}
     return partial_graph(record["nodes"], [it for it in record["relations"] if it[0] in known and it[2] in known])

@@ -29,9 +29,7 @@ class SceneReader:
     def run(self, cypher: str) -> Answer:
         """Return the query's answer."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
-        answer = self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
-        self.enumerator.note_version(self.scene.key, answer.version)
-        return answer
+        return self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
 
     def explain(self, cypher: str) -> Explanation:
         """Return the query that would run and the server's plan of it, or its refusal."""

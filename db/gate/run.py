@@ -16,8 +16,6 @@ from typing import Any, Final, cast
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
-from scenecypher.db.gate.cache import LRUCache
-from scenecypher.db.gate.coalesced_read import CoalescedRead
 from scenecypher.db.gate.cost import Cost
 from scenecypher.db.gate.hints import KnownValues
 from scenecypher.db.gate.judge import VERIFIED, check_plan
@@ -30,9 +28,10 @@ from scenecypher.db.gate.values import JsonValue, json_value
 from scenecypher.db.gate.watch import Watchdog, WatchedTransaction
 from scenecypher.db.schema import Vocabulary
 from scenecypher.db.store.bounds import Bounds
-from scenecypher.db.store.catalog import version_under_lock
+from scenecypher.db.store.cache import LRUCache
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.store.load import current_bounds
+from scenecypher.db.store.steady import known_version, read_steadily
 from scenecypher.db.telemetry import span
 from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, SceneReplaced, ServiceError
 
@@ -40,12 +39,10 @@ LOG: Final = logging.getLogger("scenecypher.db")
 QUERY_SPAN_ATTRIBUTES: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
 PLANNING_TRIES: Final = 2
 """Maximum requests for a plan that the server does not make in time."""
-VERSION_TRIES: Final = 8
-"""Maximum runs of a query while its scene changes."""
 GRACE_S: Final = 0.5
 """Time after a transaction's limit until the watchdog terminates it, if the server has not."""
 CACHE_SIZE: Final = 512
-"""Maximum entries of each cache: texts, plans, bounds, versions."""
+"""Maximum entries of each cache: texts, plans, bounds."""
 PLAN_S: Final = 600.0
 """Lifetime of a checked plan in the cache: the server may plan anew as its data changes."""
 
@@ -111,8 +108,6 @@ class Gate:
         self._texts: LRUCache[tuple[str, Vocabulary, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
         self._plans: LRUCache[str, tuple[float, bool, Plan]] = LRUCache(CACHE_SIZE)
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
-        self._versions: LRUCache[str, int] = LRUCache(CACHE_SIZE)
-        self._version_reads: LRUCache[str, CoalescedRead] = LRUCache(CACHE_SIZE)
         self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
@@ -153,7 +148,8 @@ class Gate:
                 self._slot(scoped.cost.steps),
                 span("query neo4j", {**QUERY_SPAN_ATTRIBUTES, "db.query.text": scoped.text}, kind="CLIENT") as queried,
             ):
-                columns, rows, truncated, version = self._read_one_version(scoped, scene)
+                read = partial(self._rows, scoped, scene)
+                (columns, rows, truncated), version = read_steadily(self._database, scene, read)
                 queried.note({"db.response.returned_rows": len(rows)})
             gated.note({"scenecypher.version": version, "scenecypher.truncated": truncated is not None})
         return Answer(columns, rows, truncated, version, time.perf_counter() - start)
@@ -169,11 +165,13 @@ class Gate:
 
     def _current_bounds(self, scene: SceneRef) -> Bounds:
         """Return the scene's bounds as of the version that was seen last. Raises SceneReplaced."""
-        cached, version = self._bounds.get(scene.key), self._versions.get(scene.key)
-        if cached is None or (version or 0) > cached[0]:
-            cached = current_bounds(self._database, scene.key)
-            if cached is None:
+        version = known_version(self._database, scene)
+        cached = self._bounds.get(scene.key)
+        if cached is None or version > cached[0]:
+            bounds = current_bounds(self._database, scene.key)
+            if bounds is None:
                 raise SceneReplaced(scene.name)
+            cached = (version, bounds)
             self._bounds.put(scene.key, cached)
         return cached[1]
 
@@ -291,42 +289,9 @@ class Gate:
             if watched.lost:
                 self._lost_shapes.add(shape)
 
-    def _read_one_version(
-        self, scoped: ScopedQuery, scene: SceneRef
-    ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None, int]:
-        """Return the rows, and the version that the scene had before and after they were read.
-
-        Versions only grow. So the version that was seen last, however long ago, serves as the one before: if it is
-        unchanged afterwards, nothing was committed in between.
-        """
-        before = self._versions.get(scene.key)
-        if before is None:
-            before = self._version(scene)
-        for _ in range(VERSION_TRIES):
-            columns, rows, truncated = self._rows(scoped, scene)
-            after = self._version(scene)
-            self._versions.put(scene.key, after)
-            if after == before:
-                return columns, rows, truncated, after
-            before = after
-        msg = f"scene {scene.name!r} changes faster than the query reads it; ask again"
-        raise ServiceError(msg, retryable=True)
-
     def _rows(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
-
-        def read() -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
-            with self._running(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
-                return collect(result, scoped, self.limits)
-
-        return retry_once_on_disconnect(read)
-
-    def _version(self, scene: SceneRef) -> int:
-        """Return the scene's version between two commits, from a read that begins now. Raises SceneReplaced.
-
-        Waits for a commit under way, whose version the server may show before or after the rest.
-        """
-        read = partial(version_under_lock, self._database, scene.key, scene.name)
-        return self._version_reads.get_or_create(scene.key, CoalescedRead).fresh(read)
+        with self._running(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
+            return collect(result, scoped, self.limits)
 
 
 def run_scoped(

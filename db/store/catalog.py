@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
-from neo4j import ManagedTransaction, Record
+from neo4j import ManagedTransaction
 
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import Bounds, read_bounds
-from scenecypher.db.store.connection import Database, retry_once_on_disconnect
-from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
+from scenecypher.db.store.connection import Database
+from scenecypher.errors import InputError, SceneNotFound
 
 Role: TypeAlias = Literal["world", "belief"]
-Status: TypeAlias = Literal["importing", "ready", "retired"]
+Status: TypeAlias = Literal["importing", "ready", "retired", "deleting"]
 
 SCENE_NAME_LENGTH: Final = 200
 READ_TIMEOUT_S: Final = 30.0
@@ -24,12 +24,7 @@ AS_IT_WAS: Final = re.compile(r"@\s*[+-]?\d[\d\s:.,_+TZtz-]*$")
 RESERVED: Final = re.compile(rf"{BELIEF_SUFFIX}$|{AS_IT_WAS.pattern}", re.IGNORECASE)
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
-# Setting a label that is present takes the lock and writes nothing: a running commit is waited for.
-READ_UNDER_LOCK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
-# Run for each question: returning the whole node would double the cost.
-VERSION_UNDER_LOCK: Final[LiteralString] = (
-    "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status AS status, s.version AS version"
-)
+BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s"
 REPLACED: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
 """
@@ -95,46 +90,20 @@ def find_scene(database: Database, name: str) -> SceneInfo:
 
 def lookup_scene(database: Database, name: str) -> SceneInfo | None:
     """Return the published scene of this name, or None."""
-    return _read_one(database, FIND, name)
+    found = _read_one(database, FIND, name=name)
+    if found is not None:
+        database.versions.note(found.key, found.version)
+    return found
 
 
-def read_under_lock(database: Database, key: str) -> SceneInfo | None:
-    """Return the scene, read while no commit is half applied; None if it is gone.
-
-    Data read between two equal results belongs to one version. A version read without the lock proves nothing: during
-    a commit the server may show it before or after the rest. Raises ServiceError if a writer holds the lock too long.
-    """
-    record = _run_under_lock(database, READ_UNDER_LOCK, key)
-    return info_of(record["s"]) if record else None
-
-
-def version_under_lock(database: Database, key: str, name: str) -> int:
-    """Return a published scene's version, read as `read_under_lock` does.
-
-    Raises SceneReplaced if this generation is not published.
-    """
-    record = _run_under_lock(database, VERSION_UNDER_LOCK, key)
-    if record is None or record["status"] != "ready":
-        raise SceneReplaced(name)
-    return int(record["version"])
-
-
-def _run_under_lock(database: Database, statement: LiteralString, key: str) -> Record | None:
-    try:
-        return retry_once_on_disconnect(
-            lambda: database.run_autocommit(statement, {"key": key}, timeout_s=READ_TIMEOUT_S)
-        )
-    except QueryTimeout as error:
-        msg = (
-            f"another transaction has locked this scene for more than {READ_TIMEOUT_S:g} s, to write or to load it; "
-            "try again, and run `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
-        )
-        raise ServiceError(msg, retryable=True) from error
+def scene_of(database: Database, key: str) -> SceneInfo | None:
+    """Return the generation of this key; None if it is gone."""
+    return _read_one(database, BY_KEY, key=key)
 
 
 def find_replaced(database: Database, name: str) -> SceneInfo:
     """Return the last generation that lost this name. Raises InputError if none is left."""
-    found = _read_one(database, REPLACED, name)
+    found = _read_one(database, REPLACED, name=name)
     if found is None:
         msg = f"no earlier generation of {name!r} is left: it was never replaced, or `db clean` has collected it"
         raise InputError(f"{msg}; compare with another scene, or with a version of this one")
@@ -150,9 +119,9 @@ def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     return database.read(work, timeout_s=READ_TIMEOUT_S)
 
 
-def _read_one(database: Database, statement: LiteralString, name: str) -> SceneInfo | None:
+def _read_one(database: Database, statement: LiteralString, **parameters: str) -> SceneInfo | None:
     def work(tx: ManagedTransaction) -> SceneInfo | None:
-        record = tx.run(statement, name=name).single()
+        record = tx.run(statement, parameters).single()
         return info_of(record["s"]) if record else None
 
     return database.read(work, timeout_s=READ_TIMEOUT_S)

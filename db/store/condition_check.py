@@ -9,12 +9,11 @@ from typing import Final
 from neo4j import ManagedTransaction
 
 from scenecypher.db.condition import Condition, to_cypher, unmet_parts
-from scenecypher.db.store.catalog import SceneInfo, version_under_lock
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ServiceError
+from scenecypher.db.store.steady import steady_transaction
 
 CHECK_TIMEOUT_S: Final = 30.0
-CHECK_TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class ConditionCheck:
 def check_goal(store: SceneStore, scene: SceneInfo, condition: Condition) -> ConditionCheck:
     """Evaluate a closed `condition` by one query; only if it is false, load the graph to explain why.
 
-    Raises SceneReplaced; ServiceError if the scene changed during each of CHECK_TRIES reads.
+    Raises SceneReplaced, ServiceError.
     """
     (holds,), version = _values(store, scene, [condition])
     missing = () if holds else unmet_parts(condition, store.as_of(scene.name, version), {})
@@ -42,19 +41,11 @@ def condition_values(store: SceneStore, scene: SceneInfo, conditions: Sequence[C
 
 
 def _values(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[tuple[bool, ...], int]:
-    """Return the values, and the version of the scene before and after the read."""
+    """Return the values and the version."""
     queries = [to_cypher(condition, {}) for condition in conditions]
 
     def work(tx: ManagedTransaction) -> tuple[bool, ...]:
         rows = [tx.run(query.text, {**query.parameters, "scene": scene.key}).single(strict=True) for query in queries]
         return tuple(bool(row["holds"]) for row in rows)
 
-    before = version_under_lock(store.database, scene.key, scene.name)
-    for _ in range(CHECK_TRIES):
-        values = store.database.read(work, timeout_s=CHECK_TIMEOUT_S)
-        after = version_under_lock(store.database, scene.key, scene.name)
-        if after == before:
-            return values, after
-        before = after
-    msg = f"{scene.name!r} changed during each of {CHECK_TRIES} checks; check again later, or check a copy"
-    raise ServiceError(msg, retryable=True)
+    return steady_transaction(store.database, scene, work, timeout_s=CHECK_TIMEOUT_S)

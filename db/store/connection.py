@@ -27,6 +27,7 @@ from neo4j.exceptions import ConfigurationError, Neo4jError
 from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
 from scenecypher.db.store.notices import forward_notices
 from scenecypher.db.store.slots import Slots
+from scenecypher.db.store.versions import Versions
 from scenecypher.errors import (
     CommitUnknown,
     ConstraintViolated,
@@ -56,6 +57,8 @@ OLDEST_VERSION: Final = (5, 26)
 RETRY_S: Final = 15.0
 """Time limit of the driver's retries after deadlocks, leader changes and lost connections."""
 ADMIN_TIMEOUT_S: Final = 10.0
+SILENT: Final[Mapping[str, Any]] = {"notifications_min_severity": NotificationMinimumSeverity.OFF}
+"""Option of sessions whose statements actions and questions wait for: notifications take 2 %."""
 READ_AHEAD: Final = 20
 """Rows that the server sends before it waits; those dropped when an answer is cut still travel."""
 
@@ -136,6 +139,8 @@ class Database:
         self.address = address
         self.slots = Slots(slots)
         """Slots for heavy queries, shared by all askers of this connection."""
+        self.versions = Versions()
+        """Versions of scenes, as this connection saw them last."""
         self._supervisor, self._connect_timeout_s = supervisor, connect_timeout_s
         _check_uri(address.uri)
         try:
@@ -147,11 +152,13 @@ class Database:
                 max_transaction_retry_time=retry_s,
                 # Registry types that this database lacks are no reason for a notification, which slows queries down.
                 notifications_disabled_classifications=[NotificationDisabledClassification.UNRECOGNIZED],
+                telemetry_disabled=True,
             )
         except (ConfigurationError, ValueError) as error:
             raise _bad_address(address.uri, first_line(error)) from error
-        # In a cluster a reader may be behind: with bookmarks it never returns an older version than one seen.
-        self._bookmarks = GraphDatabase.bookmark_manager() if urlsplit(address.uri).scheme in ROUTED_SCHEMES else None
+        # A read waits until all that earlier reads may have seen a part of is applied (`steady.py`), in a cluster too.
+        self._bookmarks = GraphDatabase.bookmark_manager()
+        self._is_routed = urlsplit(address.uri).scheme in ROUTED_SCHEMES
         forward_notices()
 
     def verify(self) -> ServerInfo:
@@ -195,11 +202,13 @@ class Database:
     def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
         """Run one statement as an auto-commit transaction, one round trip without retry; return its only row, if any.
 
-        If the answer is lost (DatabaseUnavailable) it may be committed or not. Notifications are off: every action and
-        question waits for these statements, and notifications take 2 %.
+        If the answer is lost (DatabaseUnavailable) it may be committed or not.
         """
-        with self._session(WRITE_ACCESS, notifications_min_severity=NotificationMinimumSeverity.OFF) as session:
-            return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
+        return self._single(WRITE_ACCESS, text, parameters, timeout_s)
+
+    def read_record(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+        """Read by one statement, one round trip without retry; return its only row, if any."""
+        return self._single(READ_ACCESS, text, parameters, timeout_s)
 
     @contextmanager
     def run_read_only(
@@ -209,7 +218,7 @@ class Database:
 
         Yields its result; unread rows are discarded. `terminate(mark)` ends it from elsewhere.
         """
-        with self._session(READ_ACCESS, fetch_size=READ_AHEAD) as session:
+        with self._session(READ_ACCESS, fetch_size=READ_AHEAD, **SILENT) as session:
             query = Query(text, metadata={"scenecypher": mark}, timeout=timeout_s)
             yield session.run(query, dict(parameters))
 
@@ -266,6 +275,13 @@ class Database:
     ) -> None:
         self.close()
 
+    def _single(
+        self, access: str, text: LiteralString, parameters: Mapping[str, Any], timeout_s: float
+    ) -> Record | None:
+        """Run one statement as an auto-commit transaction."""
+        with self._session(access, **SILENT) as session:
+            return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
+
     @contextmanager
     def _session(self, access: str, **options: Any) -> Iterator[Session]:
         """Open a session; where it breaks by a restart of the server, wait until that answers again."""
@@ -287,7 +303,7 @@ class Database:
             self._driver.session(
                 database=self.address.database,
                 default_access_mode=access,
-                bookmark_manager=self._bookmarks,
+                bookmark_manager=self._bookmarks if access == READ_ACCESS or self._is_routed else None,
                 **options,
             ) as session,
         ):

@@ -1,25 +1,22 @@
-"""A scene's Enumerations: read by one statement between two equal versions, and cached by version."""
+"""A scene's Enumerations: read by one statement at one version, and cached."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from threading import Lock
 from typing import Final, LiteralString
 
-from cachetools import LRUCache
 from neo4j import ManagedTransaction
 
 from scenecypher.db.schema import HOLDING, KINDS, RESERVED_PROPERTIES
-from scenecypher.db.store.catalog import SceneInfo, version_under_lock
+from scenecypher.db.store.cache import LRUCache
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.counting import NodeGroup, PropertyRow, build_enumerations
 from scenecypher.db.store.enumerations import DENSE, Enumerations
+from scenecypher.db.store.steady import SceneChanging, read_steadily
 
 READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
 SCENES_CACHED: Final = 64
-VERSIONS_NOTED_PER_SCENE: Final = 100
-"""Number of latest versions noted per cached scene."""
 LISTED_NODES_LIMIT: Final = 5_000
 """Largest number of nodes of which every name, id and value is read; above, the server counts by group."""
 VALUE_LENGTH: Final = 60
@@ -88,36 +85,24 @@ CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
 
 
 class Enumerator:
-    """Enumerations of scenes, cached by scene and version; safe to share between threads."""
+    """Enumerations of scenes, of the latest version each; safe to share between threads."""
 
     def __init__(
         self, database: Database, *, scenes_cached: int = SCENES_CACHED, listed_nodes_limit: int = LISTED_NODES_LIMIT
     ) -> None:
         self._database = database
         self._listed_nodes_limit = listed_nodes_limit
-        self._cached_enumerations: LRUCache[tuple[str, int], Enumerations] = LRUCache(scenes_cached)
-        self._latest: LRUCache[str, int] = LRUCache(VERSIONS_NOTED_PER_SCENE * scenes_cached)
-        self._lock = Lock()
+        self._cached: LRUCache[str, tuple[int, Enumerations]] = LRUCache(scenes_cached)
 
     def of(self, scene: SceneInfo) -> Enumerations:
-        """Return Enumerations of `scene.version` or a later noted version: cached ones, else read now.
+        """Return Enumerations of `scene.version`, or of a later one that was seen: cached ones, else read now.
 
-        If the scene changes during the read, a few nodes may be counted twice or not at all: it is read again, and
-        returned without caching if writers leave no pause. Raises SceneReplaced.
+        If the scene changes during each read, a few nodes may be counted twice or not at all, and the result is not
+        cached. Raises SceneReplaced.
         """
-        self.note_version(scene.key, scene.version)
-        cached = self._cached(scene.key)
-        if cached is not None:
+        version, cached = self._cached.get(scene.key) or (-1, None)
+        if cached is not None and version >= max(scene.version, self._database.versions.latest(scene.key) or 0):
             return cached
-        for _ in range(READ_TRIES):
-            before = version_under_lock(self._database, scene.key, scene.name)
-            enumerations = self._database.read(self._read_transaction(scene), timeout_s=READ_TIMEOUT_S)
-            if version_under_lock(self._database, scene.key, scene.name) == before:
-                self._cache((scene.key, before), enumerations)
-                break
-        return enumerations
-
-    def _read_transaction(self, scene: SceneInfo) -> Callable[[ManagedTransaction], Enumerations]:
         statement = EACH_NODE if scene.nodes <= self._listed_nodes_limit else BY_GROUP
 
         def work(tx: ManagedTransaction) -> Enumerations:
@@ -129,18 +114,12 @@ class Enumerator:
                 agents=found["agents"],
             )
 
-        return work
+        def read() -> Enumerations:
+            return self._database.read(work, timeout_s=READ_TIMEOUT_S)
 
-    def note_version(self, key: str, version: int) -> None:
-        """Note a scene's version, so that Enumerations of earlier ones are no longer returned."""
-        with self._lock:
-            self._latest[key] = max(version, self._latest.get(key, version))
-
-    def _cached(self, key: str) -> Enumerations | None:
-        with self._lock:
-            return self._cached_enumerations.get((key, self._latest.get(key, -1)))
-
-    def _cache(self, version: tuple[str, int], enumerations: Enumerations) -> None:
-        self.note_version(*version)
-        with self._lock:
-            self._cached_enumerations[version] = enumerations
+        try:
+            enumerations, version = read_steadily(self._database, scene, read, tries=READ_TRIES)
+        except SceneChanging:
+            return read()
+        self._cached.put(scene.key, (version, enumerations))
+        return enumerations

@@ -101,8 +101,8 @@ class ReadPlan:
 
     @cached_property
     def read_statement(self) -> LiteralString:
-        """The statement that reads without a lock."""
-        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.status AS status, " + self._found()
+        """The statement that only reads."""
+        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN " + self._found()
 
     @cached_property
     def values(self) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
-"""Loading a whole scene: members are read between two equal versions, or under its lock if writers leave no pause."""
+"""Loading a whole scene at one version."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, LiteralString
 
@@ -10,24 +9,15 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bounds import Bounds, bounds_of, read_bounds
-from scenecypher.db.store.catalog import (
-    READ_UNDER_LOCK,
-    SceneInfo,
-    Status,
-    find_replaced,
-    find_scene,
-    info_of,
-    read_under_lock,
-)
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.catalog import SceneInfo, find_replaced, find_scene, info_of
+from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.store.rows import node_from_record
+from scenecypher.db.store.steady import steady_transaction
 from scenecypher.errors import SceneReplaced
 
 LOAD_TIMEOUT_S: Final = 60.0
 LOADED_PER_SECOND: Final = 3_000
 """Nodes and relations per second of timeout, which a machine at ten times its load still reads."""
-LOAD_TRIES: Final = 3
-"""Loads without a lock; if writers interrupt each, one load under the lock makes them wait."""
 
 SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN properties(s) AS scene"
 LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
@@ -47,20 +37,10 @@ class Snapshot:
 
 def load_scene(database: Database, name: str) -> Snapshot:
     """Return the whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
-    return _load_steady(database, lambda: find_scene(database, name))
-
-
-def load_generation(database: Database, scene: SceneInfo) -> Snapshot:
-    """Return this very generation of a scene at one version. Raises SceneReplaced."""
-    return _load_steady(database, lambda: scene)
-
-
-def _load_steady(database: Database, find: Callable[[], SceneInfo]) -> Snapshot:
-    for _ in range(LOAD_TRIES):
-        snapshot = _read(database, find(), "ready")
-        if snapshot is not None:
-            return snapshot
-    return _read_locked(database, find())
+    try:
+        return load_generation(database, find_scene(database, name))
+    except SceneReplaced:
+        return load_generation(database, find_scene(database, name))
 
 
 def load_replaced(database: Database, name: str) -> Snapshot:
@@ -68,48 +48,33 @@ def load_replaced(database: Database, name: str) -> Snapshot:
 
     Raises InputError if none is left, SceneReplaced if it is deleted during the read.
     """
-    snapshot = _read(database, find_replaced(database, name), "retired")
-    if snapshot is None:
-        raise SceneReplaced(name)
-    return snapshot
+    return load_generation(database, find_replaced(database, name))
 
 
-def current_bounds(database: Database, key: str) -> tuple[int, Bounds] | None:
-    """Return a scene's version and its bounds then or later; None if it is gone.
+def load_generation(database: Database, scene: SceneInfo) -> Snapshot:
+    """Return this very generation of a scene, published or replaced, at one version. Raises SceneReplaced."""
+
+    def work(tx: ManagedTransaction) -> tuple[SceneInfo, list[Node], list[Relation]]:
+        record = tx.run(SCENE, key=scene.key).single()
+        if record is None:
+            raise SceneReplaced(scene.name)
+        return info_of(record["scene"]), *members(tx, scene.key)
+
+    timeout_s = LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_PER_SECOND
+    (info, nodes, relations), _ = steady_transaction(database, scene, work, timeout_s=timeout_s, status=scene.status)
+    return Snapshot(info, SceneGraph.of(nodes, relations))
+
+
+def current_bounds(database: Database, key: str) -> Bounds | None:
+    """Return a scene's bounds; None if it is gone.
 
     A scene that was imported before bounds were kept is read whole and measured. Raises ServiceError.
     """
-
-    def work(tx: ManagedTransaction) -> tuple[int, Bounds] | None:
-        record = tx.run(SCENE, key=key).single()
-        if record is None:
-            return None
-        scene = record["scene"]
-        return scene["version"], read_bounds(scene) or bounds_of(SceneGraph.of(*members(tx, key)))
-
-    return database.read(work, timeout_s=LOAD_TIMEOUT_S)
-
-
-def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
-    """Return the scene at one version; None if it changed during the read or has another status."""
-    before = read_under_lock(database, scene.key)
-    nodes, relations = database.read(lambda tx: members(tx, scene.key), timeout_s=_timeout_s(scene))
-    after = read_under_lock(database, scene.key)
-    if after is None or after != before or after.status != status:
+    record = retry_once_on_disconnect(lambda: database.read_record(SCENE, {"key": key}, timeout_s=LOAD_TIMEOUT_S))
+    if record is None:
         return None
-    return Snapshot(after, SceneGraph.of(nodes, relations))
-
-
-def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
-    """Return the scene, read under its lock. Raises SceneReplaced."""
-
-    def work(tx: ManagedTransaction) -> Snapshot:
-        record = tx.run(READ_UNDER_LOCK, key=scene.key).single()
-        if record is None or record["s"]["status"] != "ready":
-            raise SceneReplaced(scene.name)
-        return Snapshot(info_of(record["s"]), SceneGraph.of(*members(tx, scene.key)))
-
-    return database.write(work, timeout_s=_timeout_s(scene))
+    known = read_bounds(record["scene"])
+    return known or database.read(lambda tx: bounds_of(SceneGraph.of(*members(tx, key))), timeout_s=LOAD_TIMEOUT_S)
 
 
 def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
@@ -121,7 +86,3 @@ def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation
         for kind, target in record["to"]
     ]
     return nodes, relations
-
-
-def _timeout_s(scene: SceneInfo) -> float:
-    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_PER_SECOND

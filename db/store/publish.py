@@ -55,8 +55,11 @@ RETURN count(*) AS retired
 LEFTOVERS: Final[LiteralString] = """
 MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s}))
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
+                   OR s.status = 'deleting'
 RETURN s.key AS key
 """
+# First, since no version moves while members are deleted: a reader of the generation sees its status change.
+MARK_DELETING: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.status = 'deleting'"
 # Of the same nodes as DROP_MEMBERS: one node may have more relations than fit into a transaction.
 DROP_RELATIONS: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes
@@ -127,6 +130,7 @@ def delete_leftovers(database: Database, *, grace_s: float, progress: Progress |
 
 def delete_generation(database: Database, key: str) -> None:
     """Delete one generation, members and history first, in transactions of bounded size."""
+    _run(database, MARK_DELETING, key)
     dropped = NODES_PER_BATCH
     while dropped:
         while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
@@ -134,7 +138,7 @@ def delete_generation(database: Database, key: str) -> None:
         dropped = _drop(database, DROP_MEMBERS, key)
     while _drop(database, DROP_EVENTS, key):
         pass
-    _drop_scene(database, key)
+    _run(database, DROP_SCENE, key)
 
 
 def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
@@ -204,8 +208,8 @@ def _drop(database: Database, statement: LiteralString, key: str) -> int:
     return database.write(work, timeout_s=BATCH_TIMEOUT_S)
 
 
-def _drop_scene(database: Database, key: str) -> None:
+def _run(database: Database, statement: LiteralString, key: str) -> None:
     def work(tx: ManagedTransaction) -> None:
-        tx.run(DROP_SCENE, key=key).consume()
+        tx.run(statement, key=key).consume()
 
     database.write(work, timeout_s=BATCH_TIMEOUT_S)

@@ -360,18 +360,24 @@ class SceneStore:
                 if not error.retryable or isinstance(error, QueryTimeout):
                     raise
                 done, unanswered = None, error
-            if done is not None:
-                return done
-            try:
-                done = self._write(work)
-            except (DatabaseUnavailable, QueryTimeout) as error:
-                if unanswered is None:
-                    raise
-                msg = f"{error}; ask again, the work may be done or not"
-                raise CommitUnknown(msg, retryable=True) from unanswered
-            if replica is not None:
-                replica.follow(done)
-            return done
+            if done is None:
+                done = self._under_lock(work, unanswered)
+                if replica is not None:
+                    replica.follow(done)
+        self.database.versions.note(scene.key, done.version)
+        return done
+
+    def _under_lock(
+        self, work: Callable[[ManagedTransaction], Committed], unanswered: ServiceError | None
+    ) -> Committed:
+        """Commit by `work`. Raises CommitUnknown if neither this nor the replica, left `unanswered`, gave an answer."""
+        try:
+            return self._write(work)
+        except (DatabaseUnavailable, QueryTimeout) as error:
+            if unanswered is None:
+                raise
+            msg = f"{error}; ask again, the work may be done or not"
+            raise CommitUnknown(msg, retryable=True) from unanswered
 
     def _on_replica(self, replica: Replica, decide: Decide, *, agent: str | None, intent: Intent) -> Committed | None:
         """Return the commit; None if the change must be decided under the lock."""

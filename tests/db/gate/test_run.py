@@ -15,8 +15,8 @@ from neo4j import ManagedTransaction, Record, Result
 from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
 from scenecypher.db.gate.judge import VERIFIED, check_plan
 from scenecypher.db.gate.watch import Watchdog
-from scenecypher.db.store.catalog import VERSION_UNDER_LOCK
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.steady import LOOK
 from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
 from tests.db.gate.conftest import HOME, TIMEOUT_S
 from tests.db.gate.corpus import CANARY, VOCABULARY, text_of
@@ -41,9 +41,9 @@ class RecordingDatabase(Database):
         with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
-    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+    def read_record(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
         self.texts.append(text)
-        return super().run_autocommit(text, parameters, timeout_s=timeout_s)
+        return super().read_record(text, parameters, timeout_s=timeout_s)
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_the_version_is_asked_once_for_a_scene_at_rest(recording: RecordingDatab
     gate = Gate(recording)
     for _ in range(3):
         ask(gate, "MATCH (p:Place) RETURN p.id")
-    states = [text for text in recording.texts if text == VERSION_UNDER_LOCK]
+    states = [text for text in recording.texts if text == LOOK]
     assert len(states) == 4
 
 

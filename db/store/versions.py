@@ -1,12 +1,39 @@
-"""Coalesced reads of a scene's version: threads that wait at the same time share one read."""
+"""The latest versions of scenes that this process has seen; threads that wait at the same time share one read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Condition
+from typing import Final
 
+from scenecypher.db.store.cache import LRUCache
 from scenecypher.errors import ServiceError
+
+SCENES_NOTED: Final = 10_000
+
+
+class Versions:
+    """The latest version of each scene that was read or written here. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._latest: LRUCache[str, int] = LRUCache(SCENES_NOTED)
+        self._reads: LRUCache[str, CoalescedRead] = LRUCache(SCENES_NOTED)
+
+    def latest(self, key: str) -> int | None:
+        """Return the latest version seen, None if none was."""
+        return self._latest.get(key)
+
+    def note(self, key: str, version: int) -> None:
+        """Note a version that a finished read or commit of this process returned."""
+        if version > (self._latest.get(key) or -1):
+            self._latest.put(key, version)
+
+    def fresh(self, key: str, read: Callable[[], int]) -> int:
+        """Return the version from a read that begins after this call, perhaps another thread's, and note it."""
+        version = self._reads.get_or_create(key, CoalescedRead).fresh(read)
+        self.note(key, version)
+        return version
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from scenecypher.db.gate.coalesced_read import CoalescedRead
+from scenecypher.db.store.versions import CoalescedRead
 from scenecypher.errors import SceneReplaced, ServiceError
 
 THREADS = 8

@@ -1,0 +1,147 @@
+"""Steady reads: what is read belongs to one version of its scene, without a lock and without a right to write.
+
+A server shows a commit part by part while it applies it, in the order of its records: the version may come first or
+last. So an equal version before and after a read proves nothing by itself. But the bookmark that ends each read names
+every commit of which it may have seen a part, and a read that begins with that bookmark waits until those are applied
+(`Database` passes bookmarks on from read to read). A commit that was half applied during a read is thus whole when the
+version is read after it, and the version has moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, LiteralString, Protocol, TypeVar
+
+from neo4j import ManagedTransaction, Record
+
+from scenecypher.db.store.connection import Database, retry_once_on_disconnect
+from scenecypher.errors import QueryFailed, SceneReplaced, ServiceError
+
+T = TypeVar("T")
+
+STATUS_AND_VERSION: Final[LiteralString] = "RETURN s.status AS status, s.version AS version"
+LOOK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) " + STATUS_AND_VERSION
+# Setting a label that is present takes the lock and writes nothing: a running commit is waited for.
+LOOK_UNDER_LOCK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene " + STATUS_AND_VERSION
+LOOK_TIMEOUT_S: Final = 30.0
+STEADY_TRIES: Final = 8
+"""Maximum reads while the scene changes."""
+TRIES_BEFORE_LOCK: Final = 3
+"""Reads without a lock; if writers interrupt each, one read under the lock makes them wait."""
+
+WRITE_REFUSED: Final = frozenset({"Neo.ClientError.Statement.AccessMode", "Neo.ClientError.Security.Forbidden"})
+"""Codes of the server's refusals to write."""
+
+
+class Generation(Protocol):
+    """A generation of a scene: its key, and its name for messages."""
+
+    @property
+    def key(self) -> str:
+        """The key that members carry."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The name that people use."""
+        ...
+
+
+class SceneChanging(ServiceError):
+    """A scene changed during each try to read it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"scene {name!r} changes faster than it is read; ask again", retryable=True)
+
+
+def read_steadily(
+    database: Database,
+    scene: Generation,
+    read: Callable[[], T],
+    *,
+    tries: int = STEADY_TRIES,
+    status: str = "ready",
+) -> tuple[T, int]:
+    """Return what `read` returns, and the version that the scene had before, during and after that read.
+
+    `read` reads through `database` and is repeated if the scene changed. One round trip besides its own: versions only
+    grow, so the version that this process saw last, however long ago, serves as the one before.
+
+    Raises SceneReplaced if this generation has another status, SceneChanging.
+    """
+    before = known_version(database, scene, status=status)
+    for _ in range(tries):
+        value = retry_once_on_disconnect(read)
+        after = current_version(database, scene, status=status)
+        if after == before:
+            return value, after
+        before = after
+    raise SceneChanging(scene.name)
+
+
+def steady_transaction(
+    database: Database,
+    scene: Generation,
+    work: Callable[[ManagedTransaction], T],
+    *,
+    timeout_s: float,
+    status: str = "ready",
+    read: Callable[[], T] | None = None,
+) -> tuple[T, int]:
+    """Return what `work` reads, and its version; under the scene's lock if writers leave no pause.
+
+    Without the lock `read` does the same, if given. Raises SceneReplaced; SceneChanging if this connection may not
+    write, so that it can't take the lock.
+    """
+    read = read or (lambda: database.read(work, timeout_s=timeout_s))
+
+    def locked(tx: ManagedTransaction) -> tuple[T, int]:
+        version = _version_of(tx.run(LOOK_UNDER_LOCK, key=scene.key).single(), scene, status)
+        return work(tx), version
+
+    try:
+        return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
+    except SceneChanging as changing:
+        try:
+            return database.write(locked, timeout_s=timeout_s)
+        except QueryFailed as error:
+            if error.code in WRITE_REFUSED:
+                raise changing from error
+            raise
+
+
+def steady_record(
+    database: Database, scene: Generation, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float
+) -> Record:
+    """Return the only row of one statement on the scene `$key`, as `steady_transaction` does. Raises as it does."""
+    given = {**parameters, "key": scene.key}
+    read = partial(database.read_record, text, given, timeout_s=timeout_s)
+    record, _ = steady_transaction(
+        database, scene, lambda tx: tx.run(text, given).single(), timeout_s=timeout_s, read=read
+    )
+    if record is None:
+        raise SceneReplaced(scene.name)
+    return record
+
+
+def known_version(database: Database, scene: Generation, *, status: str = "ready") -> int:
+    """Return the version that this process saw last, or else the current one. Raises SceneReplaced."""
+    latest = database.versions.latest(scene.key)
+    return current_version(database, scene, status=status) if latest is None else latest
+
+
+def current_version(database: Database, scene: Generation, *, status: str = "ready") -> int:
+    """Return the version, from a read that begins now. Raises SceneReplaced."""
+
+    def look() -> int:
+        record = database.read_record(LOOK, {"key": scene.key}, timeout_s=LOOK_TIMEOUT_S)
+        return _version_of(record, scene, status)
+
+    return database.versions.fresh(scene.key, lambda: retry_once_on_disconnect(look))
+
+
+def _version_of(record: Record | None, scene: Generation, status: str) -> int:
+    if record is None or record["status"] != status:
+        raise SceneReplaced(scene.name)
+    return int(record["version"])

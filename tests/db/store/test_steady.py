@@ -1,0 +1,215 @@
+"""Steady reads: an answer belongs to one version, waits for no writer, and needs no right to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
+from threading import Barrier
+from typing import Any, LiteralString
+
+import pytest
+from neo4j import READ_ACCESS, ManagedTransaction
+
+from scenecypher.db.condition import HasState, Id
+from scenecypher.db.gate import Gate, SceneRef
+from scenecypher.db.graph.delta import ChangeList, Delta, invert
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.schema import vocabulary_of
+from scenecypher.db.store import publish
+from scenecypher.db.store.catalog import SceneInfo, scene_of
+from scenecypher.db.store.commit import Intent, commit_delta
+from scenecypher.db.store.condition_check import check_goal
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.footprint import Footprint, ReadPlan
+from scenecypher.db.store.load import load_generation
+from scenecypher.db.store.look import read_part
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.steady import (
+    LOOK_UNDER_LOCK,
+    TRIES_BEFORE_LOCK,
+    SceneChanging,
+    current_version,
+    read_steadily,
+    steady_transaction,
+)
+from scenecypher.errors import InputError, QueryFailed, SceneReplaced
+from scenecypher.planner.relevant import RelevanceQuery, read_relevant_part
+from scenecypher.planner.surroundings import read_surroundings
+from tests.db.store.test_replica import home, scene
+from tests.db.store.test_store import fresh
+from tests.db.store.torn import measure
+from tests.sampling import FULL
+
+__all__ = ["scene"]
+
+SOILED = Delta.of([ChangeList("cup", "states", ("dirty",), ("clean",))])
+WRITES = 30
+READS, SECONDS = (100_000, 900) if FULL else (3_000, 20)
+
+
+class ReadingDatabase(Database):
+    """Connection whose sessions are all in read access mode, in which the server refuses to write.
+
+    Community has no roles: it stands for a user of an Enterprise server who may only read.
+    """
+
+    def _plain_session(self, access: str, **options: Any) -> Any:  # noqa: ARG002 - always READ
+        return super()._plain_session(READ_ACCESS, **options)
+
+    def write(self, work: Callable[[ManagedTransaction], Any], *, timeout_s: float) -> Any:
+        return self.read(work, timeout_s=timeout_s)
+
+
+@pytest.fixture(scope="module")
+def reading(address: Address) -> Iterator[ReadingDatabase]:
+    with ReadingDatabase(address) as database:
+        yield database
+
+
+def loaded(database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return SceneStore(database).load(scene.name).graph.nodes["cup"].states
+
+
+def enumerated(database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return tuple(use.value for use in Enumerator(database).of(scene).states if use.value in {"clean", "dirty"})
+
+
+def judged(database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return ("dirty",) if check_goal(SceneStore(database), scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
+
+
+def surrounding(database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return read_surroundings(database, scene, touched=["cup"]).nodes["cup"].states
+
+
+def relevant(database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    query = RelevanceQuery(frozenset({"cup"}), frozenset(), (), ())
+    return read_relevant_part(database, scene, query).nodes["cup"].states
+
+
+def part(database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return read_part(database, scene, Footprint(ReadPlan(("agent", "x")), ("cup",))).nodes["cup"].states
+
+
+def asked(database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    text = "MATCH (n:Object {id: 'cup'}) UNWIND n.states AS state RETURN state"
+    answer = Gate(database).run(text, SceneRef(scene.key, scene.name), vocabulary_of(scene.declared))
+    return tuple(str(row[0]) for row in answer.rows)
+
+
+READERS = [loaded, enumerated, judged, surrounding, relevant, part, asked]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_reader_without_the_right_to_write_sees_what_was_committed_and_waits_for_nobody(
+    store: SceneStore,
+    database: Database,
+    reading: ReadingDatabase,
+    scene: SceneInfo,
+    read: Callable[[Database, SceneInfo], tuple[str, ...]],
+) -> None:
+    def commit(tx: ManagedTransaction) -> None:
+        commit_delta(tx, scene, SOILED, intent=Intent("t", "soil", "soil"))
+        assert read(reading, scene) == ("clean",), "the commit under way holds the lock, and is not committed"
+
+    database.write(commit, timeout_s=30)
+    assert read(reading, scene) == ("dirty",)
+    with pytest.raises(QueryFailed, match="read access mode"):
+        SceneStore(reading).commit(scene, SOILED, actor="t", action="soil")
+
+
+def test_no_read_is_torn(address: Address) -> None:
+    """A whole run: `SCENECYPHER_TEST_FULL=1`, 100,000 reads, and as many without bookmarks until some are torn."""
+    found = measure(address, reads=READS, seconds=SECONDS)
+    assert found["commits"] > 10
+    assert found["equal"] >= (READS if FULL else 100), "on a busy machine the ordinary run ends early"
+    assert {kind: number for kind, number in found.items() if kind.startswith("torn")} == {}
+    if FULL:
+        unmarked = measure(address, reads=READS // 10, seconds=SECONDS, marked=False)
+        assert any(kind.startswith("torn (last): newer") for kind in unmarked), "newer than the version is seen too"
+
+
+def test_writers_that_leave_no_pause_wait_for_one_read_under_the_lock(
+    store: SceneStore, database: Database, reading: ReadingDatabase, scene: SceneInfo
+) -> None:
+    reads = 0
+
+    def interrupted(tx: ManagedTransaction) -> int:
+        nonlocal reads
+        reads += 1
+        if reads <= TRIES_BEFORE_LOCK:
+            store.commit(scene, next(toggles), actor="t", action="interrupt")
+        return int(tx.run("MATCH (s:Scene {key: $key}) RETURN s.version", key=scene.key).single(strict=True)[0])
+
+    toggles = cycle([SOILED, invert(SOILED)])
+    found, version = steady_transaction(database, scene, interrupted, timeout_s=30)
+    assert (reads, found, version) == (TRIES_BEFORE_LOCK + 1, TRIES_BEFORE_LOCK, TRIES_BEFORE_LOCK)
+    reads = 0
+    with pytest.raises(SceneChanging, match="ask again"):
+        steady_transaction(reading, scene, interrupted, timeout_s=30)
+
+
+def test_an_own_commit_is_known_without_a_look(
+    store: SceneStore, database: Database, scene: SceneInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.commit(scene, SOILED, actor="t", action="soil")
+    looks: list[str] = []
+    read_record = database.read_record
+
+    def counted(text: Any, parameters: Any, *, timeout_s: float) -> Any:
+        looks.append(text)
+        return read_record(text, parameters, timeout_s=timeout_s)
+
+    monkeypatch.setattr(database, "read_record", counted)
+    assert read_steadily(database, scene, lambda: "read") == ("read", 1)
+    assert len(looks) == 1
+
+
+def test_a_generation_that_is_being_deleted_is_not_read(store: SceneStore, database: Database) -> None:
+    name = fresh("deleted")
+    store.put(ImportedScene(name, home()))
+    store.delete(name)
+    replaced = store.load_replaced(name)
+    assert replaced.graph == home()
+    for statement in (publish.MARK_DELETING, "MATCH (n:Entity {scene: $key}) WITH n LIMIT 1 DETACH DELETE n"):
+        database.write(run(statement, replaced.info.key), timeout_s=30)
+    with pytest.raises(SceneReplaced):
+        load_generation(database, replaced.info)
+    with pytest.raises(InputError, match="no earlier generation"):
+        store.load_replaced(name)
+    store.delete_leftovers(grace_s=3_600)
+    assert scene_of(database, replaced.info.key) is None, "another one goes on where the first was killed"
+
+
+def run(statement: LiteralString, key: str) -> Callable[[ManagedTransaction], object]:
+    return lambda tx: tx.run(statement, key=key).consume()
+
+
+def test_readers_and_writers_of_one_scene_never_wait_for_each_other_in_a_circle(
+    store: SceneStore, database: Database, scene: SceneInfo, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A deadlock would show in the driver's log, which tells of each retry."""
+    start = Barrier(4)
+
+    def write(state: str) -> None:
+        there, back = ((state,), ()), ((), (state,))
+        start.wait()
+        for _ in range(WRITES):
+            for added, removed in (there, back):
+                delta = Delta.of([ChangeList("cup", "states", added, removed)])
+                store.commit(scene, delta, actor="t", action="write")
+
+    def look() -> None:
+        start.wait()
+        for _ in range(4 * WRITES):
+            database.write(run(LOOK_UNDER_LOCK, scene.key), timeout_s=30)
+            current_version(database, scene)
+
+    with caplog.at_level("WARNING", logger="neo4j"), ThreadPoolExecutor(4) as pool:
+        work = [pool.submit(write, "lit"), pool.submit(write, "torn"), pool.submit(look), pool.submit(look)]
+        for each in work:
+            each.result()
+    assert [record.getMessage() for record in caplog.records if "etried" in record.getMessage()] == []
+    assert store.find(scene.name).version == 4 * WRITES
