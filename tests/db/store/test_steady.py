@@ -18,7 +18,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store import publish
 from scenecypher.db.store.catalog import SceneInfo, scene_of
-from scenecypher.db.store.commit import Intent, commit_delta
+from scenecypher.db.store.commit import Intent, read_named, write_delta
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.enumerate import Enumerator
@@ -111,7 +111,8 @@ def test_a_reader_without_the_right_to_write_sees_what_was_committed_and_waits_f
     read: Callable[[Database, SceneInfo], tuple[str, ...]],
 ) -> None:
     def commit(tx: ManagedTransaction) -> None:
-        commit_delta(tx, scene, SOILED, intent=Intent("t", "soil", "soil"))
+        intent = Intent("t", "soil", "soil")
+        write_delta(tx, scene, read_named(tx, scene, SOILED, intent), SOILED, intent=intent)
         assert read(reading, scene) == ("clean",), "the commit under way holds the lock, and is not committed"
 
     database.write(commit, timeout_s=30)
