@@ -11,7 +11,6 @@ from scenecypher.db.store.commit import partial_graph
 from scenecypher.db.store.connection import Database, ManagedTransaction
 from scenecypher.errors import SceneReplaced
 
-RELEVANT_TIMEOUT_S: Final = 10.0
 SMALL_SCENE_NODES: Final = 40
 """A scene of at most this many nodes is read whole."""
 CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
@@ -95,4 +94,4 @@ def read_relevant_part(
             raise SceneReplaced(scene.name)
         return partial_graph(record["nodes"], record["relations"])
 
-    return database.read(work, timeout_s=RELEVANT_TIMEOUT_S)
+    return database.read(work)

@@ -8,10 +8,8 @@ from typing import Final, LiteralString
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import partial_graph
-from scenecypher.db.store.connection import Database, retry_once_on_disconnect
+from scenecypher.db.store.connection import Database, retry_once
 from scenecypher.errors import SceneReplaced
-
-SURROUNDINGS_TIMEOUT_S: Final = 10.0
 
 # Setting the label anew takes the scene's lock until the statement ends, so that no partial commit is read.
 # Contents of a room are followed over four levels; nodes touched or seen come with their containers.
@@ -49,9 +47,7 @@ def read_surroundings(
     behind open doors count as the agents'. Nearness relations are not read. Raises SceneReplaced.
     """
     given = {"key": scene.key, "touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
-    record = retry_once_on_disconnect(
-        lambda: database.run_autocommit(SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S)
-    )
+    record = retry_once(lambda: database.run_autocommit(SURROUNDINGS, given, limit="read"))
     if record is None or record["status"] != "ready":
         raise SceneReplaced(scene.name)
     known = {node["id"] for node in record["nodes"]}

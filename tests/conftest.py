@@ -37,7 +37,7 @@ def pytest_configure() -> None:
         if name in TERMINAL or (name.startswith(LEAKING) and not name.startswith(OUR_OWN)):
             del os.environ[name]
     os.environ["SCENECYPHER_HOME"] = str(HOME)
-    Settings.model_config["env_file"] = None
+    Settings.env_file = None
     settings.load_profile("full" if FULL else "ci" if os.environ.get("CI") else "here")
 
 

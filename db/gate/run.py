@@ -30,7 +30,7 @@ from scenecypher.db.gate.values import JsonValue, json_value
 from scenecypher.db.gate.watch import Watchdog, WatchedTransaction
 from scenecypher.db.schema import Vocabulary
 from scenecypher.db.store.bounds import Bounds
-from scenecypher.db.store.catalog import version_under_lock
+from scenecypher.db.store.catalog import SceneInfo, version_under_lock
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.store.load import current_bounds
 from scenecypher.db.telemetry import span
@@ -115,6 +115,11 @@ class Gate:
         self._version_reads: LRUCache[str, CoalescedRead] = LRUCache(CACHE_SIZE)
         self._server = VERIFIED
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
+
+    def note(self, scene: SceneInfo) -> None:
+        """Note the bounds of a scene as just read, which saves the first query a read."""
+        if scene.bounds is not None and self._bounds.get(scene.key) is None:
+            self._bounds.put(scene.key, (scene.version, scene.bounds))
 
     def check(
         self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None

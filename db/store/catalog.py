@@ -11,14 +11,13 @@ from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import Bounds, read_bounds
-from scenecypher.db.store.connection import Database, retry_once_on_disconnect
+from scenecypher.db.store.connection import Database, retry_once
 from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
 
 Role: TypeAlias = Literal["world", "belief"]
 Status: TypeAlias = Literal["importing", "ready", "retired"]
 
 SCENE_NAME_LENGTH: Final = 200
-READ_TIMEOUT_S: Final = 30.0
 BELIEF_SUFFIX: Final = "@belief"
 AS_IT_WAS: Final = re.compile(r"@\s*[+-]?\d[\d\s:.,_+TZtz-]*$")
 RESERVED: Final = re.compile(rf"{BELIEF_SUFFIX}$|{AS_IT_WAS.pattern}", re.IGNORECASE)
@@ -121,13 +120,11 @@ def version_under_lock(database: Database, key: str, name: str) -> int:
 
 def _run_under_lock(database: Database, statement: LiteralString, key: str) -> Record | None:
     try:
-        return retry_once_on_disconnect(
-            lambda: database.run_autocommit(statement, {"key": key}, timeout_s=READ_TIMEOUT_S)
-        )
+        return retry_once(lambda: database.run_autocommit(statement, {"key": key}, limit="read"))
     except QueryTimeout as error:
         msg = (
-            f"another transaction has locked this scene for more than {READ_TIMEOUT_S:g} s, to write or to load it; "
-            "try again, and run `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
+            f"another transaction has locked this scene for more than {database.read_timeout_s:g} s; try again, or "
+            "raise SCENECYPHER_READ_TIMEOUT_S; `SHOW TRANSACTIONS` in Neo4j Browser shows whether it is still there"
         )
         raise ServiceError(msg, retryable=True) from error
 
@@ -147,15 +144,12 @@ def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     def work(tx: ManagedTransaction) -> list[SceneInfo]:
         return [info_of(record["s"]) for record in tx.run(LIST, leased=leased)]
 
-    return database.read(work, timeout_s=READ_TIMEOUT_S)
+    return database.read(work)
 
 
 def _read_one(database: Database, statement: LiteralString, name: str) -> SceneInfo | None:
-    def work(tx: ManagedTransaction) -> SceneInfo | None:
-        record = tx.run(statement, name=name).single()
-        return info_of(record["s"]) if record else None
-
-    return database.read(work, timeout_s=READ_TIMEOUT_S)
+    record = database.read_row(statement, {"name": name})
+    return info_of(record["s"]) if record else None
 
 
 def checked_new_name(name: str, role: Role) -> str:

@@ -13,7 +13,6 @@ from scenecypher.db.store.catalog import SceneInfo, version_under_lock
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ServiceError
 
-CHECK_TIMEOUT_S: Final = 30.0
 CHECK_TRIES: Final = 5
 
 
@@ -51,7 +50,7 @@ def _values(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]
 
     before = version_under_lock(store.database, scene.key, scene.name)
     for _ in range(CHECK_TRIES):
-        values = store.database.read(work, timeout_s=CHECK_TIMEOUT_S)
+        values = store.database.read(work)
         after = version_under_lock(store.database, scene.key, scene.name)
         if after == before:
             return values, after

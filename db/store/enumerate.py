@@ -15,7 +15,6 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.counting import NodeGroup, PropertyRow, build_enumerations
 from scenecypher.db.store.enumerations import DENSE, Enumerations
 
-READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
 SCENES_CACHED: Final = 64
 VERSIONS_NOTED_PER_SCENE: Final = 100
@@ -111,7 +110,7 @@ class Enumerator:
             return cached
         for _ in range(READ_TRIES):
             before = version_under_lock(self._database, scene.key, scene.name)
-            enumerations = self._database.read(self._read_transaction(scene), timeout_s=READ_TIMEOUT_S)
+            enumerations = self._database.read(self._read_transaction(scene))
             if version_under_lock(self._database, scene.key, scene.name) == before:
                 self._cache((scene.key, before), enumerations)
                 break

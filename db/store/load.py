@@ -23,7 +23,6 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.rows import node_from_record
 from scenecypher.errors import SceneReplaced
 
-LOAD_TIMEOUT_S: Final = 60.0
 LOADED_PER_SECOND: Final = 3_000
 """Nodes and relations per second of timeout, which a machine at ten times its load still reads."""
 LOAD_TRIES: Final = 3
@@ -87,13 +86,13 @@ def current_bounds(database: Database, key: str) -> tuple[int, Bounds] | None:
         scene = record["scene"]
         return scene["version"], read_bounds(scene) or bounds_of(SceneGraph.of(*members(tx, key)))
 
-    return database.read(work, timeout_s=LOAD_TIMEOUT_S)
+    return database.read(work, timeout_s=2 * database.read_timeout_s)
 
 
 def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
     """Return the scene at one version; None if it changed during the read or has another status."""
     before = read_under_lock(database, scene.key)
-    nodes, relations = database.read(lambda tx: members(tx, scene.key), timeout_s=_timeout_s(scene))
+    nodes, relations = database.read(lambda tx: members(tx, scene.key), timeout_s=_timeout_s(database, scene))
     after = read_under_lock(database, scene.key)
     if after is None or after != before or after.status != status:
         return None
@@ -109,7 +108,7 @@ def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
             raise SceneReplaced(scene.name)
         return Snapshot(info_of(record["s"]), SceneGraph.of(*members(tx, scene.key)))
 
-    return database.write(work, timeout_s=_timeout_s(scene))
+    return database.write(work, timeout_s=_timeout_s(database, scene))
 
 
 def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
@@ -123,5 +122,5 @@ def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation
     return nodes, relations
 
 
-def _timeout_s(scene: SceneInfo) -> float:
-    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_PER_SECOND
+def _timeout_s(database: Database, scene: SceneInfo) -> float:
+    return 2 * database.read_timeout_s + (scene.nodes + scene.relations) / LOADED_PER_SECOND

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.scene import SceneGraph
@@ -12,8 +10,6 @@ from scenecypher.db.store.commit import partial_graph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.footprint import Footprint
 from scenecypher.errors import SceneReplaced
-
-READ_TIMEOUT_S: Final = 10.0
 
 
 def read_part(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGraph:
@@ -26,4 +22,4 @@ def read_part(database: Database, scene: SceneInfo, footprint: Footprint) -> Sce
             raise SceneReplaced(scene.name)
         return partial_graph(record["nodes"], record["relations"])
 
-    return database.read(work, timeout_s=READ_TIMEOUT_S)
+    return database.read(work)

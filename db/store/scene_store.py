@@ -37,7 +37,6 @@ from scenecypher.errors import ConflictError, InputError, QueryTimeout, Rejected
 
 CHANGES_PER_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
-HISTORY_TIMEOUT_S: Final = 60.0
 COMMIT_TRIES: Final = 5
 REPLICA_TRIES: Final = 3
 """Tries on a replica; if other writers come first each time, the action waits for the lock."""
@@ -58,13 +57,13 @@ class Imported:
 class SceneStore:
     """Scenes in one database. The constructor makes no call."""
 
-    def __init__(self, database: Database, *, commit_timeout_s: float = 30.0) -> None:
+    def __init__(self, database: Database, *, commit_timeout_s: float | None = None) -> None:
         self.database = database
-        self._commit_timeout_s = commit_timeout_s
+        self._commit_timeout_s = commit_timeout_s or database.commit_timeout_s
         self._replicas = Replicas(database)
 
     def prepare(self) -> None:
-        """Create missing constraints and indexes; called once per connection, never while reading."""
+        """Create missing constraints and indexes; the first scene that is written does so too."""
         prepare(self.database)
 
     # --- scenes
@@ -210,7 +209,7 @@ class SceneStore:
     def history(self, scene: SceneInfo, *, after: int = 0) -> list[Event]:
         """Return the events with a version above `after`, oldest first."""
         return self.database.read(
-            lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=HISTORY_TIMEOUT_S
+            lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=2 * self.database.read_timeout_s
         )
 
     def undo(

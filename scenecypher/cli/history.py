@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import counted, open_store, output, print_json
+from scenecypher.cli.context import counted, open_store, output, print_json, tell
 from scenecypher.cli.scenes import AsJson, Name, change_line
 from scenecypher.cli.table import Column, print_table
 
@@ -49,6 +49,9 @@ def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -
         when = event.at.strftime("%Y-%m-%d %H:%M:%S")
         rows.append((str(event.version), when, event.actor, event.action, lines, state))
     print_table(list(map(Column, ("version", "time", "actor", "action", "changes", ""))), rows)
+    if len(log) > limit:
+        older = counted(len(log) - limit, "older event")
+        tell(f"{older} not shown; `scenecypher history SCENE --limit N` shows more")
 
 
 def undo(

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenecypher.cli.completion import node_ids
-from scenecypher.cli.context import counted, open_store, opened_model, output, print_json
+from scenecypher.cli.context import ModelTimeout, counted, open_database, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
+    from scenecypher.chat.model import Model
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.commit import Committed
     from scenecypher.db.store.scene_store import SceneStore
@@ -33,6 +34,7 @@ def observe(
         ),
     ],
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
+    model_timeout: ModelTimeout = None,
     as_json: AsJson = False,
 ) -> None:
     """Merge what a picture shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
@@ -42,9 +44,10 @@ def observe(
     from scenecypher.planner.perception.picture import read_picture
 
     picture = read_picture(image)
-    with open_store() as store:
-        belief = _belief(store, scene)
-        reading, found, done = _merged(store, belief, picture, at=at)
+    with open_database(model_timeout_s=model_timeout) as db:
+        model = db.model()
+        belief = _belief(db.store, scene)
+        reading, found, done = _merged(db.store, belief, picture, at=at, model=model)
     if as_json:
         print_json(_document(belief.name, reading, found, version=done.version))
         return
@@ -61,7 +64,7 @@ def _belief(store: SceneStore, scene: str) -> SceneInfo:
 
 
 def _merged(
-    store: SceneStore, belief: SceneInfo, picture: Any, *, at: str
+    store: SceneStore, belief: SceneInfo, picture: Any, *, at: str, model: Model
 ) -> tuple[ImageReading, MergeResult, Committed]:
     from uuid import uuid4
 
@@ -73,8 +76,7 @@ def _merged(
     of = resolve_reference(store.database, belief, at)
     graph = store.load(belief.name)
     known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
-    with opened_model() as model:
-        reading = read_image(model, picture, known, step=graph.info.version + 1)
+    reading = read_image(model, picture, known, step=graph.info.version + 1)
     found = merge(graph.graph, reading.observation, vocabulary=belief.vocabulary)
     done = store.commit(belief, found.delta, actor="observe", action=f"see {of}", action_id=uuid4().hex)
     return reading, found, done

@@ -50,7 +50,7 @@ def test_a_time_that_can_not_be_is_the_users_to_mend(monkeypatch: pytest.MonkeyP
 def test_a_file_of_settings_that_is_no_text_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_bytes(b"SCENECYPHER_MODEL=\xff\n")
-    monkeypatch.setitem(Settings.model_config, "env_file", file)
+    monkeypatch.setattr(Settings, "env_file", file)
     with pytest.raises(InputError, match="not UTF-8"):
         Settings()
 

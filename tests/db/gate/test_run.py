@@ -41,9 +41,9 @@ class RecordingDatabase(Database):
         with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
-    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], **limit: Any) -> Record | None:
         self.texts.append(text)
-        return super().run_autocommit(text, parameters, timeout_s=timeout_s)
+        return super().run_autocommit(text, parameters, **limit)
 
 
 @pytest.fixture
