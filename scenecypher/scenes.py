@@ -158,7 +158,6 @@ class SceneDatabase:
 
     def _home(self, name: str) -> Home:
         from scenecypher.home import Home
-    from scenecypher.retriever.reader import SceneReader
 
         return Home(self, name)
 
