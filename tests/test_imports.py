@@ -155,7 +155,7 @@ def test_help_loads_no_settings_no_driver_and_no_room(line: tuple[str, ...]) -> 
     ("line", "unused"),
     [
         (("query", "HOME", "MATCH (n:Place) RETURN n.name"), ("planner.", "importers.", "retriever.retriever")),
-        (("act", "HOME", "--list"), ("db.gate.run", "importers.", "chat.", "retriever.")),
+        (("act", "HOME", "--list"), ("db.gate.run", "importers.task", "chat.", "retriever.")),
         (("history", "HOME"), ("db.gate.", "planner.", "importers.", "chat.", "retriever.")),
     ],
 )

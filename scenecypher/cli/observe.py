@@ -45,15 +45,26 @@ def observe(
 
     picture = read_picture(image)
     with open_database(model_timeout_s=model_timeout) as db:
-        model = db.model()
+        of = _seen_node(db.store, scene, at)
+        model = db.model()  # a missing one is told before a belief is made
         belief = _belief(db.store, scene)
-        reading, found, done = _merged(db.store, belief, picture, at=at, model=model)
+        reading, found, done = _merged(db.store, belief, picture, of=of, model=model)
     if as_json:
         print_json(_document(belief.name, reading, found, version=done.version))
         return
     _print(found, reading, explain=explain)
     what = counted(len(found.delta), "change") if found.delta else "nothing changed"
     output().print(f"{belief.name}: {what}, version {done.version}", markup=False)
+
+
+def _seen_node(store: SceneStore, scene: str, text: str) -> str:
+    """Return the id of the node that `text` means in the belief, or in the scene while it has none."""
+    from scenecypher.db.store.catalog import lookup_scene
+    from scenecypher.db.store.reference import resolve_reference
+    from scenecypher.planner.belief import belief_name
+
+    known = lookup_scene(store.database, belief_name(scene)) or store.find(scene)
+    return resolve_reference(store.database, known, text)
 
 
 def _belief(store: SceneStore, scene: str) -> SceneInfo:
@@ -64,16 +75,14 @@ def _belief(store: SceneStore, scene: str) -> SceneInfo:
 
 
 def _merged(
-    store: SceneStore, belief: SceneInfo, picture: Any, *, at: str, model: Model
+    store: SceneStore, belief: SceneInfo, picture: Any, *, of: str, model: Model
 ) -> tuple[ImageReading, MergeResult, Committed]:
     from uuid import uuid4
 
-    from scenecypher.db.store.reference import resolve_reference
     from scenecypher.planner.perception.merge import merge
     from scenecypher.planner.perception.naming import known_node
     from scenecypher.planner.perception.vision import read_image
 
-    of = resolve_reference(store.database, belief, at)
     graph = store.load(belief.name)
     known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
     reading = read_image(model, picture, known, step=graph.info.version + 1)
