@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -73,6 +72,7 @@ class SceneDatabase:
         self.settings = settings
         self.store = SceneStore(database)
         self.enumerator = Enumerator(database)
+        self._gate: Gate | None = None
         self._tell = tell
         self._model, self._lock, self._open = model, Lock(), ExitStack()
         self._connected: dict[str, Model] = {}
@@ -81,12 +81,15 @@ class SceneDatabase:
     def __repr__(self) -> str:
         return f"<SceneDatabase at {self.store.database.address.uri}>"
 
-    @cached_property
+    @property
     def gate(self) -> Gate:
         """The gate to the database, with the configured limits."""
         from scenecypher.db.gate import Gate, Limits
 
-        return Gate(self.store.database, limits=Limits.of(self.settings), tell=self._tell)
+        with self._lock:
+            if self._gate is None:
+                self._gate = Gate(self.store.database, limits=Limits.of(self.settings), tell=self._tell)
+            return self._gate
 
     # --- homes
 

@@ -49,9 +49,9 @@ def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -
         when = event.at.strftime("%Y-%m-%d %H:%M:%S")
         rows.append((str(event.version), when, event.actor, event.action, lines, state))
     print_table(list(map(Column, ("version", "time", "actor", "action", "changes", ""))), rows)
-    if len(log) > limit:
-        older = counted(len(log) - limit, "older event")
-        tell(f"{older} not shown; `scenecypher history SCENE --limit N` shows more")
+    older = log[-limit:][0].version - 1
+    if older:
+        tell(f"versions 1 to {older:,} are not shown; `scenecypher history SCENE --limit N` shows more")
 
 
 def undo(

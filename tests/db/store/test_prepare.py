@@ -19,7 +19,7 @@ from scenecypher.db.store.prepare import prepare
 from tests.sampling import FULL
 
 PROCESSES: Final = 8
-ROUNDS: Final = 20 if FULL else 3
+ROUNDS: Final = 20 if FULL else 1
 NAMES: Final = frozenset(name for name, _ in definitions())
 
 PREPARER: Final = """
