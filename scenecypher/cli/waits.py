@@ -15,6 +15,7 @@ from scenecypher.waiting import listen
 
 SHOWN_AFTER_S: Final = 2.0
 TICK_S: Final = 0.5
+USUAL_COLUMNS: Final = 80
 ERASED: Final = "\r\x1b[K"
 
 
@@ -107,7 +108,9 @@ def shown_waits() -> Iterator[None]:
 
 
 def _columns() -> int:
+    """Return the most columns that a line may have without being folded; some terminals say that they have none."""
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns - 1
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):
-        return 79
+        columns = 0
+    return (columns or USUAL_COLUMNS) - 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import sys
 import threading
 from collections.abc import Callable
 
@@ -64,6 +66,18 @@ def test_the_oldest_of_several_waits_is_shown(line: WaitLine, clock: Clock, writ
             clock.seconds = 5
             line.tick()
         assert written == [f"{ERASED}waiting for the database (5 s)"]
+
+
+@pytest.mark.parametrize(("columns", "shown"), [(0, "waiting for the database (2 s)"), (12, "waiting for")])
+def test_the_line_is_never_folded(
+    line: WaitLine, clock: Clock, written: list[str], monkeypatch: pytest.MonkeyPatch, *, columns: int, shown: str
+) -> None:
+    monkeypatch.setattr("sys.stderr", sys.__stderr__)
+    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((columns, 24)))
+    with line.waiting("the database"):
+        clock.seconds = 2
+        line.tick()
+    assert written[0] == ERASED + shown
 
 
 def test_other_text_and_bars_come_first(
