@@ -27,9 +27,9 @@ class _TimedDatabase(Database):
         super().__init__(address)
         self.taken: list[float] = []
 
-    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], **limit: Any) -> Record | None:
         began = perf_counter()
-        record = super().run_autocommit(text, parameters, timeout_s=timeout_s)
+        record = super().run_autocommit(text, parameters, **limit)
         self.taken.append((perf_counter() - began) * 1e3)
         return record
 

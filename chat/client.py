@@ -34,7 +34,7 @@ class Client:
         if timeout_s is not None:
             client, endpoint = (
                 client.with_options(max_retries=0, timeout=timeout_s),
-                replace(endpoint, timeout_s=timeout_s, tries=1),
+                replace(endpoint, timeout_s=timeout_s, tries=1, limit="the session's time (`--max-seconds`)"),
             )
         try:
             return client.chat.completions.with_raw_response.create(**body).http_response.content

@@ -13,7 +13,7 @@ OPENAI_URL: Final = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A service's address; `timeout_s` is the time limit in seconds of each of `tries` requests.
+    """A service's address; `timeout_s` is the time limit in seconds of each of `tries` requests; `limit` grants more.
 
     Raises InputError for a `url` that is not an HTTP address, and for a `key` that no HTTP header can carry.
     """
@@ -22,6 +22,7 @@ class Endpoint:
     key: str = field(repr=False)
     timeout_s: float
     tries: int
+    limit: str = "SCENECYPHER_MODEL_TIMEOUT_S (`--model-timeout`)"
 
     def __post_init__(self) -> None:
         if not _is_http(self.url):

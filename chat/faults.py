@@ -54,7 +54,7 @@ def _timed_out(endpoint: Endpoint, model: str) -> ModelUnavailable:
     times = "once" if endpoint.tries == 1 else f"{endpoint.tries} times"
     return ModelUnavailable(
         f"model {model!r} at {endpoint.public_url} gave no answer within {endpoint.timeout_s:g} s, asked {times}; "
-        "try again later, give it more time, or choose a faster model",
+        f"try again later, raise {endpoint.limit}, or choose a faster model",
         retryable=True,
     )
 

@@ -14,6 +14,7 @@ from scenecypher.chat.model import Reply, Request
 from scenecypher.chat.wire import RequestParameter, body, read_reply
 from scenecypher.errors import ModelUnavailable
 from scenecypher.settings import Settings
+from scenecypher.waiting import waiting_for
 
 _log: Final = logging.getLogger("scenecypher.chat")
 
@@ -48,11 +49,19 @@ class OpenAIModel:
         self._uncounted: frozenset[str] = frozenset()
 
     @classmethod
-    def from_settings(cls, settings: Settings, *, timeout_s: float = 120.0, retries: int = 2) -> Self:
-        """Return the model that OPENAI_API_KEY, OPENAI_BASE_URL and SCENECYPHER_MODEL name."""
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the configured model. Raises ModelUnavailable if no service is configured."""
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
         url = settings.openai_base_url
-        return cls(model=settings.model, api_key=key, base_url=url, timeout_s=timeout_s, retries=retries)
+        model = cls(
+            model=settings.model,
+            api_key=key,
+            base_url=url,
+            timeout_s=settings.model_timeout_s,
+            retries=settings.model_retries,
+        )
+        model.check_set_up()
+        return model
 
     def session(self, name: str) -> Self:  # noqa: ARG002 - only recordings tell sessions apart
         """Return the model itself: it has no sessions."""
@@ -64,7 +73,8 @@ class OpenAIModel:
         while True:
             sent = body(request, model=model, unsupported=self._unsupported.get(model, frozenset()))
             try:
-                answer = client.send(sent, timeout_s=self._shorter_timeout(request.timeout_s))
+                with waiting_for(f"the model {model}"):
+                    answer = client.send(sent, timeout_s=self._shorter_timeout(request.timeout_s))
             except FormRefused as refusal:
                 if not self._fall_back(model, sent, refusal.words):
                     raise
@@ -86,12 +96,16 @@ class OpenAIModel:
     ) -> None:
         self.close()
 
-    def _connected(self) -> _Client:
+    def check_set_up(self) -> None:
+        """Check that there is a service to ask, before anything is done for it. Raises ModelUnavailable."""
         if not self._is_set_up:
             raise ModelUnavailable(
                 "no model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own "
                 "(vLLM, Ollama, llama.cpp), and SCENECYPHER_MODEL for the model's name"
             )
+
+    def _connected(self) -> _Client:
+        self.check_set_up()
         from scenecypher.chat.client import Client  # imports `openai`, which takes a second
 
         with self._lock:

@@ -20,7 +20,7 @@ def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
     """
     database = _opened(settings, tell)
     try:
-        database.verify()
+        database.reach()
     except BaseException:
         database.close()
         raise
@@ -37,12 +37,22 @@ def address_of(settings: Settings, *, tell: Callable[[str], None]) -> Address:
 
 def _opened(settings: Settings, tell: Callable[[str], None]) -> Database:
     if settings.neo4j_uri is not None:
-        slots = settings.query_slots or SLOTS_ELSEWHERE
-        return Database(address_of(settings, tell=tell), retry_s=settings.retry_s, slots=slots)
+        return _database(address_of(settings, tell=tell), settings, slots=SLOTS_ELSEWHERE)
     server = start(settings, tell=tell)
-    slots = settings.query_slots or local_slots()
     supervisor = Supervisor(settings, server, tell=tell)
-    return Database(_address(server), retry_s=settings.retry_s, slots=slots, supervisor=supervisor)
+    return _database(_address(server), settings, slots=local_slots(), supervisor=supervisor)
+
+
+def _database(address: Address, settings: Settings, *, slots: int, supervisor: Supervisor | None = None) -> Database:
+    return Database(
+        address,
+        connect_timeout_s=settings.connect_timeout_s,
+        retry_s=settings.retry_s,
+        read_timeout_s=settings.read_timeout_s,
+        commit_timeout_s=settings.commit_timeout_s,
+        slots=settings.query_slots or slots,
+        supervisor=supervisor,
+    )
 
 
 def local_slots() -> int:

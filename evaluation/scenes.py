@@ -78,6 +78,5 @@ def check_database() -> None:
 
 def _open(settings: Settings) -> OpenDatabase:
     database = connect(settings, tell=lambda _: None)
-    store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)
-    store.prepare()
+    store = SceneStore(database)
     return OpenDatabase(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))

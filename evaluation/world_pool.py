@@ -92,8 +92,7 @@ class WorldPool:
         if self._opened is None:
             settings = self._settings or Settings()
             database = connect(settings, tell=lambda _: None)
-            store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)
-            store.prepare()
+            store = SceneStore(database)
             self._opened = OpenDatabase(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))
             self._closing = weakref.finalize(self, database.close)
         return self._opened

@@ -11,7 +11,6 @@ from scenecypher.db.store.commit import partial_graph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.steady import steady_record
 
-RELEVANT_TIMEOUT_S: Final = 10.0
 SMALL_SCENE_NODES: Final = 40
 """A scene of at most this many nodes is read whole."""
 CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
@@ -91,5 +90,5 @@ def read_relevant_part(
         "contents": MAX_CONTENTS,
     }
 
-    record = steady_record(database, scene, RELEVANT, parameters, timeout_s=RELEVANT_TIMEOUT_S)
+    record = steady_record(database, scene, RELEVANT, parameters)
     return partial_graph(record["nodes"], record["relations"])

@@ -47,7 +47,7 @@ class SessionSetting:
 
     `name` is the method's name, which is stored in the history as actor. `belief`, `fix` and `reprompt` override the
     recipe (None: the recipe decides). `world` executes a belief's actions (None: the scene itself); `image_meter`
-    counts the tokens of its pictures.
+    counts the tokens of its pictures. `engine_timeout_s` limits each search for a plan, unless the budget has seconds.
     """
 
     store: SceneStore
@@ -65,6 +65,7 @@ class SessionSetting:
     reprompt: bool | None = None
     world: Environment | None = None
     image_meter: UsageMeter = field(default_factory=UsageMeter)
+    engine_timeout_s: float = PLAN_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,10 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         scene.vocabulary,
         frozenset(setting.ablations),
         plan_goal=lambda goal, required_actions=(): _plan(
-            setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(watch)
+            setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),
         occurring=lambda: enumerator.of(simulator.scene),
-        timeout_s=lambda: _engine_timeout_s(watch),
+        timeout_s=lambda: _engine_timeout_s(setting, watch),
         goal=setting.goal,
         required_actions=setting.required_actions,
     )
@@ -143,9 +144,9 @@ def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
     return BeliefSimulator(store, belief, world=world, past=scene, actor=actor, fix=fix)
 
 
-def _engine_timeout_s(watch: Stopwatch) -> float:
+def _engine_timeout_s(setting: SessionSetting, watch: Stopwatch) -> float:
     """Return the seconds that an engine may take now: what the session has left, if that is limited."""
-    return PLAN_TIMEOUT_S if watch.left is None else watch.left
+    return setting.engine_timeout_s if watch.left is None else watch.left
 
 
 def _plan(

@@ -11,8 +11,6 @@ from scenecypher.db.store.commit import partial_graph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.steady import steady_record
 
-SURROUNDINGS_TIMEOUT_S: Final = 10.0
-
 # Contents of a room are followed over four levels; nodes touched or seen come with their containers.
 SURROUNDINGS: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
@@ -48,6 +46,6 @@ def read_surroundings(
     behind open doors count as the agents'. Nearness relations are not read. Raises SceneReplaced.
     """
     given = {"touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
-    record = steady_record(database, scene, SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S)
+    record = steady_record(database, scene, SURROUNDINGS, given)
     known = {node["id"] for node in record["nodes"]}
     return partial_graph(record["nodes"], [it for it in record["relations"] if it[0] in known and it[2] in known])

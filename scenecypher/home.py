@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Protocol, TypedDict
 
 from typing_extensions import Unpack
 
@@ -31,16 +31,28 @@ from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.schema_text import schema_text
+from scenecypher.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """The services behind a home; `model` resolves the `model` argument of a method, None for the usual model."""
+class Services(Protocol):
+    """What a home needs of the database that it is in."""
 
     store: SceneStore
-    gate: Gate
+    settings: Settings
     enumerator: Enumerator
-    model: Callable[[Model | str | None], Model]
+
+    @property
+    def gate(self) -> Gate:
+        """The gate to the database."""
+        ...
+
+    def reader(self, name: str) -> SceneReader:
+        """Return the gated reader of a scene."""
+        ...
+
+    def model(self, chosen: Model | str | None = None) -> Model:
+        """Return the model for the `model` argument of a method, None for the usual model."""
+        ...
 
 
 class PlanOptions(TypedDict, total=False):
@@ -166,7 +178,7 @@ class Home:
 
         Raises QueryRefused, with a hint how to repair the query.
         """
-        answer = SceneReader(self._services.gate, self._services.enumerator, self.info).run(cypher)
+        answer = self._services.reader(self.name).run(cypher)
         rows = tuple(tuple(row) for row in answer.rows)
         return QueryResult(tuple(answer.columns), rows, answer.truncated, answer.version, answer.seconds)
 
@@ -266,6 +278,7 @@ class Home:
             budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),
             belief=options.get("belief"),
             fix=options.get("fix"),
+            engine_timeout_s=services.settings.engine_timeout_s,
         )
 
 

@@ -9,19 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
-from scenecypher.chat.model import Model
 from scenecypher.db.connect import connect as connect_database
-from scenecypher.db.gate import Gate, Limits
-from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.home import Home, Services
 from scenecypher.settings import Settings
+
+if TYPE_CHECKING:  # what only some commands use is imported when it is used
+    from scenecypher.chat.model import Model
+    from scenecypher.db.gate import Gate
+    from scenecypher.db.graph.imported import ImportedScene
+    from scenecypher.home import Home
+    from scenecypher.retriever.reader import SceneReader
 
 Teller: TypeAlias = Callable[[str], None]
 """Receives a line of progress, such as "starting the local server"."""
@@ -51,21 +54,26 @@ def connect(
     chosen = settings or Settings()
     database = connect_database(chosen, tell=tell or _to_standard_error)
     try:
-        return SceneDatabase(database, chosen, model=model)
+        return SceneDatabase(database, chosen, model=model, tell=tell)
     except BaseException:
         database.close()
         raise
 
 
 class SceneDatabase:
-    """The homes in one database; a context manager that closes its connections. Safe to share between threads."""
+    """The homes in one database; a context manager that closes its connections. Safe to share between threads.
 
-    def __init__(self, database: Database, settings: Settings, *, model: Model | str | None = None) -> None:
+    `tell` gets a line when a heavy query waits for others.
+    """
+
+    def __init__(
+        self, database: Database, settings: Settings, *, model: Model | str | None = None, tell: Teller | None = None
+    ) -> None:
         self.settings = settings
-        self.store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)
-        self.gate = Gate(database, limits=Limits.of(settings))
+        self.store = SceneStore(database)
         self.enumerator = Enumerator(database)
-        self._services = Services(self.store, self.gate, self.enumerator, self.model)
+        self._gate: Gate | None = None
+        self._tell = tell
         self._model, self._lock, self._open = model, Lock(), ExitStack()
         self._connected: dict[str, Model] = {}
         self._open.callback(database.close)
@@ -73,11 +81,29 @@ class SceneDatabase:
     def __repr__(self) -> str:
         return f"<SceneDatabase at {self.store.database.address.uri}>"
 
+    @property
+    def gate(self) -> Gate:
+        """The gate to the database, with the configured limits."""
+        from scenecypher.db.gate import Gate, Limits
+
+        with self._lock:
+            if self._gate is None:
+                self._gate = Gate(self.store.database, limits=Limits.of(self.settings), tell=self._tell)
+            return self._gate
+
     # --- homes
 
     def home(self, name: str) -> Home:
         """Return the home of a scene, such as ``virtualhome/963_2``. Raises SceneNotFound with the nearest names."""
-        return Home(self._services, self.store.find(name).name)
+        return self._home(self.store.find(name).name)
+
+    def reader(self, name: str) -> SceneReader:
+        """Return the gated reader of a scene, for queries of people and models. Raises SceneNotFound."""
+        from scenecypher.retriever.reader import SceneReader
+
+        info = self.store.find(name)
+        self.gate.note(info)
+        return SceneReader(self.gate, self.enumerator, info)
 
     def scenes(self) -> list[SceneInfo]:
         """Return the facts of all scenes, by name."""
@@ -130,9 +156,13 @@ class SceneDatabase:
         An equal scene changes nothing, one that differs in few facts is brought up to date by one commit, any other
         replaces the scene of that name. Raises InputError for a bad name.
         """
-        self.store.prepare()
         named = scene if name is None else replace(scene, name=name)
-        return Home(self._services, self.store.put(named).name)
+        return self._home(self.store.put(named).name)
+
+    def _home(self, name: str) -> Home:
+        from scenecypher.home import Home
+
+        return Home(self, name)
 
     # --- models and connections
 

@@ -2,71 +2,72 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, did_you_mean
 
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
-class Settings(BaseSettings):
-    """All settings with their environment variables.
+class Settings(BaseModel):
+    """All settings; each is given by its name, or in its environment variable.
 
-    Times are in seconds, sizes in bytes unless the name says otherwise. Raises InputError for invalid values.
+    The variable of `heap_mb` is SCENECYPHER_HEAP_MB; those of `neo4j_…` and `openai_…` have no prefix. Times are in
+    seconds on the clock, sizes in bytes unless the name says otherwise. Raises InputError for an invalid value or an
+    unknown name.
     """
 
-    model_config = SettingsConfigDict(
-        env_file=".env",
-        env_prefix="SCENECYPHER_",
-        env_ignore_empty=True,
-        extra="ignore",
-        populate_by_name=True,
-        frozen=True,
-        allow_inf_nan=False,
-    )
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+    env_file: ClassVar[Path | None] = Path(".env")
 
-    neo4j_uri: str | None = Field(default=None, validation_alias="NEO4J_URI")
-    neo4j_username: str = Field(default="neo4j", validation_alias="NEO4J_USERNAME")
-    neo4j_password: SecretStr | None = Field(default=None, validation_alias="NEO4J_PASSWORD")
-    neo4j_database: str = Field(default="neo4j", validation_alias="NEO4J_DATABASE")
+    neo4j_uri: str | None = None
+    neo4j_username: str = "neo4j"
+    neo4j_password: SecretStr | None = None
+    neo4j_database: str = "neo4j"
 
-    home: Path = Field(default_factory=lambda: user_data_path("scenecypher"), validation_alias="SCENECYPHER_HOME")
-    heap_mb: int = Field(default=512, ge=256, validation_alias="SCENECYPHER_HEAP_MB")
+    home: Path = Field(default_factory=lambda: user_data_path("scenecypher"))
+    heap_mb: int = Field(default=512, ge=256)
     server_jars: Path | None = Field(default=None, validation_alias="SCENECYPHER_SERVER_JARS")
-    page_cache_mb: int = Field(default=128, ge=32, validation_alias="SCENECYPHER_PAGE_CACHE_MB")
+    page_cache_mb: int = Field(default=128, ge=32)
 
-    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
-    openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
-    model: str = Field(default="gpt-4o-2024-08-06", validation_alias="SCENECYPHER_MODEL")
+    openai_api_key: SecretStr | None = None
+    openai_base_url: str | None = None
+    model: str = "gpt-4o-2024-08-06"
+    model_timeout_s: Seconds = 120.0
+    model_retries: int = Field(default=2, ge=0, le=100)
 
-    query_timeout_s: Seconds = Field(default=10.0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
-    query_rows: int = Field(default=1_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROWS")
-    query_bytes: int = Field(default=1_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_BYTES")
-    query_row_bytes: int = Field(default=200_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROW_BYTES")
-    query_text_length: int = Field(default=4_000, gt=0, validation_alias="SCENECYPHER_QUERY_TEXT_LENGTH")
-    query_nesting: int = Field(default=40, gt=0, le=80, validation_alias="SCENECYPHER_QUERY_NESTING")
-    query_planning_s: Seconds = Field(default=20.0, validation_alias="SCENECYPHER_QUERY_PLANNING_S")
-    query_steps: float = Field(default=25_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_STEPS")
-    query_cross_rows: float = Field(default=100_000, gt=0, validation_alias="SCENECYPHER_QUERY_CROSS_ROWS")
-    query_lost_s: Seconds = Field(default=20.0, validation_alias="SCENECYPHER_QUERY_LOST_S")
-    query_slots: int | None = Field(default=None, gt=0, validation_alias="SCENECYPHER_QUERY_SLOTS")
-    query_cheap_steps: float = Field(default=1_000_000, ge=0, validation_alias="SCENECYPHER_QUERY_CHEAP_STEPS")
-    commit_timeout_s: Seconds = Field(default=30.0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
-    retry_s: float = Field(default=15.0, ge=0, le=1_000_000, validation_alias="SCENECYPHER_RETRY_S")
+    query_timeout_s: Seconds = 10.0
+    query_rows: int = Field(default=1_000, gt=0)
+    query_bytes: int = Field(default=1_000_000, gt=0)
+    query_row_bytes: int = Field(default=200_000, gt=0)
+    query_text_length: int = Field(default=4_000, gt=0)
+    query_nesting: int = Field(default=40, gt=0, le=80)
+    query_planning_s: Seconds = 20.0
+    query_steps: float = Field(default=25_000_000, gt=0)
+    query_cross_rows: float = Field(default=100_000, gt=0)
+    query_lost_s: Seconds = 20.0
+    query_slots: int | None = Field(default=None, gt=0)
+    query_cheap_steps: float = Field(default=1_000_000, ge=0)
+
+    engine_timeout_s: Seconds = 30.0
+    connect_timeout_s: Seconds = 10.0
+    read_timeout_s: Seconds = 30.0
+    commit_timeout_s: Seconds = 30.0
+    retry_s: float = Field(default=15.0, ge=0, le=1_000_000)
 
     def __init__(self, **given: object) -> None:
-        values: dict[str, Any] = given
+        _check_names(given)
+        values: dict[str, Any] = _from_environment(self.env_file) | given
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise InputError(_message(error)) from None
-        except UnicodeDecodeError as error:
-            raise InputError(".env is not UTF-8: save it as such, or delete it") from error
+            raise InputError(_message(error, given)) from None
 
     @property
     def live_model(self) -> bool:
@@ -74,8 +75,45 @@ class Settings(BaseSettings):
         return self.openai_api_key is not None or self.openai_base_url is not None
 
 
-def _message(error: ValidationError) -> str:
+def variable_of(name: str) -> str:
+    """Return the environment variable of a setting."""
+    return name.upper() if name.startswith(("neo4j_", "openai_")) else f"SCENECYPHER_{name.upper()}"
+
+
+def _check_names(given: Mapping[str, object]) -> None:
+    unknown = [name for name in given if name not in Settings.model_fields]
+    if unknown:
+        hint = did_you_mean(unknown[0], tuple(Settings.model_fields))
+        raise InputError(f"there is no setting {unknown[0]!r}{hint}; `help(scenecypher.Settings)` lists them")
+
+
+def _from_environment(file: Path | None) -> dict[str, Any]:
+    """Return the settings of the environment, then those of the file; an empty text sets nothing."""
+    found = {name.upper(): text for texts in (_in_file(file), os.environ) for name, text in texts.items() if text}
+    return {name: found[variable_of(name)] for name in Settings.model_fields if variable_of(name) in found}
+
+
+def _in_file(file: Path | None) -> Mapping[str, str | None]:
+    if file is None or not file.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    try:
+        return dotenv_values(file)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8: save it as such, or delete it") from error
+
+
+def _message(error: ValidationError, given: Mapping[str, object]) -> str:
     """Return the invalid settings with their causes. Any text is a valid secret, so none is printed."""
-    found = error.errors(include_url=False, include_context=False)
-    problems = [f"{it['loc'][0]} is {str(it['input'])[:60]!r}: {it['msg'][0].lower()}{it['msg'][1:]}" for it in found]
-    return f"{'; '.join(problems)}; correct it in the environment or in .env"
+    found = {str(it["loc"][0]): it for it in error.errors(include_url=False, include_context=False)}
+    problems = [
+        f"{name if name in given else variable_of(name)} is {str(it['input'])[:60]!r}: {_lower(it['msg'])}"
+        for name, it in found.items()
+    ]
+    where = "" if given.keys() >= found.keys() else " in the environment or in .env"
+    return f"{'; '.join(problems)}; correct it{where}"
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]

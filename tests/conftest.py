@@ -39,7 +39,7 @@ def pytest_configure() -> None:
     os.environ["SCENECYPHER_HOME"] = str(HOME)
     if JARS:
         os.environ["SCENECYPHER_SERVER_JARS"] = str(JARS)
-    Settings.model_config["env_file"] = None
+    Settings.env_file = None
     settings.load_profile("full" if FULL else "ci" if os.environ.get("CI") else "here")
 
 

@@ -29,6 +29,8 @@ class Proxy:
         self.target, self.watched = target, watched
         self.lost = 0
         """Return the number of COMMITs, or other watched messages, cut so far."""
+        self.round_trips = 0
+        """Return how often a client sent something and was answered, its greeting included."""
         self._to_lose: list[Lost] = []
         self._lock = threading.Lock()
         self._open: list[socket.socket] = []
@@ -103,6 +105,7 @@ class _Link:
     def __init__(self, proxy: Proxy, client: socket.socket, server: socket.socket) -> None:
         self.proxy, self.client, self.server = proxy, client, server
         self.mute = False
+        self.is_asked = False
         proxy.adopt(self)
 
     def upstream(self) -> None:
@@ -114,6 +117,7 @@ class _Link:
                 if loss == "request":
                     break
                 self.mute = loss == "answer"
+                self.is_asked = True
                 self.server.sendall(data)
                 tail = data[-len(self.proxy.watched) + 1 :]
         if not self.mute:
@@ -123,6 +127,8 @@ class _Link:
         """From the server to the client; an answer that is to be lost is awaited whole, and then ends the link."""
         with suppress(OSError):
             while data := self.server.recv(65536):
+                self.proxy.round_trips += self.is_asked
+                self.is_asked = False
                 if self.mute:
                     self.server.settimeout(QUIET_S)
                 else:

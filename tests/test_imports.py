@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,9 @@ from typing import Final
 
 import pytest
 
+from scenecypher.db.store.scene_store import SceneStore
+from tests.planner.actions.test_operators import put
+from tests.planner.actions.worlds import HOME
 from tests.rooms import FOLDERS, ROOT
 
 HEAVY: Final = frozenset(
@@ -107,6 +111,62 @@ def loaded_by(module: str) -> frozenset[str]:
 @pytest.mark.parametrize("module", LIGHT)
 def test_an_import_brings_nothing_heavy(module: str) -> None:
     assert loaded_by(module) & HEAVY <= LIGHT[module]
+
+
+RUN_AND_LIST: Final = """
+import contextlib, io, sys
+from scenecypher.cli.app import run_command_line
+with contextlib.redirect_stdout(io.StringIO()):
+    code = run_command_line({line})
+print(code, *sorted(sys.modules), sep="\\n")
+"""
+ROOMS: Final = tuple(f"scenecypher.{room}." for room in FOLDERS)
+
+
+def modules_of(*line: str, env: Mapping[str, str] | None = None) -> frozenset[str]:
+    """All modules that are loaded once a command line has been run in a fresh Python."""
+    run = subprocess.run(
+        [sys.executable, "-c", RUN_AND_LIST.format(line=line)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, **(env or {})},
+    )
+    code, *names = run.stdout.split()
+    assert code == "0", run.stderr
+    return frozenset(names)
+
+
+@pytest.mark.parametrize("line", [("--help",), ("plan", "--help"), ("--version",)])
+def test_help_loads_no_settings_no_driver_and_no_room(line: tuple[str, ...]) -> None:
+    loaded = modules_of(*line)
+    tops = {name.partition(".")[0] for name in loaded}
+    of_typer = {"rich", "typer"} if line == ("--help",) else {"rich", "typer", "pydantic"}
+    assert tops & ((HEAVY | {"dotenv", "platformdirs", "pydantic"}) - of_typer) == set()
+    assert {name for name in loaded if name.startswith(ROOMS)} <= {
+        "scenecypher.db.store",
+        "scenecypher.db.store.enumerations",
+    }
+    assert not {"scenecypher.settings", "scenecypher.scenes", "rich.progress"} & loaded
+
+
+@pytest.mark.parametrize(
+    ("line", "unused"),
+    [
+        (("query", "HOME", "MATCH (n:Place) RETURN n.name"), ("planner.", "importers.", "retriever.retriever")),
+        (("act", "HOME", "--list"), ("db.gate.run", "importers.task", "chat.", "retriever.")),
+        (("history", "HOME"), ("db.gate.", "planner.", "importers.", "chat.", "retriever.")),
+    ],
+)
+def test_a_command_loads_what_it_uses(
+    store: SceneStore, user_env: dict[str, str], line: tuple[str, ...], unused: tuple[str, ...]
+) -> None:
+    name = put(store, HOME).name
+    loaded = modules_of(*(name if word == "HOME" else word for word in line), env=user_env)
+    tops = {name.partition(".")[0] for name in loaded}
+    assert tops & (HEAVY - {"rich", "typer", "neo4j", "numpy", "pandas", "psutil"}) == set()
+    assert [it for it in loaded if it.startswith(tuple(f"scenecypher.{room}" for room in unused))] == []
 
 
 def imported(tree: ast.Module) -> Iterator[str]:

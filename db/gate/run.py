@@ -29,6 +29,7 @@ from scenecypher.db.gate.watch import Watchdog, WatchedTransaction
 from scenecypher.db.schema import Vocabulary
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.cache import LRUCache
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.store.load import current_bounds
 from scenecypher.db.store.steady import known_version, read_steadily
@@ -110,6 +111,11 @@ class Gate:
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
         self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
+
+    def note(self, scene: SceneInfo) -> None:
+        """Note the bounds of a scene as just read, which saves the first query a read."""
+        if scene.bounds is not None and self._bounds.get(scene.key) is None:
+            self._bounds.put(scene.key, (scene.version, scene.bounds))
 
     def check(
         self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None

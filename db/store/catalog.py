@@ -18,7 +18,6 @@ Role: TypeAlias = Literal["world", "belief"]
 Status: TypeAlias = Literal["importing", "ready", "retired", "deleting"]
 
 SCENE_NAME_LENGTH: Final = 200
-READ_TIMEOUT_S: Final = 30.0
 BELIEF_SUFFIX: Final = "@belief"
 AS_IT_WAS: Final = re.compile(r"@\s*[+-]?\d[\d\s:.,_+TZtz-]*$")
 RESERVED: Final = re.compile(rf"{BELIEF_SUFFIX}$|{AS_IT_WAS.pattern}", re.IGNORECASE)
@@ -116,15 +115,12 @@ def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     def work(tx: ManagedTransaction) -> list[SceneInfo]:
         return [info_of(record["s"]) for record in tx.run(LIST, leased=leased)]
 
-    return database.read(work, timeout_s=READ_TIMEOUT_S)
+    return database.read(work)
 
 
 def _read_one(database: Database, statement: LiteralString, **parameters: str) -> SceneInfo | None:
-    def work(tx: ManagedTransaction) -> SceneInfo | None:
-        record = tx.run(statement, parameters).single()
-        return info_of(record["s"]) if record else None
-
-    return database.read(work, timeout_s=READ_TIMEOUT_S)
+    record = database.read_row(statement, parameters)
+    return info_of(record["s"]) if record else None
 
 
 def checked_new_name(name: str, role: Role) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from neo4j import ManagedTransaction
 
@@ -12,8 +11,6 @@ from scenecypher.db.condition import Condition, to_cypher, unmet_parts
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.steady import steady_transaction
-
-CHECK_TIMEOUT_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,4 +45,4 @@ def _values(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]
         rows = [tx.run(query.text, {**query.parameters, "scene": scene.key}).single(strict=True) for query in queries]
         return tuple(bool(row["holds"]) for row in rows)
 
-    return steady_transaction(store.database, scene, work, timeout_s=CHECK_TIMEOUT_S)
+    return steady_transaction(store.database, scene, work)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Final, LiteralString, Protocol, Self, TypeVar
+from typing import Any, Final, Literal, LiteralString, Protocol, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from neo4j import (
@@ -38,6 +38,8 @@ from scenecypher.errors import (
     QueryTimeout,
     ServiceError,
 )
+from scenecypher.settings import variable_of
+from scenecypher.waiting import waiting_for
 
 __all__ = [
     "Address",
@@ -46,10 +48,14 @@ __all__ = [
     "Database",
     "ManagedTransaction",
     "ServerInfo",
+    "retry_once",
     "retry_once_on_disconnect",
 ]
 
 T = TypeVar("T")
+
+TimeLimit: TypeAlias = Literal["read", "commit", "query"]
+"""The beginning of a limit's name in the settings, which an error names."""
 
 SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 ROUTED_SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc")
@@ -122,7 +128,9 @@ class ServerRestarted(DatabaseUnavailable):
 class Database:
     """A server to read from and write to, safe to share between threads. The constructor makes no call.
 
-    If `supervisor` restarts the server, a broken call waits until it answers; reads and writes then run once more.
+    `read_timeout_s` and `commit_timeout_s` limit transactions that have no limit of their own. A read that was too slow
+    runs once more, unless `retry_s` is 0: a cold server is faster then. If `supervisor` restarts the server, a broken
+    call waits until it answers; reads and writes then run once more.
     Every method raises DatabaseUnavailable, QueryTimeout, MemoryExceeded, QueryFailed or, if the answer to COMMIT was
     lost, CommitUnknown. Our own errors raised in a transaction function roll it back and pass unchanged.
     """
@@ -133,15 +141,22 @@ class Database:
         *,
         connect_timeout_s: float = 10.0,
         retry_s: float = RETRY_S,
+        read_timeout_s: float = 30.0,
+        commit_timeout_s: float = 30.0,
         slots: int = 4,
         supervisor: Supervisor | None = None,
     ) -> None:
         self.address = address
+        self.read_timeout_s, self.commit_timeout_s = read_timeout_s, commit_timeout_s
         self.slots = Slots(slots)
         """Slots for heavy queries, shared by all askers of this connection."""
         self.versions = Versions()
         """Versions of scenes, as this connection saw them last."""
+        self.is_prepared = False
+        """True once the constraints and indexes are known to be there."""
         self._supervisor, self._connect_timeout_s = supervisor, connect_timeout_s
+        self._retries_reads = retry_s > 0
+        self._is_closed = False
         _check_uri(address.uri)
         try:
             self._driver = GraphDatabase.driver(
@@ -161,54 +176,78 @@ class Database:
         self._is_routed = urlsplit(address.uri).scheme in ROUTED_SCHEMES
         forward_notices()
 
-    def verify(self) -> ServerInfo:
-        """Return the server that answers.
+    def reach(self) -> None:
+        """Check that a supported server answers, by its greeting alone: the connection made for it is used later.
 
-        Raises DatabaseUnavailable: unreachable, wrong password, no such database, before 5.26.
+        Raises DatabaseUnavailable: unreachable, wrong password, before 5.26.
         """
-        with self._session(READ_ACCESS) as session:
+        with self._awaiting_restart(), self._calling("read"):
+            agent = self._driver.get_server_info().agent
+        self._check_version(agent.rpartition("/")[2])
+
+    def verify(self) -> ServerInfo:
+        """Return the server that answers a statement. Raises as `reach` does, and if there is no such database."""
+        with self._session(READ_ACCESS, "read") as session:
             result = session.run(COMPONENTS)
             record = result.single(strict=True)
             address = result.consume().server.address
         info = ServerInfo(str(record[0]), str(record[1]), f"{address[0]}:{address[1]}")
-        if _version_numbers(info.version) < OLDEST_VERSION:
-            msg = f"Neo4j at {self.address.uri} is {info.version}; SceneCypher needs 5.26 or newer: upgrade the server"
-            raise DatabaseUnavailable(msg)
+        self._check_version(info.version)
         return info
 
-    def read(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float) -> T:
+    def read(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float | None = None) -> T:
         """Run `work`, an idempotent function of `tx` alone, in a read transaction."""
 
         def attempt() -> T:
-            with self._session(READ_ACCESS) as session:
-                return session.execute_read(_limited(work, timeout_s))
+            with self._session(READ_ACCESS, "read") as session:
+                return session.execute_read(_limited(work, timeout_s or self.read_timeout_s))
 
-        return _through_restart(attempt)
+        if not self._retries_reads:
+            return _through_restart(attempt)
+        return retry_once(lambda: _through_restart(attempt), errors=QueryTimeout)
 
-    def write(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float) -> T:
+    def read_row(self, text: LiteralString, parameters: Mapping[str, Any]) -> Record | None:
+        """Return the only row of a reading statement, if any, in one round trip; one that fails is tried as in `read`.
+
+        A transaction that `read` begins and commits takes two more.
+        """
+        try:
+            with self._session(READ_ACCESS, "read", **SILENT) as session:
+                return session.run(Query(text, timeout=self.read_timeout_s), dict(parameters)).single()
+        except ServiceError as error:
+            if not error.retryable:
+                raise
+        return self.read(lambda tx: tx.run(text, dict(parameters)).single())
+
+    def write(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float | None = None) -> T:
         """Run `work`, an idempotent function of `tx` alone, in a write transaction.
 
         Deadlocks, leader changes and connections lost before COMMIT are retried; memory limits are not. Nothing is
         retried once COMMIT was sent: a server that shuts down reports work as failed that it has committed.
         """
-        limited = _limited(_committed_once(work), timeout_s)
+        limited = _limited(_committed_once(work), timeout_s or self.commit_timeout_s)
 
         def attempt() -> T:
-            with self._session(WRITE_ACCESS) as session:
+            with self._session(WRITE_ACCESS, "commit") as session:
                 return session.execute_write(limited)
 
         return _through_restart(attempt)
 
-    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+    def run_autocommit(
+        self,
+        text: LiteralString,
+        parameters: Mapping[str, Any],
+        *,
+        limit: Literal["read", "commit"] = "commit",
+        timeout_s: float | None = None,
+    ) -> Record | None:
         """Run one statement as an auto-commit transaction, one round trip without retry; return its only row, if any.
 
         If the answer is lost (DatabaseUnavailable) it may be committed or not.
         """
-        return self._single(WRITE_ACCESS, text, parameters, timeout_s)
-
-    def read_record(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
-        """Read by one statement, one round trip without retry; return its only row, if any."""
-        return self._single(READ_ACCESS, text, parameters, timeout_s)
+        usual_s = self.read_timeout_s if limit == "read" else self.commit_timeout_s
+        with self._session(WRITE_ACCESS, limit, **SILENT) as session:
+            return session.run(Query(text, timeout=timeout_s or usual_s), dict(parameters)).single()
 
     @contextmanager
     def run_read_only(
@@ -218,7 +257,7 @@ class Database:
 
         Yields its result; unread rows are discarded. `terminate(mark)` ends it from elsewhere.
         """
-        with self._session(READ_ACCESS, fetch_size=READ_AHEAD, **SILENT) as session:
+        with self._session(READ_ACCESS, "query", fetch_size=READ_AHEAD, **SILENT) as session:
             query = Query(text, metadata={"scenecypher": mark}, timeout=timeout_s)
             yield session.run(query, dict(parameters))
 
@@ -237,7 +276,7 @@ class Database:
 
     def lingers(self, mark: str) -> bool:
         """Check whether a transaction begun with `mark` still runs though it was terminated."""
-        with self._plain_session(READ_ACCESS) as session:
+        with self._plain_session(READ_ACCESS, "read") as session:
             return bool(session.run(Query(LINGERING, timeout=ADMIN_TIMEOUT_S), mark=mark).single(strict=True)[0])
 
     @property
@@ -265,6 +304,7 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
+        self._is_closed = True
         self._driver.close()
 
     def __enter__(self) -> Self:
@@ -275,20 +315,23 @@ class Database:
     ) -> None:
         self.close()
 
-    def _single(
-        self, access: str, text: LiteralString, parameters: Mapping[str, Any], timeout_s: float
-    ) -> Record | None:
-        """Run one statement as an auto-commit transaction."""
-        with self._session(access, **SILENT) as session:
-            return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
+    def _check_version(self, version: str) -> None:
+        if _version_numbers(version) < OLDEST_VERSION:
+            msg = f"Neo4j at {self.address.uri} is {version}; SceneCypher needs 5.26 or newer: upgrade the server"
+            raise DatabaseUnavailable(msg)
 
     @contextmanager
-    def _session(self, access: str, **options: Any) -> Iterator[Session]:
+    def _session(self, access: str, limit: TimeLimit, **options: Any) -> Iterator[Session]:
         """Open a session; where it breaks by a restart of the server, wait until that answers again."""
+        with self._awaiting_restart(), self._plain_session(access, limit, **options) as session:
+            yield session
+
+    @contextmanager
+    def _awaiting_restart(self) -> Iterator[None]:
+        """Wait, where the block breaks by a restart of the server, until that answers again."""
         since = self._supervisor.pid if self._supervisor else 0
         try:
-            with self._plain_session(access, **options) as session:
-                yield session
+            yield
         except ServiceError as error:
             if self._supervisor and _is_broken(error) and self._supervisor.await_restart(since):
                 if isinstance(error, CommitUnknown):
@@ -297,9 +340,9 @@ class Database:
             raise
 
     @contextmanager
-    def _plain_session(self, access: str, **options: Any) -> Iterator[Session]:
+    def _plain_session(self, access: str, limit: TimeLimit, **options: Any) -> Iterator[Session]:
         with (
-            translate_driver_errors(self.address.uri),
+            self._calling(limit),
             self._driver.session(
                 database=self.address.database,
                 default_access_mode=access,
@@ -309,18 +352,34 @@ class Database:
         ):
             yield session
 
+    @contextmanager
+    def _calling(self, limit: TimeLimit) -> Iterator[None]:
+        """Call the server in the block, under the setting `limit`; errors are ours."""
+        if self._is_closed:
+            raise InputError("this connection is closed; open a new one with `scenecypher.connect()`")
+        with waiting_for("the database"), translate_driver_errors(self.address.uri, variable_of(f"{limit}_timeout_s")):
+            yield
+
+
+def retry_once(read: Callable[[], T], *, errors: type[ServiceError] = ServiceError) -> T:
+    """Call `read`, once more if its time was over or its connection had broken; only for functions that write nothing.
+
+    Raises what `read` raises.
+    """
+    try:
+        return read()
+    except errors as error:
+        if not error.retryable:
+            raise
+    return read()
+
 
 def retry_once_on_disconnect(read: Callable[[], T]) -> T:
     """Call `read`, once more if its connection had broken; only for functions that write nothing.
 
     Raises what `read` raises.
     """
-    try:
-        return read()
-    except DatabaseUnavailable as error:
-        if not error.retryable:
-            raise
-    return read()
+    return retry_once(read, errors=DatabaseUnavailable)
 
 
 def _through_restart(attempt: Callable[[], T]) -> T:

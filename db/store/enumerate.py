@@ -14,7 +14,6 @@ from scenecypher.db.store.counting import NodeGroup, PropertyRow, build_enumerat
 from scenecypher.db.store.enumerations import DENSE, Enumerations
 from scenecypher.db.store.steady import SceneChanging, read_steadily
 
-READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
 SCENES_CACHED: Final = 64
 LISTED_NODES_LIMIT: Final = 5_000
@@ -115,7 +114,7 @@ class Enumerator:
             )
 
         def read() -> Enumerations:
-            return self._database.read(work, timeout_s=READ_TIMEOUT_S)
+            return self._database.read(work)
 
         try:
             enumerations, version = read_steadily(self._database, scene, read, tries=READ_TRIES)

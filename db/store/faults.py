@@ -33,6 +33,14 @@ DUPLICATE: Final = "it exists already: read it again before writing"
 MEMORY: Final = frozenset(
     {"Neo.TransientError.General.MemoryPoolOutOfMemoryError", "Neo.TransientError.General.OutOfMemoryError"}
 )
+TIMED_OUT: Final = frozenset(
+    {
+        "Neo.ClientError.Transaction.TransactionTimedOut",
+        "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
+        "Neo.ClientError.Transaction.LockClientStopped",
+        "Neo.ClientError.Transaction.Terminated",
+    }
+)
 BROKEN: Final = (ServiceUnavailable, SessionExpired, ConnectionPoolError)
 
 
@@ -41,12 +49,15 @@ class WrongPassword(DatabaseUnavailable):
 
 
 @contextmanager
-def translate_driver_errors(uri: str) -> Iterator[None]:
-    """Raise our errors for the driver's; misuse of the driver passes unchanged, as a bug."""
+def translate_driver_errors(uri: str, limit: str) -> Iterator[None]:
+    """Raise our errors for the driver's; misuse of the driver passes unchanged, as a bug.
+
+    `limit` is the setting that grants more time.
+    """
     try:
         yield
     except Neo4jError as error:
-        raise _of_server(error, uri) from error
+        raise _of_server(error, uri, limit) from error
     except IncompleteCommit as error:
         msg = f"the connection to {uri} broke before the answer to COMMIT: ask again, the work may be done or not"
         raise CommitUnknown(msg, retryable=True) from error
@@ -75,7 +86,9 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(getattr(error, "message", None) or error).splitlines()), type(error).__name__)
 
 
-def _of_server(error: Neo4jError, uri: str) -> SceneCypherError:
+def _of_server(error: Neo4jError, uri: str, limit: str) -> SceneCypherError:
+    if error.code in TIMED_OUT:
+        return _timed_out(error, limit)
     if is_memory_limit(error):
         return memory_exceeded(error)
     if isinstance(error, AuthError):
@@ -121,10 +134,10 @@ def _no_such_database(error: Neo4jError, uri: str) -> DatabaseUnavailable:
     return DatabaseUnavailable(f"Neo4j at {uri}: {first_line(error)}; set NEO4J_DATABASE to one that exists")
 
 
-def _timed_out(error: Neo4jError, _: str) -> QueryTimeout:
+def _timed_out(error: Neo4jError, limit: str) -> QueryTimeout:
     return QueryTimeout(
         f"the transaction was ended at its time limit ({error.code}); ask for less, try when the server is less busy, "
-        "or raise SCENECYPHER_QUERY_TIMEOUT_S (queries) or SCENECYPHER_COMMIT_TIMEOUT_S (changes)",
+        f"or raise {limit}",
         retryable=True,
     )
 
@@ -137,9 +150,5 @@ BY_CODE: Final[dict[str, Callable[[Neo4jError, str], SceneCypherError]]] = {
     "Neo.ClientError.Security.AuthenticationRateLimit": _too_many_attempts,
     "Neo.ClientError.Security.CredentialsExpired": _wrong_password,
     "Neo.ClientError.Database.DatabaseNotFound": _no_such_database,
-    "Neo.ClientError.Transaction.TransactionTimedOut": _timed_out,
-    "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration": _timed_out,
-    "Neo.ClientError.Transaction.LockClientStopped": _timed_out,
-    "Neo.ClientError.Transaction.Terminated": _timed_out,
     "Neo.ClientError.Schema.ConstraintValidationFailed": _duplicate,
 }

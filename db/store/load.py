@@ -10,12 +10,11 @@ from neo4j import ManagedTransaction
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bounds import Bounds, bounds_of, read_bounds
 from scenecypher.db.store.catalog import SceneInfo, find_replaced, find_scene, info_of
-from scenecypher.db.store.connection import Database, retry_once_on_disconnect
+from scenecypher.db.store.connection import Database
 from scenecypher.db.store.rows import node_from_record
 from scenecypher.db.store.steady import steady_transaction
 from scenecypher.errors import SceneReplaced
 
-LOAD_TIMEOUT_S: Final = 60.0
 LOADED_PER_SECOND: Final = 3_000
 """Nodes and relations per second of timeout, which a machine at ten times its load still reads."""
 
@@ -60,7 +59,7 @@ def load_generation(database: Database, scene: SceneInfo) -> Snapshot:
             raise SceneReplaced(scene.name)
         return info_of(record["scene"]), *members(tx, scene.key)
 
-    timeout_s = LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_PER_SECOND
+    timeout_s = 2 * database.read_timeout_s + (scene.nodes + scene.relations) / LOADED_PER_SECOND
     (info, nodes, relations), _ = steady_transaction(database, scene, work, timeout_s=timeout_s, status=scene.status)
     return Snapshot(info, SceneGraph.of(nodes, relations))
 
@@ -70,11 +69,13 @@ def current_bounds(database: Database, key: str) -> Bounds | None:
 
     A scene that was imported before bounds were kept is read whole and measured. Raises ServiceError.
     """
-    record = retry_once_on_disconnect(lambda: database.read_record(SCENE, {"key": key}, timeout_s=LOAD_TIMEOUT_S))
+    record = database.read_row(SCENE, {"key": key})
     if record is None:
         return None
     known = read_bounds(record["scene"])
-    return known or database.read(lambda tx: bounds_of(SceneGraph.of(*members(tx, key))), timeout_s=LOAD_TIMEOUT_S)
+    return known or database.read(
+        lambda tx: bounds_of(SceneGraph.of(*members(tx, key))), timeout_s=2 * database.read_timeout_s
+    )
 
 
 def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:

@@ -9,21 +9,40 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.schema import definitions
 from scenecypher.db.store.connection import Database
+from scenecypher.errors import QueryFailed, ServiceError
 
-INDEX_TIMEOUT_S: Final = 120.0
+ALREADY_THERE: Final = ("EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintAlreadyExists")
+"""Ends of the codes of a definition that somebody else has created since the look."""
+LOOKS: Final = 4
 INDEX_NAMES: Final[LiteralString] = "SHOW INDEXES YIELD name, state RETURN name, state"
-AWAIT: Final[LiteralString] = "CALL db.awaitIndexes(60)"
+AWAIT: Final[LiteralString] = "CALL db.awaitIndexes($seconds)"
 
 
 def prepare(database: Database) -> list[str]:
     """Create missing indexes and wait until they are online; return their names. Safe for concurrent processes."""
-    present = database.read(_names, timeout_s=INDEX_TIMEOUT_S)
-    missing: list[tuple[str, LiteralString]] = [(name, text) for name, text in definitions() if name not in present]
-    for _, text in missing:
-        database.write(_statement_transaction(text), timeout_s=INDEX_TIMEOUT_S)
-    if missing:
-        database.read(_statement_transaction(AWAIT), timeout_s=INDEX_TIMEOUT_S)
-    return [name for name, _ in missing]
+    created: list[str] = []
+    seconds = 2 * database.commit_timeout_s
+    for _ in range(LOOKS):
+        present = database.read(_names)
+        missing: list[tuple[str, LiteralString]] = [(name, text) for name, text in definitions() if name not in present]
+        if not missing:
+            database.is_prepared = True
+            return created
+        created += [name for name, text in missing if _is_created(database, text)]
+        database.read(lambda tx: tx.run(AWAIT, seconds=round(seconds)).consume(), timeout_s=2 * seconds)
+    names = ", ".join(name for name, _ in missing)
+    raise ServiceError(f"the server does not bring online: {names}; `SHOW INDEXES` in Neo4j Browser says why")
+
+
+def _is_created(database: Database, definition: LiteralString) -> bool:
+    """Create an index or a constraint; False if another process was faster, which `IF NOT EXISTS` does not see."""
+    try:
+        database.write(_statement_transaction(definition), timeout_s=4 * database.commit_timeout_s)
+    except QueryFailed as error:
+        if not error.code.endswith(ALREADY_THERE):
+            raise
+        return False
+    return True
 
 
 def _names(tx: ManagedTransaction) -> frozenset[str]:

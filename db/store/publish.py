@@ -15,12 +15,12 @@ from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import Role, SceneInfo, info_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import LEASE_S
+from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.errors import ServiceError
 
 NODES_PER_BATCH: Final = 2_000
 RELATIONS_PER_BATCH: Final = 5_000
-BATCH_TIMEOUT_S: Final = 60.0
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Callback with (done, total), the number of nodes and relations together."""
@@ -94,15 +94,17 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
 
     A crash leaves the old scene readable, and a leftover that `delete_leftovers` deletes.
     """
+    if not database.is_prepared:
+        prepare(database)
     key = uuid4().hex
-    database.write(_create_transaction(key, graph, header), timeout_s=BATCH_TIMEOUT_S)
+    database.write(_create_transaction(key, graph, header), timeout_s=2 * database.commit_timeout_s)
     total = len(graph.nodes) + len(graph.relations)
     done = 0
     for statement, rows, size in _batches(key, graph):
         done += _write_batch(database, statement, key=key, rows=rows, size=size)
         if progress:
             progress(done, total)
-    return database.write(_publish_transaction(key, header.name), timeout_s=BATCH_TIMEOUT_S)
+    return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
 
 
 def retire(database: Database, key: str) -> bool:
@@ -111,7 +113,7 @@ def retire(database: Database, key: str) -> bool:
     def work(tx: ManagedTransaction) -> bool:
         return bool(tx.run(RETIRE, key=key).single(strict=True)["retired"])
 
-    return database.write(work, timeout_s=BATCH_TIMEOUT_S)
+    return database.write(work, timeout_s=2 * database.commit_timeout_s)
 
 
 def delete_leftovers(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
@@ -120,7 +122,7 @@ def delete_leftovers(database: Database, *, grace_s: float, progress: Progress |
     def leftovers(tx: ManagedTransaction) -> list[str]:
         return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s)]
 
-    keys = database.read(leftovers, timeout_s=BATCH_TIMEOUT_S)
+    keys = database.read(leftovers)
     for number, key in enumerate(keys, 1):
         delete_generation(database, key)
         if progress:
@@ -192,7 +194,7 @@ def _write_batch(
         written: int = tx.run(statement, key=key, rows=rows).single(strict=True)["written"]
         return written
 
-    written = database.write(work, timeout_s=BATCH_TIMEOUT_S)
+    written = database.write(work, timeout_s=2 * database.commit_timeout_s)
     if written != size:
         msg = f"a batch wrote {written} of {size} rows; nothing was published, import again"
         raise ServiceError(msg, retryable=True)
@@ -205,11 +207,11 @@ def _drop(database: Database, statement: LiteralString, key: str) -> int:
         dropped: int = result.single(strict=True)["dropped"]
         return dropped
 
-    return database.write(work, timeout_s=BATCH_TIMEOUT_S)
+    return database.write(work, timeout_s=2 * database.commit_timeout_s)
 
 
 def _run(database: Database, statement: LiteralString, key: str) -> None:
     def work(tx: ManagedTransaction) -> None:
         tx.run(statement, key=key).consume()
 
-    database.write(work, timeout_s=BATCH_TIMEOUT_S)
+    database.write(work, timeout_s=2 * database.commit_timeout_s)

@@ -11,7 +11,6 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import UnknownReference, did_you_mean
 
-RESOLVE_TIMEOUT_S: Final = 10.0
 CANDIDATES_SHOWN: Final = 10
 """Cap on the candidates listed in an error."""
 
@@ -42,7 +41,7 @@ def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
         msg = f"there is no {text[:100]!r} in this scene{did_you_mean(wanted, words)}; use the id of a node in it"
         raise UnknownReference(msg)
 
-    return database.read(work, timeout_s=RESOLVE_TIMEOUT_S)
+    return database.read(work)
 
 
 def _single(text: str, found: list[str]) -> str:

@@ -47,7 +47,6 @@ from scenecypher.errors import (
 
 CHANGES_PER_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
-HISTORY_TIMEOUT_S: Final = 60.0
 COMMIT_TRIES: Final = 5
 REPLICA_TRIES: Final = 3
 """Tries on a replica; if other writers come first each time, the action waits for the lock."""
@@ -68,13 +67,13 @@ class Imported:
 class SceneStore:
     """Scenes in one database. The constructor makes no call."""
 
-    def __init__(self, database: Database, *, commit_timeout_s: float = 30.0) -> None:
+    def __init__(self, database: Database, *, commit_timeout_s: float | None = None) -> None:
         self.database = database
-        self._commit_timeout_s = commit_timeout_s
+        self._commit_timeout_s = commit_timeout_s or database.commit_timeout_s
         self._replicas = Replicas(database)
 
     def prepare(self) -> None:
-        """Create missing constraints and indexes; called once per connection, never while reading."""
+        """Create missing constraints and indexes; the first scene that is written does so too."""
         prepare(self.database)
 
     # --- scenes
@@ -233,7 +232,7 @@ class SceneStore:
     def history(self, scene: SceneInfo, *, after: int = 0) -> list[Event]:
         """Return the events with a version above `after`, oldest first."""
         return self.database.read(
-            lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=HISTORY_TIMEOUT_S
+            lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=2 * self.database.read_timeout_s
         )
 
     def latest(self, scene: SceneInfo) -> Iterator[Event]:
@@ -241,7 +240,8 @@ class SceneStore:
         last, size = history.LARGEST_VERSION, history.FIRST_PAGE
         while last > 0:
             page = self.database.read(
-                partial(history.latest_events, key=scene.key, last=last, limit=size), timeout_s=HISTORY_TIMEOUT_S
+                partial(history.latest_events, key=scene.key, last=last, limit=size),
+                timeout_s=2 * self.database.read_timeout_s,
             )
             yield from page
             last, size = page[-1].version - 1 if len(page) == size else 0, 2 * size
@@ -249,7 +249,8 @@ class SceneStore:
     def event(self, scene: SceneInfo, action_id: str) -> Event | None:
         """Return the event of an action, None if it was not committed."""
         return self.database.read(
-            partial(history.event_of_action, key=scene.key, action_id=action_id), timeout_s=HISTORY_TIMEOUT_S
+            partial(history.event_of_action, key=scene.key, action_id=action_id),
+            timeout_s=2 * self.database.read_timeout_s,
         )
 
     def undo(

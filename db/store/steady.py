@@ -24,7 +24,6 @@ STATUS_AND_VERSION: Final[LiteralString] = "RETURN s.status AS status, s.version
 LOOK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) " + STATUS_AND_VERSION
 # Setting a label that is present takes the lock and writes nothing: a running commit is waited for.
 LOOK_UNDER_LOCK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene " + STATUS_AND_VERSION
-LOOK_TIMEOUT_S: Final = 30.0
 STEADY_TRIES: Final = 8
 """Maximum reads while the scene changes."""
 TRIES_BEFORE_LOCK: Final = 3
@@ -85,7 +84,7 @@ def steady_transaction(
     scene: Generation,
     work: Callable[[ManagedTransaction], T],
     *,
-    timeout_s: float,
+    timeout_s: float | None = None,
     status: str = "ready",
     read: Callable[[], T] | None = None,
 ) -> tuple[T, int]:
@@ -104,22 +103,18 @@ def steady_transaction(
         return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
     except SceneChanging as changing:
         try:
-            return database.write(locked, timeout_s=timeout_s)
+            return database.write(locked, timeout_s=timeout_s or database.read_timeout_s)
         except QueryFailed as error:
             if error.code in WRITE_REFUSED:
                 raise changing from error
             raise
 
 
-def steady_record(
-    database: Database, scene: Generation, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float
-) -> Record:
+def steady_record(database: Database, scene: Generation, text: LiteralString, parameters: Mapping[str, Any]) -> Record:
     """Return the only row of one statement on the scene `$key`, as `steady_transaction` does. Raises as it does."""
     given = {**parameters, "key": scene.key}
-    read = partial(database.read_record, text, given, timeout_s=timeout_s)
-    record, _ = steady_transaction(
-        database, scene, lambda tx: tx.run(text, given).single(), timeout_s=timeout_s, read=read
-    )
+    read = partial(database.read_row, text, given)
+    record, _ = steady_transaction(database, scene, lambda tx: tx.run(text, given).single(), read=read)
     if record is None:
         raise SceneReplaced(scene.name)
     return record
@@ -135,10 +130,10 @@ def current_version(database: Database, scene: Generation, *, status: str = "rea
     """Return the version, from a read that begins now. Raises SceneReplaced."""
 
     def look() -> int:
-        record = database.read_record(LOOK, {"key": scene.key}, timeout_s=LOOK_TIMEOUT_S)
+        record = database.read_row(LOOK, {"key": scene.key})
         return _version_of(record, scene, status)
 
-    return database.versions.fresh(scene.key, lambda: retry_once_on_disconnect(look))
+    return database.versions.fresh(scene.key, look)
 
 
 def _version_of(record: Record | None, scene: Generation, status: str) -> int:

@@ -16,8 +16,13 @@ from typing import Any, Final, Literal, TypeAlias
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.pddl import PlanningProblem
 from scenecypher.planner.actions.text import ActionCall
+from scenecypher.waiting import waiting_for
 
 INSTALL_COMMAND: Final = "pip install 'scenecypher[pddl]'"
+MORE_TIME: Final = (
+    "raise SCENECYPHER_ENGINE_TIMEOUT_S (`plan --engine-timeout`); in a session of `--max-seconds` those count instead"
+)
+"""Advice where time ran out. It is time on the clock: on a busy machine the same plan takes longer."""
 GRACE_S: Final = 5.0
 """Seconds beyond its time limit that an engine gets to end by itself."""
 
@@ -43,7 +48,8 @@ def solve(
     """
     check_pddl_installed()
     if engine is None and find_spec("up_fast_downward") is not None:
-        return _solve_with_fast_downward(planning, timeout_s, search or "lama-first")
+        with waiting_for(f"the engine, at most {timeout_s:.0f} s"):
+            return _solve_with_fast_downward(planning, timeout_s, search or "lama-first")
     return _solve_in_subprocess(planning, timeout_s, engine)
 
 
@@ -116,9 +122,12 @@ def run_in_subprocess(
     command = [sys.executable, "-m", "scenecypher.planner.actions.pddl_process", engine or "", str(timeout_s)]
     command += [f"{folder}/domain.pddl", f"{folder}/problem.pddl"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(  # noqa: S603 - our own module
-        command, cwd=folder, stdout=pipe, stderr=pipe, text=True
-    ) as process:
+    with (
+        waiting_for(f"the engine, at most {timeout_s:.0f} s"),
+        subprocess.Popen(  # noqa: S603 - our own module
+            command, cwd=folder, stdout=pipe, stderr=pipe, text=True
+        ) as process,
+    ):
         try:
             output, error_output = process.communicate(timeout=timeout_s + GRACE_S)
         except subprocess.TimeoutExpired:

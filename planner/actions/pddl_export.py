@@ -44,7 +44,10 @@ def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
     try:
         facts, actions = ground_actions(request, state, goal_formula=goal_formula, effort=effort, deadline=deadline)
     except OutOfTime as error:
-        msg = f"there are too many ground actions to write within {request.timeout_s:g} s; choose a smaller goal"
+        msg = (
+            f"there are too many ground actions to write within {request.timeout_s:g} s; choose a smaller "
+            "goal, or raise SCENECYPHER_ENGINE_TIMEOUT_S (`--engine-timeout`)"
+        )
         raise InputError(msg) from error
     goal = ConditionReader(facts).read(request.goal, {})
     if goal in (TRUE, FALSE):

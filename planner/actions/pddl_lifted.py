@@ -6,8 +6,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
-from scenecypher.planner.actions.pddl_engine import EngineStatus, check_pddl_installed, run_in_subprocess
+from scenecypher.planner.actions.pddl_engine import MORE_TIME, EngineStatus, check_pddl_installed, run_in_subprocess
+
+TOO_LATE: Final = f"the engine found no plan in its time; {MORE_TIME}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,9 @@ def solve_text(domain: str, problem: str, *, timeout_s: float) -> LiftedPlan:
             Path(folder, f"{name}.pddl").write_text(text, encoding="utf-8")
         done = run_in_subprocess(folder, timeout_s=timeout_s)
     if done is None:
-        return LiftedPlan("unknown", why="the engine found no plan in its time")
+        return LiftedPlan("unknown", why=TOO_LATE)
     if done.returncode != 0:
         return LiftedPlan("unknown", why=(done.stderr.strip().splitlines() or ["the engine says nothing"])[-1])
     said = json.loads(done.stdout.splitlines()[-1])
-    why = {"solved": "", "unsolvable": "there is no plan", "unknown": "the engine found no plan in its time"}
+    why = {"solved": "", "unsolvable": "there is no plan", "unknown": TOO_LATE}
     return LiftedPlan(said["answer"], tuple(map(tuple, said["steps"])), why[said["answer"]])

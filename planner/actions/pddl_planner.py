@@ -16,7 +16,7 @@ from scenecypher.planner.actions.pddl import planning_problem
 from scenecypher.planner.actions.pddl_bindings import GroundingScope, OutOfTime
 from scenecypher.planner.actions.pddl_dead_effects import drop_dead_effects
 from scenecypher.planner.actions.pddl_effort import Effort, efforts_of
-from scenecypher.planner.actions.pddl_engine import EngineAnswer, check_pddl_installed, solve
+from scenecypher.planner.actions.pddl_engine import MORE_TIME, EngineAnswer, check_pddl_installed, solve
 from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Formula, GroundAtom, literals
 from scenecypher.planner.actions.pddl_grounding import GroundAction, Grounding
@@ -83,7 +83,7 @@ def find_plan(request: PlanRequest, read_part: ReadPart, *, efforts: Sequence[Ef
     for effort in efforts or efforts_of(request.vocabulary):
         remaining_s = deadline - time.monotonic()
         if remaining_s < 0:
-            why = why or f"no plan within {request.timeout_s:g} s"
+            why = why or f"no plan within {request.timeout_s:g} s on the clock; {MORE_TIME}"
             break
         part = read_part(effort.wide)
         nodes = len(part.nodes)
@@ -155,7 +155,7 @@ def _plan_whole(
             request, state, goal_formula=goal_formula, effort=effort, deadline=deadline, about=about
         )
     except OutOfTime:
-        return None, f"no plan within {request.timeout_s:g} s: there are too many ways to act"
+        return None, f"no plan within {request.timeout_s:g} s on the clock: there are too many ways to act; {MORE_TIME}"
     found, why = _solve_ground(request, facts, actions, effort=effort, deadline=deadline)
     return (None, why) if found is None else _validated(found, request.goal, state)
 
@@ -215,7 +215,7 @@ def _validated(answer: EngineAnswer, goal: Condition, state: PlanningState) -> P
     """Return the plan if the operators can carry it out and it reaches the goal."""
     if answer.status != "solved":
         proven = answer.status == "unsolvable"
-        return None, "there is no plan" if proven else "the engine found no plan in its time"
+        return None, "there is no plan" if proven else f"the engine found no plan in its time; {MORE_TIME}"
     try:
         end = state.after(*answer.plan)
     except Infeasible as refusal:

@@ -26,7 +26,8 @@ from scenecypher.cli import (
     tasks,
     tasks_pddl,
 )
-from scenecypher.cli.context import checked_utf8, errors
+from scenecypher.cli.context import checked_utf8, errors, print_error
+from scenecypher.cli.waits import shown_waits
 from scenecypher.errors import SceneCypherError
 
 EPILOG = (
@@ -80,20 +81,16 @@ def _version(
 def run_command_line(arguments: Sequence[str]) -> int:
     """Run one command line. Return the exit code: 0 done, 1 refused, 2 bad input or set-up, 130 interrupted."""
     try:
-        app([*map(checked_utf8, arguments)])
+        with shown_waits():
+            app([*map(checked_utf8, arguments)])
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
             errors().print("interrupted; nothing was left half-written")
         return ended.code if isinstance(ended.code, int) else 0
     except SceneCypherError as error:
-        errors().print(f"[bold red]{_title(error)}[/]", end=" ")
-        errors().print(str(error), markup=False, highlight=False)
+        print_error(error)
         return error.exit_code
     except OSError as error:
         errors().print(f"error: {error}; free some space, or choose another place to write to", markup=False)
         return 2
     return 0
-
-
-def _title(error: SceneCypherError) -> str:
-    return "refused:" if error.exit_code == 1 else "error:"

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scenecypher.cli.context import counted, errors, open_gate, open_store, opened_model, output, print_json, print_line
+from scenecypher.cli.context import (
+    ModelTimeout,
+    QueryTimeout,
+    counted,
+    errors,
+    open_database,
+    output,
+    print_json,
+    print_line,
+)
 from scenecypher.cli.query import print_rows, read_lines
 from scenecypher.cli.scenes import AsJson, Name
 
@@ -55,19 +64,20 @@ def ask(
         Mode, typer.Option("--retrieval", help="Let the model write queries, or show it the whole graph as text.")
     ] = "cypher",
     checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
+    query_timeout: QueryTimeout = None,
+    model_timeout: ModelTimeout = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
-    from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.retriever import Options, Retriever
 
     if (question is None) == (file is None):
         raise typer.BadParameter("give either QUESTION or --file QUESTIONS.jsonl")
     options = Options(attempts, form, examples=examples, verifier=verifier, retrieval=retrieval, checks=checks)
     questions = read_lines(file, "question", example="Where is the cup?") if file else []
-    with open_store() as store, opened_model() as model:
-        retriever = Retriever(model, open_gate(store), Enumerator(store.database), options)
-        info = store.find(scene)
+    with open_database(query_timeout_s=query_timeout, model_timeout_s=model_timeout) as db:
+        retriever = Retriever(db.model(), db.gate, db.enumerator, options)
+        info = db.store.find(scene)
         if question is None:
             raise typer.Exit(_ask_all(retriever, questions, info, workers=workers))
         found = final_retrieval(retriever.stream(question, info))
@@ -102,12 +112,11 @@ def schema(
     as_json: AsJson = False,
 ) -> None:
     """Show the schema of a scene as a model sees it: never the graph, only the words that occur in it."""
-    from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.schema_text import schema_text
 
-    with open_store() as store:
-        info = store.find(scene)
-        occurring = Enumerator(store.database).of(info)
+    with open_database() as db:
+        info = db.store.find(scene)
+        occurring = db.enumerator.of(info)
     chosen: Form = "json" if as_json else form
     text = schema_text(occurring, question, vocabulary=info.vocabulary, form=chosen, budget_tokens=tokens)
     if as_json:
@@ -121,20 +130,18 @@ def final_retrieval(events: Iterator[RetrievalEvent], *, refusals: Console | Non
     from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, Verified
 
     console = refusals or errors()
-    with console.status("asking the model…") as status:
-        for event in events:
-            match event:
-                case Prompted() | Verified():
-                    pass
-                case Attempted(attempt):
-                    status.update(f"attempt {attempt.number} done; asking again…")
-                    _print_refusal(console, attempt)
-                case Hinted(number, causes):
-                    console.print(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim", markup=False)
-                case Doubted(number, doubts):
-                    console.print(f"attempt {number} seems wrong: {'; '.join(doubts)}", style="dim", markup=False)
-                case RetrievalEnded(retrieval):
-                    return retrieval
+    for event in events:
+        match event:
+            case Prompted() | Verified():
+                pass
+            case Attempted(attempt):
+                _print_refusal(console, attempt)
+            case Hinted(number, causes):
+                console.print(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim", markup=False)
+            case Doubted(number, doubts):
+                console.print(f"attempt {number} seems wrong: {'; '.join(doubts)}", style="dim", markup=False)
+            case RetrievalEnded(retrieval):
+                return retrieval
     raise AssertionError
 
 

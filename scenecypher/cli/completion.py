@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from scenecypher.errors import SceneCypherError
-from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.connection import Address, Database
+    from scenecypher.settings import Settings
 
 MOST: Final = 200
 """Node ids that are offered at once."""
@@ -101,6 +101,7 @@ def _open_scene(ctx: typer.Context) -> Iterator[tuple[Database, SceneInfo]]:
 def _running_database() -> Iterator[Database]:
     """The configured server, never started here. Raises DatabaseUnavailable soon if it does not answer."""
     from scenecypher.db.store.connection import Database
+    from scenecypher.settings import Settings
 
     with Database(_running_address(Settings()), connect_timeout_s=TIMEOUT_S, retry_s=0) as database:
         yield database

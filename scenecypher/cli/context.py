@@ -7,25 +7,39 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from scenecypher.errors import InputError
-from scenecypher.settings import Settings
+from scenecypher.cli.waits import LINE
+from scenecypher.errors import InputError, QueryRefused, SceneCypherError
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
-    from scenecypher.db.gate import Gate
     from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.scenes import SceneDatabase
 
 PIPE_WIDTH: Final = 120
 """Columns of a file or a pipe, unless COLUMNS says how many."""
 
+QueryTimeout = Annotated[
+    float | None,
+    typer.Option("--query-timeout", metavar="SECONDS", help="The most that a query may run; else 10, or the setting."),
+]
+ModelTimeout = Annotated[
+    float | None,
+    typer.Option("--model-timeout", metavar="SECONDS", help="How long a reply is awaited; else 120, or the setting."),
+]
+EngineTimeout = Annotated[
+    float | None,
+    typer.Option("--engine-timeout", metavar="SECONDS", help="How long an engine may plan; else 30, or the setting."),
+]
+
 
 def output() -> Console:
     """Return the console of standard output, which obeys COLUMNS and NO_COLOR; a pipe's prose is not folded."""
+    LINE.erase()
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, soft_wrap=True, width=columns_set() or PIPE_WIDTH)
@@ -39,7 +53,16 @@ def columns_set() -> int:
 
 def errors() -> Console:
     """Return the console of standard error, for progress and errors."""
+    LINE.erase()
     return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_error(error: SceneCypherError) -> None:
+    """Print an error for people: its branch, its message, and the option that helps a query that was too slow."""
+    errors().print(f"[bold red]{'refused' if error.exit_code == 1 else 'error'}:[/]", end=" ")
+    errors().print(str(error), markup=False, highlight=False)
+    if isinstance(error, QueryRefused) and error.code == "timeout":
+        errors().print("or give it more time: --query-timeout, or SCENECYPHER_QUERY_TIMEOUT_S", markup=False)
 
 
 def tell(line: str) -> None:
@@ -69,52 +92,40 @@ def print_json(document: Any) -> None:
 
 def print_line(text: str) -> None:
     """Print a line unchanged and flush it, so that it stays in order with standard error."""
+    LINE.erase()
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 @contextmanager
-def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
-    """Open the store of the configured server, with constraints and indexes; start the local server if needed."""
-    from scenecypher.db.connect import connect
-    from scenecypher.db.store.scene_store import SceneStore
+def open_database(*, model: Model | None = None, **given: object) -> Iterator[SceneDatabase]:
+    """Open the configured server, the local one started if needed; `given` are settings by options, None if not given.
 
-    chosen = settings or Settings()
-    with connect(chosen, tell=tell) as database:
-        store = SceneStore(database, commit_timeout_s=chosen.commit_timeout_s)
-        store.prepare()
-        yield store
+    `model` stands in for the configured one.
+    """
+    from scenecypher.scenes import connect
+    from scenecypher.settings import Settings
 
-
-def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
-    """Return the gate to the store's server, with the configured limits."""
-    from scenecypher.db.gate import Gate, Limits
-
-    return Gate(store.database, limits=Limits.of(settings or Settings()), tell=tell)
-
-
-def open_model(settings: Settings | None = None) -> Model:
-    """Return the configured model service. Raises ModelUnavailable if none is configured."""
-    from scenecypher.chat import OpenAIModel
-
-    return OpenAIModel.from_settings(settings or Settings())
+    settings = Settings(**{name: value for name, value in given.items() if value is not None})
+    with connect(settings, model=model, tell=tell) as database:
+        yield database
 
 
 @contextmanager
-def opened_model(settings: Settings | None = None) -> Iterator[Model]:
-    """Open the configured model service for the block. Raises ModelUnavailable if none is configured."""
-    from scenecypher.chat import OpenAIModel
-
-    with OpenAIModel.from_settings(settings or Settings()) as model:
-        yield model
+def open_store() -> Iterator[SceneStore]:
+    """Open the store of the configured server."""
+    with open_database() as database:
+        yield database.store
 
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar if standard error is a terminal; yield a function that takes (done, total)."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = errors()
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with LINE.hidden(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)
 
         def show(done: int, total: int) -> None:

@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 import typer
 
 from scenecypher.cli.context import counted, errors, open_store, output, print_json, progress_bar
+from scenecypher.cli.waits import LINE
 from scenecypher.errors import ServiceError
-from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
     from scenecypher.db.store.connection import Address
+    from scenecypher.settings import Settings
 
 NOT_RUNNING, UNUSABLE = 1, 2
 TELL_BROWSER = "Enter the user name and the password there; `:help` and `MATCH (n:Entity) RETURN n LIMIT 50` to begin."
@@ -32,7 +33,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @db_app.command()
 def start(*, as_json: AsJson = False) -> None:
     """Start the local server, or check that the one at NEO4J_URI answers."""
-    settings = Settings()
+    settings = _settings()
     with _waiting() as tell:
         facts = _connected_facts(settings, tell=tell)
     _show(facts, as_json=as_json)
@@ -45,7 +46,7 @@ def stop() -> None:
 
     with _waiting() as tell:
         tell("stopping the local server…")
-        stopped = local.stop(Settings(), tell=tell)
+        stopped = local.stop(_settings(), tell=tell)
     output().print("stopped; all data are kept" if stopped else "no local server was running")
 
 
@@ -55,7 +56,7 @@ def status(*, as_json: AsJson = False) -> None:
 
     Exit code 1 if none runs, 2 if one can't be used.
     """
-    settings = Settings()
+    settings = _settings()
     facts = _named_facts(settings) if settings.neo4j_uri else _local_facts(settings)
     _show(facts, as_json=as_json)
     if not facts["running"]:
@@ -65,7 +66,7 @@ def status(*, as_json: AsJson = False) -> None:
 @db_app.command()
 def browser(*, open_it: Annotated[bool, typer.Option("--open", help="Open it in a web browser too.")] = False) -> None:
     """Show the address of Neo4j Browser and how to log in."""
-    settings = Settings()
+    settings = _settings()
     with _waiting() as tell:
         facts = _connected_facts(settings, tell=tell)
     url = facts.get("browser") or f"http://{urlsplit(facts['uri']).hostname}:7474/browser/"
@@ -96,11 +97,17 @@ def clean(
         output().print(f"{counted(cleaned, 'scene')} removed")
 
 
+def _settings() -> Settings:
+    from scenecypher.settings import Settings
+
+    return Settings()
+
+
 @contextmanager
 def _waiting() -> Iterator[Callable[[str], None]]:
     """Show a spinner on standard error with the latest message; yield a function that sets it."""
     console = errors()
-    with console.status("looking at the server…") as spinner:
+    with LINE.hidden(), console.status("looking at the server…") as spinner:
 
         def tell(line: str) -> None:
             spinner.update(line)

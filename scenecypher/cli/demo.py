@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.rule import Rule
 
-from scenecypher.cli.context import open_gate, open_model, open_store, output, tell
+from scenecypher.cli.context import open_database, output, tell
 from scenecypher.errors import InputError
-from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.scenes import SceneDatabase
+    from scenecypher.settings import Settings
 
 SCENE = "demo"
 TASK = "963_2"
@@ -32,23 +33,23 @@ def demo(
 ) -> None:
     """See it all once, in about a minute: import, ask, act with a refusal on the way, history, undo."""
     from scenecypher.cli.demo_script import SCRIPT
+    from scenecypher.settings import Settings
 
-    settings = Settings()
-    model = _model(settings)
-    with open_store(settings) as store:
-        _import(store)
-        info = store.find(SCENE)
-        _show_schema(store, info)
-        _ask(store, info, model, script=SCRIPT)
-        _plan(store, info, model, script=SCRIPT)
-        _show_history_and_undo(store, info, keep=keep)
-    _show_next_steps(settings)
+    with open_database(model=_scripted_model(Settings())) as db:
+        _import(db.store)
+        info = db.store.find(SCENE)
+        _show_schema(db, info)
+        _ask(db, info, script=SCRIPT)
+        _plan(db, info, script=SCRIPT)
+        _show_history_and_undo(db.store, info, keep=keep)
+        _show_next_steps(db.settings)
 
 
-def _model(settings: Settings) -> Model:
+def _scripted_model(settings: Settings) -> Model | None:
+    """Return the script's model if no other is configured."""
     if settings.live_model:
         output().print(f"[bold]Live model:[/] {settings.model}; what it writes may differ from run to run.")
-        return open_model(settings)
+        return None
     from scenecypher.chat import Scripted
     from scenecypher.cli.demo_script import SCRIPT
 
@@ -82,28 +83,26 @@ def _home() -> ImportedScene:
     return replace(scene, name=SCENE, vocabulary=VOCABULARY)
 
 
-def _show_schema(store: SceneStore, info: SceneInfo) -> None:
-    from scenecypher.db.store.enumerate import Enumerator
+def _show_schema(db: SceneDatabase, info: SceneInfo) -> None:
     from scenecypher.retriever.schema_text import schema_text
 
     _title("2. What a model is shown: the schema, never the graph")
-    text = schema_text(Enumerator(store.database).of(info), "", vocabulary=info.vocabulary, budget_tokens=SCHEMA_TOKENS)
+    text = schema_text(db.enumerator.of(info), "", vocabulary=info.vocabulary, budget_tokens=SCHEMA_TOKENS)
     output().print(text, markup=False, style="dim")
 
 
-def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
+def _ask(db: SceneDatabase, info: SceneInfo, *, script: DemoScript) -> None:
     from scenecypher.cli.ask import final_retrieval, show_retrieval
-    from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.retriever import Retriever
 
     _title("3. Three questions: the model writes Cypher, the gate scopes it")
-    retriever = Retriever(model, open_gate(store), Enumerator(store.database))
+    retriever = Retriever(db.model(), db.gate, db.enumerator)
     for question in script.questions:
         output().print(f"\n[bold]{question}[/]")
         show_retrieval(final_retrieval(retriever.stream(question, info), refusals=output()))
 
 
-def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
+def _plan(db: SceneDatabase, info: SceneInfo, *, script: DemoScript) -> None:
     from scenecypher.cli.session_view import show_events
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
@@ -112,12 +111,12 @@ def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScrip
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")
     setting = SessionSetting(
-        store,
-        open_gate(store),
+        db.store,
+        db.gate,
         info,
         script.instruction,
         "stepwise",
-        model=model,
+        model=db.model(),
         budget=Budget(20),
         fix=False,
     )

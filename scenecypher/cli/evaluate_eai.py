@@ -13,7 +13,6 @@ from scenecypher.cli.context import progress_bar, tell
 from scenecypher.cli.evaluate_run import Logs, Resume, deliver, resume_run
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
-from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.running import EvalLog, RunOptions
@@ -71,6 +70,7 @@ def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, h
 def recorded_wheel(given: Path | None) -> Path:
     """Return the absolute path of the recorded outputs, downloaded if not given. Raises InputError, ServiceError."""
     from scenecypher.evaluation.eai.recordings import fetch_recordings
+    from scenecypher.settings import Settings
 
     return (given or fetch_recordings(Settings().home.expanduser(), tell=tell)).resolve()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import counted, open_store, output, print_json
+from scenecypher.cli.context import counted, open_store, output, print_json, tell
 from scenecypher.cli.scenes import AsJson, Name, change_line
 from scenecypher.cli.table import Column, print_table
 
@@ -57,6 +57,9 @@ def print_history(log: list[Event], *, changes: bool = False) -> None:
         when = event.at.strftime("%Y-%m-%d %H:%M:%S")
         rows.append((str(event.version), when, event.actor, event.action, lines, state))
     print_table(list(map(Column, ("version", "time", "actor", "action", "changes", ""))), rows)
+    older = log[0].version - 1
+    if older:
+        tell(f"versions 1 to {older:,} are not shown; `scenecypher history SCENE --limit N` shows more")
 
 
 def undo(

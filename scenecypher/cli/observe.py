@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenecypher.cli.completion import node_ids
-from scenecypher.cli.context import counted, open_store, opened_model, output, print_json
+from scenecypher.cli.context import ModelTimeout, counted, open_database, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
+    from scenecypher.chat.model import Model
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.commit import Committed
     from scenecypher.db.store.scene_store import SceneStore
@@ -33,6 +34,7 @@ def observe(
         ),
     ],
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
+    model_timeout: ModelTimeout = None,
     as_json: AsJson = False,
 ) -> None:
     """Merge what a picture shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
@@ -42,15 +44,27 @@ def observe(
     from scenecypher.planner.perception.picture import read_picture
 
     picture = read_picture(image)
-    with open_store() as store:
-        belief = _belief(store, scene)
-        reading, found, done = _merged(store, belief, picture, at=at)
+    with open_database(model_timeout_s=model_timeout) as db:
+        of = _seen_node(db.store, scene, at)
+        model = db.model()  # a missing one is told before a belief is made
+        belief = _belief(db.store, scene)
+        reading, found, done = _merged(db.store, belief, picture, of=of, model=model)
     if as_json:
         print_json(_document(belief.name, reading, found, version=done.version))
         return
     _print(found, reading, explain=explain)
     what = counted(len(found.delta), "change") if found.delta else "nothing changed"
     output().print(f"{belief.name}: {what}, version {done.version}", markup=False)
+
+
+def _seen_node(store: SceneStore, scene: str, text: str) -> str:
+    """Return the id of the node that `text` means in the belief, or in the scene while it has none."""
+    from scenecypher.db.store.catalog import lookup_scene
+    from scenecypher.db.store.reference import resolve_reference
+    from scenecypher.planner.belief import belief_name
+
+    known = lookup_scene(store.database, belief_name(scene)) or store.find(scene)
+    return resolve_reference(store.database, known, text)
 
 
 def _belief(store: SceneStore, scene: str) -> SceneInfo:
@@ -61,20 +75,17 @@ def _belief(store: SceneStore, scene: str) -> SceneInfo:
 
 
 def _merged(
-    store: SceneStore, belief: SceneInfo, picture: Any, *, at: str
+    store: SceneStore, belief: SceneInfo, picture: Any, *, of: str, model: Model
 ) -> tuple[ImageReading, MergeResult, Committed]:
     from uuid import uuid4
 
-    from scenecypher.db.store.reference import resolve_reference
     from scenecypher.planner.perception.merge import merge
     from scenecypher.planner.perception.naming import known_node
     from scenecypher.planner.perception.vision import read_image
 
-    of = resolve_reference(store.database, belief, at)
     graph = store.load(belief.name)
     known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
-    with opened_model() as model:
-        reading = read_image(model, picture, known, step=graph.info.version + 1)
+    reading = read_image(model, picture, known, step=graph.info.version + 1)
     found = merge(graph.graph, reading.observation, vocabulary=belief.vocabulary)
     done = store.commit(belief, found.delta, actor="observe", action=f"see {of}", action_id=uuid4().hex)
     return reading, found, done

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from scenecypher.cli.completion import method_names
-from scenecypher.cli.context import open_gate, open_store, opened_model
+from scenecypher.cli.context import EngineTimeout, ModelTimeout, open_database
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.session_view import show_events
 from scenecypher.cli.worlds import (
@@ -21,6 +21,7 @@ from scenecypher.cli.worlds import (
     WORLD_HELP,
     WORLDS,
     WorldOptions,
+    needs_eyes,
     world_behind,
     world_options,
 )
@@ -62,6 +63,8 @@ def plan(
     ] = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens at most.")] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0, help="Seconds at most.")] = None,
+    model_timeout: ModelTimeout = None,
+    engine_timeout: EngineTimeout = None,
     fix: Annotated[
         bool | None, typer.Option("--fix/--no-fix", help="First do what stands in the way, by rule; else by method.")
     ] = None,
@@ -96,11 +99,12 @@ def plan(
     known = _task(task) if task is not None else None
     image_meter = UsageMeter()
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
-    with open_store() as store, opened_model() as model:
-        info = store.find(scene)
+    with open_database(model_timeout_s=model_timeout, engine_timeout_s=engine_timeout) as db:
+        info = db.store.find(scene)
+        model = db.model() if recipe.model or needs_eyes(of) else NoModel()
         setting = SessionSetting(
-            store,
-            open_gate(store),
+            db.store,
+            db.gate,
             info,
             instruction or (known.instruction if known else ""),
             method,
@@ -112,8 +116,9 @@ def plan(
             fix=fix,
             reprompt=reprompt,
             model=model if recipe.model else NoModel(),
-            world=world_behind(store, info, of=of, actor=method, model=MeteredVisionModel(model, image_meter)),
+            world=world_behind(db.store, info, of=of, actor=method, model=MeteredVisionModel(model, image_meter)),
             image_meter=image_meter,
+            engine_timeout_s=db.settings.engine_timeout_s,
         )
         end = show_events(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
     if end.outcome != "done":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import counted, open_gate, open_store, output, print_json, print_line
+from scenecypher.cli.context import QueryTimeout, counted, open_database, output, print_json, print_line
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
@@ -33,6 +33,7 @@ def query(
         typer.Option("--file", metavar="QUERIES.jsonl", help='Run many: a line each, {"cypher": "…"}; "-" is stdin.'),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what would run, and its plan.")] = False,
+    query_timeout: QueryTimeout = None,
     as_json: AsJson = False,
 ) -> None:
     """Read a scene with Cypher. Whatever is written reads this scene only, changes nothing and has a bounded cost."""
@@ -40,12 +41,9 @@ def query(
         raise typer.BadParameter("give either CYPHER or --file QUERIES.jsonl")
     if file is not None and explain:
         raise typer.BadParameter("--explain shows one query; leave --file out")
-    from scenecypher.db.store.enumerate import Enumerator
-    from scenecypher.retriever.reader import SceneReader
-
     queries = read_lines(file, "cypher", example="MATCH …") if file else []
-    with open_store() as store:
-        reader = SceneReader(open_gate(store), Enumerator(store.database), store.find(scene))
+    with open_database(query_timeout_s=query_timeout) as db:
+        reader = db.reader(scene)
         if cypher is None:
             run_queries(reader, queries)
         elif explain:

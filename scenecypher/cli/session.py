@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Final
 
 import typer
 
 from scenecypher.cli.completion import method_names
-from scenecypher.cli.context import errors, open_store, opened_model, output
+from scenecypher.cli.context import (
+    EngineTimeout,
+    ModelTimeout,
+    QueryTimeout,
+    errors,
+    open_database,
+    output,
+    print_error,
+)
 from scenecypher.cli.scenes import Name
 from scenecypher.cli.session_commands import COMMANDS, Quit, run_line
 from scenecypher.cli.session_state import SessionState
@@ -21,14 +32,15 @@ from scenecypher.cli.worlds import (
     TRUTH,
     WORLD_HELP,
     WORLDS,
+    needs_eyes,
     next_line,
     world_behind,
     world_options,
 )
 from scenecypher.errors import InputError, SceneCypherError
-from scenecypher.settings import Settings
 
 PROMPT: Final = "> "
+CALL_BEGUN: Final = re.compile(r"(\w+)\(([^()]*)$")
 REMEMBERED: Final = 1_000
 """Number of input lines kept for the next session."""
 
@@ -48,37 +60,49 @@ def session(
     human: Annotated[bool, typer.Option("--human", help="The same as --world human.")] = False,
     world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
+    query_timeout: QueryTimeout = None,
+    model_timeout: ModelTimeout = None,
+    engine_timeout: EngineTimeout = None,
 ) -> None:
-    """Work with a scene line by line: questions, Cypher, actions, plans. `help` lists the commands."""
+    """Work with a scene line by line: questions, Cypher, actions, plans. `help` lists the commands.
+
+    Lines from a file or a pipe are all run; if one was refused or failed, the exit code is 1.
+    """
     from scenecypher.planner.belief import find_or_create_belief
     from scenecypher.planner.methods import recipe_named
+    from scenecypher.planner.staging import NoModel
 
     recipe_named(method)
     of = world_options("human" if human else world, observer)
-    with open_store() as store, opened_model() as model:
-        info = store.find(scene)
-        behind = world_behind(store, info, of=of, actor="person", model=model)
-        believed = find_or_create_belief(store, info) if belief or not of.is_plain else None
-        state = SessionState(store, info, method, model, believed, behind, is_elsewhere=of.world != SCENE)
+    with open_database(
+        query_timeout_s=query_timeout, model_timeout_s=model_timeout, engine_timeout_s=engine_timeout
+    ) as db:
+        info = db.store.find(scene)
+        model = db.model() if needs_eyes(of) else NoModel()
+        behind = world_behind(db.store, info, of=of, actor="person", model=model)
+        believed = find_or_create_belief(db.store, info) if belief or not of.is_plain else None
+        state = SessionState(db, info, method, believed, behind, is_elsewhere=of.world != SCENE)
         output().print(f"{state.known.name}, version {state.known.version}; `help` lists the commands", markup=False)
         with _lines(state) as read:
-            run_session(state, read)
+            failed = run_session(state, read)
+    if failed and not sys.stdin.isatty():
+        raise typer.Exit(1)
 
 
-def run_session(state: SessionState, read: Read) -> None:
-    """Run line after line until the end of input or Quit. Errors are printed, and the session continues."""
+def run_session(state: SessionState, read: Read) -> int:
+    """Run line after line until the end of input or Quit; return how many failed. Their errors are printed."""
+    failed = 0
     while True:
         try:
             run_line(state, read())
         except (EOFError, Quit):
-            return
+            return failed
         except KeyboardInterrupt:
             state.plan = None
             errors().print("stopped; what was done is in the history, and nothing is half done")
         except SceneCypherError as error:
-            title = "refused:" if error.exit_code == 1 else "error:"
-            errors().print(f"[bold red]{title}[/]", end=" ")
-            errors().print(str(error), markup=False, highlight=False)
+            failed += 1
+            print_error(error)
 
 
 @contextmanager
@@ -87,12 +111,12 @@ def _lines(state: SessionState) -> Iterator[Read]:
     if not sys.stdin.isatty():
         yield next_line
         return
-    with _editing([*COMMANDS, *state.completions()], Settings().home / "session_history"):
+    with _editing(state.signatures(), state.node_ids(), state.db.settings.home / "session_history"):
         yield lambda: input(PROMPT)
 
 
 @contextmanager
-def _editing(words: Sequence[str], file: Path) -> Iterator[None]:
+def _editing(signatures: Mapping[str, str], node_ids: Sequence[str], file: Path) -> Iterator[None]:
     """Use the standard library's line editor if Python has it (not on Windows)."""
     try:
         import readline
@@ -100,7 +124,8 @@ def _editing(words: Sequence[str], file: Path) -> Iterator[None]:
         yield
         return
     readline.set_completer_delims(" (),")
-    readline.set_completer(completer(words))
+    before = partial(_before_cursor, readline)
+    readline.set_completer(completer(signatures, node_ids, before))
     readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
     with _history_errors(file):
         if file.exists():
@@ -123,11 +148,29 @@ def _history_errors(file: Path) -> Iterator[None]:
         raise InputError(msg) from error
 
 
-def completer(words: Sequence[str]) -> Callable[[str, int], str | None]:
-    """Return readline's completion function: the n-th word that begins with a text."""
+def completer(
+    signatures: Mapping[str, str], node_ids: Sequence[str], before: Callable[[], str]
+) -> Callable[[str, int], str | None]:
+    """Return readline's completion function: the n-th word that begins with a text.
+
+    `before` returns the line up to that text. In an action's brackets words are node ids, with what follows them.
+    """
+    calls = [f"{name}()" if text.endswith("()") else f"{name}(" for name, text in signatures.items()]
 
     def complete(text: str, number: int) -> str | None:
+        call = CALL_BEGUN.search(before())
+        if call is None or call[1] not in signatures:
+            words = [*COMMANDS, *calls, *node_ids]
+        else:
+            is_last = call[2].count(",") == signatures[call[1]].count(",")
+            words = [node_id + (")" if is_last else ", ") for node_id in node_ids]
         fitting = [word for word in words if word.startswith(text)]
         return fitting[number] if number < len(fitting) else None
 
     return complete
+
+
+def _before_cursor(readline: ModuleType) -> str:
+    """Return the line up to the word that is completed."""
+    line: str = readline.get_line_buffer()
+    return line[: readline.get_begidx()]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.context import checked_utf8, counted, open_gate, output
+from scenecypher.cli.context import checked_utf8, counted, output
 from scenecypher.cli.session_slips import check_question
 from scenecypher.cli.session_state import SessionState
 from scenecypher.errors import InputError, RejectedError
@@ -24,8 +24,9 @@ CYPHER: Final = re.compile(
 )
 """Cypher, recognized by its first words. Writing clauses are included: the gate refuses them."""
 ACTION: Final = re.compile(r"[^\W\d][\w-]*\s*\(.*\)")
-BARE: Final = re.compile(r"(\w+)(?:\(\))?[.!;]*")
-"""A word alone, as people end it: ``quit;``, ``exit()``."""
+BARE: Final = re.compile(r"[:/\\]?(\w+|\?)(?:\(\))?[.!;]*")
+"""A word alone, as people write it: ``quit;``, ``exit()``, ``:help``."""
+ALIASES: Final = {"?": "help", "h": "help", "q": "quit", "bye": "quit"}
 STEPS: Final = 30
 NUMBER: Final = "[N]"
 
@@ -56,8 +57,9 @@ def run_line(state: SessionState, line: str) -> None:
     if not word:
         return
     bare = BARE.fullmatch(line)
-    if bare and bare[1].casefold() in COMMANDS:
-        COMMANDS[bare[1].casefold()].run(state, "")
+    alone = ALIASES.get(bare[1].casefold(), bare[1].casefold()) if bare else ""
+    if alone in COMMANDS:
+        COMMANDS[alone].run(state, "")
     elif command is not None and command.is_meant(rest):
         command.run(state, rest.strip())
     elif command is not None and rest.strip().removeprefix("-").isdecimal():
@@ -73,12 +75,11 @@ def run_line(state: SessionState, line: str) -> None:
 
 def _ask(state: SessionState, question: str) -> None:
     from scenecypher.cli.ask import final_retrieval, show_retrieval
-    from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.retriever import Retriever
 
     if not question:
         raise InputError("the question is missing; write it after `ask`")
-    retriever = Retriever(state.model, open_gate(state.store), Enumerator(state.store.database))
+    retriever = Retriever(state.db.model(), state.db.gate, state.db.enumerator)
     found = final_retrieval(retriever.stream(question, state.known))
     state.last = [found.cypher or "no query answers that", found.answer]
     show_retrieval(found)
@@ -86,10 +87,9 @@ def _ask(state: SessionState, question: str) -> None:
 
 def _query(state: SessionState, cypher: str) -> None:
     from scenecypher.cli.query import print_answer
-    from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.reader import SceneReader
 
-    print_answer(SceneReader(open_gate(state.store), Enumerator(state.store.database), state.known).run(cypher))
+    print_answer(SceneReader(state.db.gate, state.db.enumerator, state.known).run(cypher))
 
 
 def _act(state: SessionState, action: str) -> None:
@@ -129,16 +129,17 @@ def setting_of(state: SessionState, text: str) -> SessionSetting:
     known, instruction = _task_or_words(text)
     return SessionSetting(
         state.store,
-        open_gate(state.store),
+        state.db.gate,
         state.scene,
         instruction,
         state.method,
         goal=known.goal if known is not None and known.has_graph_goal else None,
         required_actions=known.action_goals if known is not None else (),
-        model=state.model if recipe_named(state.method).model else NoModel(),
+        model=state.db.model() if recipe_named(state.method).model else NoModel(),
         budget=Budget(known.budget + STEPS if known else STEPS),
         belief=state.belief is not None,
         world=state.world,
+        engine_timeout_s=state.db.settings.engine_timeout_s,
     )
 
 

@@ -12,7 +12,6 @@ from scenecypher.cli.session_view import event_line
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.chat.model import Model
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.planner.actions.macro import Macro
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from scenecypher.planner.actions.simulator import Simulator
     from scenecypher.planner.environment import Environment
     from scenecypher.planner.events import Event
+    from scenecypher.scenes import SceneDatabase
 
 
 @dataclass(slots=True)
@@ -31,10 +31,9 @@ class SessionState:
     each `undo` changed.
     """
 
-    store: SceneStore
+    db: SceneDatabase
     scene: SceneInfo
     method: str
-    model: Model
     belief: SceneInfo | None = None
     world: Environment | None = None
     is_elsewhere: bool = False
@@ -42,6 +41,11 @@ class SessionState:
     last: list[str] = field(default_factory=list)
     marks: list[dict[str, int]] = field(default_factory=list)
     undone: list[list[str]] = field(default_factory=list)
+
+    @property
+    def store(self) -> SceneStore:
+        """Return the store of the open database."""
+        return self.db.store
 
     @property
     def known(self) -> SceneInfo:
@@ -60,9 +64,9 @@ class SessionState:
             return {}
         return {action.name: action.signature for action in actions}
 
-    def completions(self) -> list[str]:
-        """Return the words that can be completed: actions, and the ids of the scene's nodes."""
-        return [*self.signatures(), *sorted(self.store.load(self.known.name).graph.nodes)]
+    def node_ids(self) -> list[str]:
+        """Return the ids of the scene's nodes, in order."""
+        return sorted(self.store.load(self.known.name).graph.nodes)
 
     def print_event(self, event: Event) -> None:
         """Print an event of a plan, and keep its explanation."""

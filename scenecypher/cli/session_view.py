@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, assert_never
 
-import typer
-
-from scenecypher.cli.context import counted, output
+from scenecypher.cli.context import counted, output, print_line
 
 if TYPE_CHECKING:
     from scenecypher.planner.events import (
@@ -30,17 +27,15 @@ def show_events(events: Iterable[Event], *, as_json: bool = False) -> Finished:
     """Print events as they happen; return the last one."""
     from scenecypher.planner.events import Finished, event_document
 
-    console = output()
-    with nullcontext() if as_json else console.status("deciding …"):
-        for event in events:
-            if as_json:
-                typer.echo(json.dumps(event_document(event), ensure_ascii=False))
-            else:
-                style, line = event_line(event)
-                if line:
-                    console.print(line, style=style, markup=False)
-            if isinstance(event, Finished):
-                return event
+    for event in events:
+        if as_json:
+            print_line(json.dumps(event_document(event), ensure_ascii=False))
+        else:
+            style, line = event_line(event)
+            if line:
+                output().print(line, style=style, markup=False)
+        if isinstance(event, Finished):
+            return event
     raise AssertionError
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from scenecypher.cli.context import errors, open_store, output
+from scenecypher.cli.context import EngineTimeout, errors, open_database, output
 from scenecypher.cli.tasks import File, TaskId, find_task, scene_of
 from scenecypher.errors import InputError
 
@@ -21,6 +21,7 @@ def pddl(
     into: Annotated[
         Path, typer.Option("--into", metavar="FOLDER", help="Where domain.pddl and problem.pddl are written.")
     ] = HERE,
+    engine_timeout: EngineTimeout = None,
     file: File = None,
 ) -> None:
     """Write a task as PDDL in the form that `plan --method symbolic` tries first: ground actions near the goal."""
@@ -31,10 +32,10 @@ def pddl(
     found = find_task(task_id, file)
     if not found.task.has_graph_goal:
         raise InputError(f"{task_id} has no goal on the graph: choose one of `scenecypher tasks list --goal graph`")
-    with open_store() as store:
-        info = scene_of(store, scene, found)
-        question = PlanRequest(found.task.goal, info.vocabulary)
-        domain, problem = export_pddl(question, part_reader(store.database, info, found.task.goal))
+    with open_database(engine_timeout_s=engine_timeout) as db:
+        info = scene_of(db.store, scene, found)
+        question = PlanRequest(found.task.goal, info.vocabulary, db.settings.engine_timeout_s)
+        domain, problem = export_pddl(question, part_reader(db.store.database, info, found.task.goal))
     _write(into, {"domain.pddl": domain, "problem.pddl": problem})
     if found.task.action_goals:
         errors().print("the task's action goals are not part of the PDDL problem", style="yellow", markup=False)

@@ -52,6 +52,11 @@ def world_options(world: str, observer: str) -> WorldOptions:
     return WorldOptions(world, int(noisy[1]) if noisy else None)
 
 
+def needs_eyes(of: WorldOptions) -> bool:
+    """Return True if the world's pictures are read by a model."""
+    return of.world == "human"
+
+
 def world_behind(
     store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, model: Model
 ) -> Environment | None:

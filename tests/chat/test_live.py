@@ -203,9 +203,7 @@ def test_the_address_is_shown_without_its_password(serve: Serve) -> None:
 
 def test_settings_name_the_model(serve: Serve) -> None:
     _, server = serve(["hello"])
-    settings = Settings.model_validate(
-        {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": " k \n", "SCENECYPHER_MODEL": "scripted"}
-    )
+    settings = Settings(openai_base_url=server.base_url, openai_api_key=" k \n", model="scripted")
     with OpenAIModel.from_settings(settings) as model:
         assert model.session("any").reply(HELLO).model == "scripted"
     assert server.headers[0]["authorization"] == "Bearer k"

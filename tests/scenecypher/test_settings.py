@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from scenecypher.chat import OpenAIModel
 from scenecypher.db.gate import Limits
 from scenecypher.errors import InputError
-from scenecypher.settings import Settings
+from scenecypher.settings import Settings, variable_of
 
 LIMITS = (
     *("TIMEOUT_S", "PLANNING_S", "ROWS", "ROW_BYTES", "BYTES"),
@@ -50,9 +51,43 @@ def test_a_time_that_can_not_be_is_the_users_to_mend(monkeypatch: pytest.MonkeyP
 def test_a_file_of_settings_that_is_no_text_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_bytes(b"SCENECYPHER_MODEL=\xff\n")
-    monkeypatch.setitem(Settings.model_config, "env_file", file)
+    monkeypatch.setattr(Settings, "env_file", file)
     with pytest.raises(InputError, match="not UTF-8"):
         Settings()
+
+
+def test_an_unknown_name_is_the_users_to_mend() -> None:
+    with pytest.raises(InputError, match=r"no setting 'query_timeout' \(did you mean 'query_timeout_s'"):
+        Settings(query_timeout=3)
+
+
+def test_what_is_given_comes_before_the_environment_and_that_before_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / ".env"
+    file.write_text(
+        "SCENECYPHER_MODEL=of-file\nSCENECYPHER_RETRY_S=3\nNEO4J_USERNAME=ann\nscenecypher_heap_mb=300\nOTHER=1\n"
+    )
+    monkeypatch.setattr(Settings, "env_file", file)
+    monkeypatch.setenv("SCENECYPHER_MODEL", "of-environment")
+    monkeypatch.setenv("SCENECYPHER_RETRY_S", "4")
+    monkeypatch.setenv("NEO4J_USERNAME", "")
+    settings = Settings(retry_s=5)
+    assert (settings.model, settings.retry_s, settings.heap_mb) == ("of-environment", 5, 300)
+    assert settings.neo4j_username == "ann", "an empty variable sets nothing"
+    with pytest.raises(InputError, match=r"^retry_s is '-1': input should be .*; correct it$"):
+        Settings(retry_s=-1)
+
+
+def test_every_time_limit_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = [name for name in Settings.model_fields if name.endswith("_timeout_s")]
+    assert limits == [f"{it}_timeout_s" for it in ("model", "query", "engine", "connect", "read", "commit")]
+    for number, name in enumerate(limits, 1):
+        monkeypatch.setenv(variable_of(name), str(number))
+    settings = Settings(openai_api_key="k", model_retries=0)
+    assert [getattr(settings, name) for name in limits] == [1, 2, 3, 4, 5, 6]
+    with OpenAIModel.from_settings(settings) as model:
+        assert (model._endpoint.timeout_s, model._endpoint.tries) == (1, 1)
 
 
 def test_each_setting_has_its_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

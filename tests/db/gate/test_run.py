@@ -41,9 +41,9 @@ class RecordingDatabase(Database):
         with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
-    def read_record(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+    def read_row(self, text: LiteralString, parameters: Mapping[str, Any]) -> Record | None:
         self.texts.append(text)
-        return super().read_record(text, parameters, timeout_s=timeout_s)
+        return super().read_row(text, parameters)
 
 
 @pytest.fixture

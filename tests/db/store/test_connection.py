@@ -32,6 +32,7 @@ from scenecypher.errors import (
     ServiceError,
 )
 from scenecypher.settings import Settings
+from tests.proxy import proxied
 
 LONG: Final[LiteralString] = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 99 RETURN count(*)"
 GREEDY: Final[LiteralString] = """
@@ -129,10 +130,13 @@ def test_connect_uses_the_named_server_and_closes_what_it_cannot_use(address: Ad
         neo4j_uri=address.uri,
         neo4j_username=address.username,
         neo4j_password=address.password,
+        read_timeout_s=4,
+        commit_timeout_s=5,
     )
     told: list[str] = []
     with connect(settings, tell=told.append) as database:
         assert database.address == address
+        assert (database.read_timeout_s, database.commit_timeout_s) == (4, 5)
     with pytest.raises(DatabaseUnavailable):
         connect(settings.model_copy(update={"neo4j_password": None}), tell=told.append)
     assert told == []
@@ -199,6 +203,60 @@ def test_a_transaction_ends_at_its_time_limit(database: Database) -> None:
     with pytest.raises(QueryTimeout, match="time limit"):
         database.read(lambda tx: tx.run(LONG).consume(), timeout_s=1)
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(("retry_s", "tries"), [(0.0, 1), (15.0, 2)])
+def test_a_read_that_was_too_slow_runs_once_more(address: Address, retry_s: float, tries: int) -> None:
+    tried: list[int] = []
+
+    def work(tx: ManagedTransaction) -> int:
+        tried.append(1)
+        if len(tried) < 2:
+            tx.run(LONG).consume()
+        return len(tried)
+
+    with Database(address, retry_s=retry_s, read_timeout_s=0.5) as database:
+        if tries == 2:
+            assert database.read(work) == 2
+        else:
+            with pytest.raises(QueryTimeout):
+                database.read(work)
+    assert len(tried) == tries
+
+
+def test_a_time_limit_names_the_setting_that_grants_more(address: Address) -> None:
+    with Database(address, read_timeout_s=0.3, commit_timeout_s=0.3, retry_s=0) as database:
+        calls: list[tuple[str, Callable[[], object]]] = [
+            ("READ", lambda: database.read(lambda tx: tx.run(LONG).consume())),
+            ("READ", lambda: database.read_row(LONG, {})),
+            ("READ", lambda: database.run_autocommit(LONG, {}, limit="read")),
+            ("COMMIT", lambda: database.write(lambda tx: tx.run(LONG).consume())),
+            ("COMMIT", lambda: database.run_autocommit(LONG, {})),
+        ]
+        for limit, call in calls:
+            with pytest.raises(QueryTimeout, match=f"or raise SCENECYPHER_{limit}_TIMEOUT_S$"):
+                call()
+
+
+def test_a_row_is_read_in_one_round_trip_and_again_if_its_connection_breaks(address: Address) -> None:
+    with proxied(address, b"RETURN 7") as (proxy, through), Database(through) as database:
+        database.reach()
+        before = proxy.round_trips
+        assert database.read_row("RETURN 8 AS n", {}) == database.read_row("UNWIND [8] AS n RETURN n", {})
+        assert proxy.round_trips == before + 2
+        proxy.lose("request")
+        row = database.read_row("RETURN 7 AS n", {})
+        assert row is not None
+        assert (row["n"], proxy.lost) == (7, 1)
+
+
+def test_what_is_closed_says_so(address: Address) -> None:
+    database = Database(address)
+    database.reach()
+    database.close()
+    for call in (database.verify, database.reach, lambda: database.read_row("RETURN 1", {})):
+        with pytest.raises(InputError, match="this connection is closed"):
+            call()
 
 
 def test_a_memory_limit_is_not_retried(database: Database) -> None:

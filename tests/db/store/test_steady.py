@@ -20,7 +20,7 @@ from scenecypher.db.store import publish
 from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.commit import Intent, read_named, write_delta
 from scenecypher.db.store.condition_check import check_goal
-from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.connection import Address, Database, TimeLimit
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.footprint import Footprint, ReadPlan
 from scenecypher.db.store.load import load_generation
@@ -55,10 +55,10 @@ class ReadingDatabase(Database):
     Community has no roles: it stands for a user of an Enterprise server who may only read.
     """
 
-    def _plain_session(self, access: str, **options: Any) -> Any:  # noqa: ARG002 - always READ
-        return super()._plain_session(READ_ACCESS, **options)
+    def _plain_session(self, access: str, limit: TimeLimit, **options: Any) -> Any:  # noqa: ARG002 - always READ
+        return super()._plain_session(READ_ACCESS, limit, **options)
 
-    def write(self, work: Callable[[ManagedTransaction], Any], *, timeout_s: float) -> Any:
+    def write(self, work: Callable[[ManagedTransaction], Any], *, timeout_s: float | None = None) -> Any:
         return self.read(work, timeout_s=timeout_s)
 
 
@@ -157,13 +157,13 @@ def test_an_own_commit_is_known_without_a_look(
 ) -> None:
     store.commit(scene, SOILED, actor="t", action="soil")
     looks: list[str] = []
-    read_record = database.read_record
+    read_row = database.read_row
 
-    def counted(text: Any, parameters: Any, *, timeout_s: float) -> Any:
+    def counted(text: Any, parameters: Any) -> Any:
         looks.append(text)
-        return read_record(text, parameters, timeout_s=timeout_s)
+        return read_row(text, parameters)
 
-    monkeypatch.setattr(database, "read_record", counted)
+    monkeypatch.setattr(database, "read_row", counted)
     assert read_steadily(database, scene, lambda: "read") == ("read", 1)
     assert len(looks) == 1
 

@@ -215,7 +215,7 @@ def _read(address: Address, stop: Any, results: Any, progress: Any, given: tuple
 
 def _kind_of_read(database: Database, ref: Ref, look: Look) -> str | None:
     """Return how a read differs from what its version has, None if it does not. Raises SceneChanging."""
-    read = partial(database.read_record, look.text, {"key": ref.key}, timeout_s=TIMEOUT_S)
+    read = partial(database.read_row, look.text, {"key": ref.key})
     record, version = read_steadily(database, ref, read, tries=1)
     return look.kind_of(record["found"], record["rows"], version) if record else "missing"
 

@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 import pytest
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.belief import find_or_create_belief
 from tests.pictures import table
@@ -86,13 +86,14 @@ def test_json_has_the_findings(
     ],
 )
 def test_what_can_not_be_observed_is_said(
-    at: str, content: bytes, said: tuple[int, str], scene: SceneInfo, command: RunCommand
+    at: str, content: bytes, said: tuple[int, str], scene: SceneInfo, *, store: SceneStore, command: RunCommand
 ) -> None:
     with NamedTemporaryFile() as file:
         file.write(content)
         file.flush()
         seen = command("observe", scene.name, file.name, "--at", at)
     assert (seen.code, said[1] in seen.err) == (said[0], True), seen.err
+    assert lookup_scene(store.database, f"{scene.name}@belief") is None, "no belief is left behind"
 
 
 def test_perturb_is_one_commit_and_leaves_the_belief(scene: SceneInfo, store: SceneStore, command: RunCommand) -> None:

@@ -8,17 +8,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from scenecypher.cli.app import run_command_line
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation
-from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.datasets import dataset
 from scenecypher.planner.belief import belief_scene
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home as kitchen
@@ -126,6 +129,41 @@ def test_without_a_model_it_says_how_to_set_one_up(
     said = capsys.readouterr().err
     assert "OPENAI_API_KEY" in said
     assert "OPENAI_BASE_URL" in said
+
+
+@pytest.mark.parametrize("options", [("--belief",), ("--method", "lookplangraph"), ("--world", "human")])
+def test_without_a_model_no_belief_is_left_behind(
+    store: SceneStore, environment: dict[str, str], capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    assert run_command_line(["plan", world.name, TASK, *options]) == 2
+    assert "OPENAI_API_KEY" in capsys.readouterr().err
+    assert lookup_scene(store.database, f"{world.name}@belief") is None
+
+
+def test_a_model_that_is_too_slow_says_which_option_helps(
+    home: SceneInfo, model: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model([Stall()])
+    monkeypatch.setenv("SCENECYPHER_MODEL_RETRIES", "0")
+    assert run_command_line(["plan", home.name, TASK, "--model-timeout", "0.5"]) == 2
+    said = capsys.readouterr().err
+    assert "gave no answer within 0.5 s, asked once" in said
+    assert "raise SCENECYPHER_MODEL_TIMEOUT_S (`--model-timeout`)" in said
+
+
+def test_an_engine_that_is_too_slow_says_that_it_is_the_clock_and_which_option_helps(
+    store: SceneStore, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("unified_planning", reason="needs `pip install 'scenecypher[pddl]'`")
+    task, imported = next(dataset("homes").tasks()), next(dataset("homes").scenes())
+    name = f"test/{uuid4().hex}"
+    store.put(replace(imported, name=name))
+    options = ("--task", task.id, "--method", "symbolic", "--engine-timeout", "0.000001")
+    assert run_command_line(["plan", name, *options]) == 1
+    said = capsys.readouterr().out
+    assert "no plan within 1e-06 s on the clock" in said
+    assert "raise SCENECYPHER_ENGINE_TIMEOUT_S (`plan --engine-timeout`)" in said
 
 
 def test_an_unknown_method_is_bad_input(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:

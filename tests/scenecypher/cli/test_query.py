@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -16,10 +17,14 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.gate.judge import OPERATORS
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.reader import SceneReader
+from tests.proxy import proxied
 
+ROUND_TRIPS = 5
+"""Find the scene, plan the query, see its version, run it, and see the version again."""
 CUPS = "MATCH (c:Object {class: 'cup'}) RETURN c.name AS cup, c.states AS states ORDER BY cup"
 
 
@@ -52,6 +57,22 @@ def test_rows_are_a_table(scene: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert first == 'a [red]cup[/]  ["dirty"]', "text is printed as it is"
     assert second.startswith("plain cup")
     assert last.startswith("2 rows at version 0")
+
+
+def test_a_query_takes_few_round_trips_and_looks_at_no_index(
+    scene: str, address: Address, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with proxied(address) as (proxy, through):
+        with Database(through) as database:
+            database.reach()
+        greeting, proxy.round_trips = proxy.round_trips, 0
+        monkeypatch.setenv("NEO4J_URI", through.uri)
+        with caplog.at_level(logging.DEBUG, logger="neo4j.io"):
+            assert run_command_line(["query", scene, CUPS]) == 0
+    sent = [record.getMessage() for record in caplog.records if "C: RUN" in record.getMessage()]
+    assert proxy.round_trips - greeting == len(sent), "no transaction that is begun and committed apart"
+    assert len(sent) <= ROUND_TRIPS
+    assert [text for text in sent if "SHOW" in text] == []
 
 
 def test_rows_are_json(scene: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,97 @@
+"""Constraints and indexes made by several processes at once, on a server that has none of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Final, LiteralString
+
+import pytest
+
+from scenecypher.db.schema import definitions
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.prepare import prepare
+from tests.sampling import FULL
+
+PROCESSES: Final = 8
+ROUNDS: Final = 20 if FULL else 1
+NAMES: Final = frozenset(name for name, _ in definitions())
+
+PREPARER: Final = """
+import json, sys
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.prepare import prepare
+with Database(Address(**json.loads(sys.stdin.readline()))) as database:
+    database.reach()
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        try:
+            print(json.dumps(prepare(database)), flush=True)
+        except Exception as error:
+            print(repr(error), flush=True)
+"""
+
+
+@pytest.fixture
+def bare(database: Database) -> Iterator[Database]:
+    """Yield the server of this run, whose constraints and indexes may be dropped; they are there again afterwards."""
+    if os.environ.get("SCENECYPHER_TEST_DB") == "uri":
+        pytest.skip("the server is shared with other workers, which need its indexes")
+    yield database
+    prepare(database)
+
+
+def index_names(database: Database) -> frozenset[str]:
+    """Return the names of all indexes; a constraint's index has its name."""
+    return frozenset(database.read(lambda tx: [row["name"] for row in tx.run("SHOW INDEXES YIELD name RETURN name")]))
+
+
+def drop_all(database: Database) -> None:
+    for name, definition in definitions():
+        what: LiteralString = "CONSTRAINT" if "CONSTRAINT" in definition else "INDEX"
+        statement: LiteralString = "DROP " + what + " " + name + " IF EXISTS"
+        database.write(lambda tx, text=statement: tx.run(text).consume())  # type: ignore[misc]
+
+
+def test_eight_processes_prepare_a_bare_server_at_once(bare: Database, address: Address) -> None:
+    with ExitStack() as running:
+        preparers = [running.enter_context(preparer(address)) for _ in range(PROCESSES)]
+        for number in range(ROUNDS):
+            drop_all(bare)
+            assert not NAMES & index_names(bare)
+            for each in preparers:
+                tell(each, "prepare")
+            answers = [heard(each) for each in preparers]
+            assert [answer for answer in answers if not answer.startswith("[")] == [], f"round {number}"
+            made = [name for answer in answers for name in json.loads(answer)]
+            assert {*made} == NAMES
+            assert index_names(bare) >= NAMES
+
+
+def test_a_prepared_server_is_left_alone(bare: Database) -> None:
+    prepare(bare)
+    assert prepare(bare) == []
+
+
+def preparer(address: Address) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", PREPARER], stdin=pipe, stdout=pipe, text=True)
+    tell(process, json.dumps(asdict(address)))
+    assert heard(process) == "ready"
+    return process
+
+
+def tell(process: subprocess.Popen[str], line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+
+
+def heard(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
