@@ -6,7 +6,7 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -134,18 +134,20 @@ def _for_each(bring: Callable[[int, Progress], None], count: int, progress: Prog
     if count == 1:
         bring(0, progress)
         return
-    ended = Event()
+    stopped = Event()
 
     def check(_done: int, _total: int) -> None:
-        if ended.is_set():
+        if stopped.is_set():
             raise _EndedEarly
 
     with ThreadPoolExecutor(workers) as pool:
         try:
-            for done, _ in enumerate(pool.map(lambda number: bring(number, check), range(count)), 1):
+            waiting = [pool.submit(bring, number, check) for number in range(count)]
+            for done, ended in enumerate(as_completed(waiting), 1):
+                ended.result()
                 progress(done, count)
         finally:
-            ended.set()
+            stopped.set()
             pool.shutdown(cancel_futures=True)
 
 
