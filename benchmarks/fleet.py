@@ -49,7 +49,6 @@ SHOW SETTINGS 'server.memory.pagecache.size', 'db.memory.transaction.max', 'dbms
 YIELD name, value RETURN name, value
 """
 DATA_FOLDER: Final[LiteralString] = "SHOW SETTINGS 'server.directories.data' YIELD value RETURN value"
-CHECKPOINT: Final[LiteralString] = "CALL db.checkpoint()"
 PROCESS: Final[LiteralString] = (
     "CALL dbms.queryJmx('java.lang:type=Runtime') YIELD attributes RETURN attributes.Pid.value"
 )
@@ -170,9 +169,8 @@ def _memory(database: Database) -> float:
 
 
 def _disk_mib(database: Database) -> float:
-    """Return the size of the server's databases without their logs, in MiB; 0 if they are not on this machine."""
-    _rows(database, CHECKPOINT)
-    files = (Path(_one(database, DATA_FOLDER)) / "databases").rglob("*")
+    """Return the size of the server's databases and their logs in MiB, 0 if they are not on this machine."""
+    files = Path(_one(database, DATA_FOLDER)).rglob("*")
     return sum(file.stat().st_size for file in files if file.is_file()) / MIB
 
 
