@@ -14,6 +14,7 @@ from benchmarks import (
     engine_steps,
     episodes,
     flat,
+    fleet,
     hostile,
     planning,
     reading,
@@ -48,5 +49,6 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "homes": scale.home_imports,
     "million": scale.million,
     "flat": flat.flat,
+    "fleet": fleet.fleet,
 }
 """Benchmarks by name; each function creates and deletes its own scenes, and its docstring says what it compares."""

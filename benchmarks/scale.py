@@ -81,16 +81,20 @@ def million(database: Database) -> Iterator[Measurement]:
 
 def import_in_subprocess(address: Address, name: str, *, nodes: int = MILLION) -> Mapping[str, Any]:
     """Import a crowd in a subprocess and return what `benchmarks.crowd` prints."""
-    environment = {
+    command = [sys.executable, "-m", "benchmarks.crowd", name, str(nodes)]
+    done = subprocess.run(  # noqa: S603 - our own module
+        command, env=environment_of(address), check=True, stdout=subprocess.PIPE, text=True, timeout=CHILD_TIMEOUT_S
+    )
+    took: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return took
+
+
+def environment_of(address: Address) -> dict[str, str]:
+    """Return the environment of a process that connects to this server."""
+    return {
         **os.environ,
         "NEO4J_URI": address.uri,
         "NEO4J_USERNAME": address.username,
         "NEO4J_PASSWORD": address.password,
         "NEO4J_DATABASE": address.database,
     }
-    command = [sys.executable, "-m", "benchmarks.crowd", name, str(nodes)]
-    done = subprocess.run(  # noqa: S603 - our own module
-        command, env=environment, check=True, stdout=subprocess.PIPE, text=True, timeout=CHILD_TIMEOUT_S
-    )
-    took: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return took

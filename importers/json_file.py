@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,7 @@ MAX_DEPTH: Final = 100
 """The greatest depth of nested lists and maps; a scene needs seven."""
 TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
 
+_NESTING: Final = frozenset({dict, list})
 _OTHER_ENCODINGS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -76,16 +77,17 @@ def _decoded(path: Path) -> str:
 
 
 def _too_deep(value: Any) -> bool:
-    level = [value]
+    level = [value] if type(value) in _NESTING else []
     for _ in range(MAX_DEPTH):
-        level = [inner for outer in level for inner in _within(outer) if isinstance(inner, dict | list)]
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _NESTING
+        ]
         if not level:
             return False
     return True
-
-
-def _within(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _first_repeated(pairs: Sequence[tuple[str, Any]]) -> str:

@@ -50,7 +50,7 @@ def graph_from_source(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
     problems: list[Problem] = []
     for index, node in enumerate(graph.nodes):
         try:
-            nodes.append(_node(node))
+            nodes.append(_node(node, ids[node.id]))
         except InvalidValue as error:
             problems.append((f".nodes[{index}]", str(error)))
     if problems:
@@ -94,8 +94,7 @@ def source_id(id_: str) -> int:
     return int(number)
 
 
-def _node(node: GraphNode) -> Node:
-    id_ = node_id(node.class_name, node.id)
+def _node(node: GraphNode, id_: str) -> Node:
     return Node(
         id_,
         kind_by_category(node.category, node.properties),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.db.graph.delta import (
@@ -78,9 +79,9 @@ def bounds_of(graph: SceneGraph) -> Bounds:
     found: dict[tuple[str, str], int] = {}
     for measure, names in (
         ("nodes", Counter(node.kind for node in graph.nodes.values())),
-        ("relations", Counter(relation.type for relation in graph.relations)),
-        ("out", _largest((relation.type, relation.source) for relation in graph.relations)),
-        ("in", _largest((relation.type, relation.target) for relation in graph.relations)),
+        ("relations", Counter(map(attrgetter("type"), graph.relations))),
+        ("out", _largest(map(attrgetter("type", "source"), graph.relations))),
+        ("in", _largest(map(attrgetter("type", "target"), graph.relations))),
     ):
         found.update(((measure, name), number) for name, number in names.items())
     for node in graph.nodes.values():

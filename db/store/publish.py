@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import IN_ORDER, SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import Role, SceneInfo, info_of
@@ -34,10 +34,14 @@ SET s += $facts,
 ADD_NODES: Final[LiteralString] = """
 UNWIND $rows AS row CREATE (n:Entity:$(row.kind)) SET n = row.values RETURN count(*) AS written
 """
+# Each end is looked up once a batch, not once a relation: rows name their ends by place in `ids`.
 ADD_RELATIONS: Final[LiteralString] = """
-UNWIND $rows AS row MATCH (a:Entity {scene: $key, id: row.source})
-UNWIND row.to AS to MATCH (b:Entity {scene: $key, id: to[1]})
-CREATE (a)-[:$(to[0])]->(b) RETURN count(*) AS written
+UNWIND range(0, size($ids) - 1) AS place MATCH (n:Entity {scene: $key, id: $ids[place]})
+WITH n ORDER BY place
+WITH collect(n) AS ends WHERE size(ends) = size($ids)
+UNWIND $rows AS row UNWIND row[2] AS target
+WITH ends[row[0]] AS a, row[1] AS type, ends[target] AS b
+CREATE (a)-[:$(type)]->(b) RETURN count(*) AS written
 """
 PUBLISH: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
@@ -89,6 +93,15 @@ class Header:
     leased: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """A transaction of an import: its statement, which returns the number `written`, and the number expected."""
+
+    statement: LiteralString
+    parameters: dict[str, Any]
+    size: int
+
+
 def publish(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> SceneInfo:
     """Write `graph` as a new generation and move the name to it; until then readers see the whole old one.
 
@@ -100,8 +113,8 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
     database.write(_create_transaction(key, graph, header), timeout_s=2 * database.commit_timeout_s)
     total = len(graph.nodes) + len(graph.relations)
     done = 0
-    for statement, rows, size in _batches(key, graph):
-        done += _write_batch(database, statement, key=key, rows=rows, size=size)
+    for batch in _batches(key, graph):
+        done += _write_batch(database, batch)
         if progress:
             progress(done, total)
     return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
@@ -174,12 +187,12 @@ def _publish_transaction(key: str, name: str) -> Callable[[ManagedTransaction], 
     return work
 
 
-def _batches(key: str, graph: SceneGraph) -> Iterator[tuple[LiteralString, list[dict[str, Any]], int]]:
-    nodes = list(graph.nodes.values())
-    for group in _chunks(nodes, NODES_PER_BATCH):
-        yield ADD_NODES, [node_row(key, node) for node in group], len(group)
-    for relations in _chunks(sorted(graph.relations), RELATIONS_PER_BATCH):
-        yield ADD_RELATIONS, relation_rows(relations), len(relations)
+def _batches(key: str, graph: SceneGraph) -> Iterator[_Batch]:
+    for nodes in _chunks(list(graph.nodes.values()), NODES_PER_BATCH):
+        yield _Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
+    for relations in _chunks(sorted(graph.relations, key=IN_ORDER), RELATIONS_PER_BATCH):
+        ids, rows = relation_rows(relations)
+        yield _Batch(ADD_RELATIONS, {"key": key, "ids": ids, "rows": rows}, len(relations))
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -187,16 +200,14 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _write_batch(
-    database: Database, statement: LiteralString, *, key: str, rows: list[dict[str, Any]], size: int
-) -> int:
+def _write_batch(database: Database, batch: _Batch) -> int:
     def work(tx: ManagedTransaction) -> int:
-        written: int = tx.run(statement, key=key, rows=rows).single(strict=True)["written"]
+        written: int = tx.run(batch.statement, batch.parameters).single(strict=True)["written"]
         return written
 
     written = database.write(work, timeout_s=2 * database.commit_timeout_s)
-    if written != size:
-        msg = f"a batch wrote {written} of {size} rows; nothing was published, import again"
+    if written != batch.size:
+        msg = f"a batch wrote {written} of {batch.size} rows; nothing was published, import again"
         raise ServiceError(msg, retryable=True)
     return written
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -43,12 +43,18 @@ def node_from_record(record: graph.Node) -> Node:
     )
 
 
-def relation_rows(relations: Iterable[Relation]) -> list[dict[str, Any]]:
-    """Group relations by source, so that each source is matched once: ``{"source": …, "to": [[type, target], …]}``."""
-    return [
-        {"source": source, "to": [[relation.type, relation.target] for relation in group]}
-        for source, group in groupby(sorted(relations), key=attrgetter("source"))
+def relation_rows(relations: Sequence[Relation]) -> tuple[list[str], list[list[Any]]]:
+    """Return the ids of the ends of sorted `relations`, and by source and type ``[source, type, [target, …]]``.
+
+    In these rows an end is its place among the ids.
+    """
+    ids = list(dict.fromkeys(end for relation in relations for end in (relation.source, relation.target)))
+    place = {node_id: number for number, node_id in enumerate(ids)}
+    rows = [
+        [place[source], type_, [place[relation.target] for relation in group]]
+        for (source, type_), group in groupby(relations, key=attrgetter("source", "type"))
     ]
+    return ids, rows
 
 
 def to_driver(value: Value | None) -> Any:

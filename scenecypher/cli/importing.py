@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Event
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -19,7 +22,12 @@ from scenecypher.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
+    from scenecypher.db.store.publish import Progress
     from scenecypher.db.store.scene_store import SceneStore
+
+WRITERS: Final = 2
+"""Scenes imported at once, each in memory: while one is read, the server writes another."""
+COLLECTOR_THRESHOLDS: Final = (50_000, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +41,19 @@ class Source:
 
 @dataclass(slots=True)
 class ImportReport:
-    """The outcome of each source so far."""
+    """The outcomes so far, by the source's number: facts about its scene, or its label and error."""
 
-    scenes: list[dict[str, Any]] = field(default_factory=list)
-    failures: list[tuple[str, InputError]] = field(default_factory=list)
+    outcomes: dict[int, dict[str, Any] | tuple[str, InputError]] = field(default_factory=dict)
+
+    @property
+    def scenes(self) -> list[dict[str, Any]]:
+        """Facts about the scenes, in the order of their sources."""
+        return [found for _, found in sorted(self.outcomes.items()) if isinstance(found, dict)]
+
+    @property
+    def failures(self) -> list[tuple[str, InputError]]:
+        """Labels and errors of the sources that failed, in their order."""
+        return [found for _, found in sorted(self.outcomes.items()) if isinstance(found, tuple)]
 
 
 def import_and_print(sources: Sequence[Source], *, dry_run: bool, as_json: bool) -> None:
@@ -96,28 +113,80 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
 
 
 def _import_all(sources: Sequence[Source], report: ImportReport, *, dry_run: bool) -> None:
-    done: dict[str, str] = {}
+    unlike = _refuse_same_names(sources)
     what = "checking" if dry_run else "importing"
-    with nullcontext() if dry_run else open_store() as store, progress_bar(what) as progress:
-        for count, source in enumerate(sources):
-            progress(count, len(sources))
+    with nullcontext() if dry_run else open_store() as store, progress_bar(what) as progress, _seldom_collecting():
+
+        def bring(number: int, progress: Progress) -> None:
             try:
-                _refuse_same_name(source, done)
-                report.scenes.append(_import_one(source, store, None if len(sources) > 1 else progress))
+                report.outcomes[number] = _import_one(unlike[number], store, progress)
             except InputError as error:
-                report.failures.append((source.label, error))
+                report.outcomes[number] = (unlike[number].label, error)
+
+        _for_each(bring, len(unlike), progress, workers=1 if dry_run else WRITERS)
 
 
-def _refuse_same_name(source: Source, done: dict[str, str]) -> None:
-    if source.name in done:
-        msg = f"{source.label} would be the scene {source.name} again, after {done[source.name]}; rename one of them"
-        raise InputError(msg)
-    done[source.name] = source.label
+def _for_each(bring: Callable[[int, Progress], None], count: int, progress: Progress, *, workers: int) -> None:
+    """Call `bring` with each number below `count`, several at once; a single one shows its own progress.
+
+    What one raises, or an interrupt, ends the others at their next batch.
+    """
+    if count == 1:
+        bring(0, progress)
+        return
+    stopped = Event()
+
+    def check(_done: int, _total: int) -> None:
+        if stopped.is_set():
+            raise _EndedEarly
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            waiting = [pool.submit(bring, number, check) for number in range(count)]
+            for done, ended in enumerate(as_completed(waiting), 1):
+                ended.result()
+                progress(done, count)
+        finally:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
 
 
-def _import_one(
-    source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
-) -> dict[str, Any]:
+class _EndedEarly(Exception):
+    """Another import failed or the person interrupted: what this one wrote stays unpublished."""
+
+
+@contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Collect garbage more seldom during the block: scenes are many objects, none of them in a cycle."""
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(*COLLECTOR_THRESHOLDS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+
+
+def _refuse_same_names(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources, with one that fails in place of each whose name an earlier one has."""
+    first: dict[str, Source] = {}
+    return [_checked_name(source, first.setdefault(source.name, source)) for source in sources]
+
+
+def _checked_name(source: Source, first: Source) -> Source:
+    if first is source:
+        return source
+    msg = f"{source.label} would be the scene {source.name} again, after {first.label}; rename one of them"
+    return replace(source, read=partial(fail, InputError(msg)))
+
+
+def fail(error: InputError) -> ImportedScene:
+    """Raise `error`, for a source that is known to fail."""
+    raise error
+
+
+def _import_one(source: Source, store: SceneStore | None, progress: Progress) -> dict[str, Any]:
     from scenecypher.db.store.catalog import checked_name, checked_new_name
 
     checked_name(source.name)

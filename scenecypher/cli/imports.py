@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from scenecypher.cli.importing import Source, files_at, import_and_print, sources_of_files
+from scenecypher.cli.importing import Source, fail, files_at, import_and_print, sources_of_files
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -143,17 +143,13 @@ def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
         try:
             scene = read_document(path)
         except InputError as error:
-            yield Source(str(path), path.name, partial(_fail, error))
+            yield Source(str(path), path.name, partial(fail, error))
         else:
             yield Source(str(path), scene.name, partial(_as_read, scene))
 
 
 def _as_read(scene: ImportedScene) -> ImportedScene:
     return scene
-
-
-def _fail(error: InputError) -> ImportedScene:
-    raise error
 
 
 def _of_level(level: str, seeds: Sequence[int]) -> Iterator[Source]:

@@ -19,16 +19,19 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import ACQUIRE, acquire
 from scenecypher.db.store.publish import (
+    ADD_RELATIONS,
     CREATE_SCENE,
     DROP_RELATIONS,
     RELATIONS_PER_BATCH,
     Header,
+    _Batch,
     _drop,
+    _write_batch,
     delete_generation,
     publish,
 )
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import InputError, SceneNotFound, SceneReplaced
+from scenecypher.errors import InputError, SceneNotFound, SceneReplaced, ServiceError
 from tests.strategies import scene_graphs
 
 
@@ -138,6 +141,18 @@ def test_a_crash_between_batches_leaves_the_old_scene_whole(store: SceneStore, d
     with pytest.raises(Crash):
         publish(database, big(), Header(name, "generic"), progress=crash)
     assert store.load(name).graph == small()
+
+
+def test_a_batch_that_lacks_an_end_writes_nothing(store: SceneStore) -> None:
+    """Rows name ends by place: without the missing one, each later place would be another node."""
+    name = fresh()
+    graph = small()
+    store.put(ImportedScene(name, graph))
+    key, (one, other, *_) = store.find(name).key, sorted(graph.nodes)
+    parameters = {"key": key, "ids": [one, "missing", other], "rows": [[0, "FACING", [2]]]}
+    with pytest.raises(ServiceError, match="wrote 0 of 1 rows"):
+        _write_batch(store.database, _Batch(ADD_RELATIONS, parameters, 1))
+    assert store.load(name).graph == graph
 
 
 def test_leftovers_and_retired_generations_are_deleted_after_a_grace_time(store: SceneStore) -> None:

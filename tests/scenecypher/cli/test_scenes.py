@@ -56,7 +56,9 @@ def test_a_name_is_no_markup_in_a_terminal(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setenv("FORCE_COLOR", "1")
     with progress_bar("copying kitchen[/]") as progress:
         progress(1, 2)
-    assert "copying kitchen[/]" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "copying kitchen[/]" in shown
+    assert "left:" in shown, "how long it will still take"
 
 
 def test_an_exported_scene_is_imported_exactly(
