@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, LiteralString
+from typing import Any, Final, LiteralString
 
 from neo4j import ManagedTransaction
 
@@ -15,6 +15,10 @@ from scenecypher.errors import InputError, NothingToRedo
 
 EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.version
+"""
+
+EVENTS_OF_OTHERS: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE 0 < e.version <= $until AND e.actor <> $actor RETURN e ORDER BY e.version
 """
 
 
@@ -46,19 +50,31 @@ class Revert:
 
 def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
     """Return the events of a scene with a version above `after`, oldest first."""
-    return [
-        Event(
-            version=e["version"],
-            at=e["at"].to_native(),
-            actor=e["actor"],
-            action=e["action"],
-            action_id=e["action_id"],
-            kind=e["kind"],
-            undoes=tuple(e["undoes"]),
-            delta=delta_from_json(e["delta"]),
-        )
-        for e in (record["e"] for record in tx.run(EVENTS, key=key, after=after))
-    ]
+    return [_event(record["e"]) for record in tx.run(EVENTS, key=key, after=after)]
+
+
+def read_events_of_others(tx: ManagedTransaction, key: str, *, actor: str, until: int) -> list[Event]:
+    """Return the events up to version `until` that are not by `actor`, oldest first, without undos of its events."""
+    found: list[Event] = []
+    versions: set[int] = set()
+    for event in (_event(record["e"]) for record in tx.run(EVENTS_OF_OTHERS, key=key, actor=actor, until=until)):
+        if event.kind == "act" or versions & {*event.undoes}:
+            found.append(event)
+            versions.add(event.version)
+    return found
+
+
+def _event(e: Any) -> Event:
+    return Event(
+        version=e["version"],
+        at=e["at"].to_native(),
+        actor=e["actor"],
+        action=e["action"],
+        action_id=e["action_id"],
+        kind=e["kind"],
+        undoes=tuple(e["undoes"]),
+        delta=delta_from_json(e["delta"]),
+    )
 
 
 def versions_in_effect(log: Sequence[Event]) -> frozenset[int]:

@@ -45,7 +45,10 @@ REPLICA_TRIES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The result of an import; `nodes` and `relations` count the scene after it, `changes` those of a re-import."""
+    """The result of an import; `nodes` and `relations` count the scene after it, `changes` those of a re-import.
+
+    `conflicts` are the facts, in words, on which a merged source and the scene contradict each other.
+    """
 
     name: str
     outcome: Literal["created", "updated", "replaced", "unchanged"]
@@ -53,6 +56,7 @@ class Imported:
     nodes: int
     relations: int
     changes: int = 0
+    conflicts: tuple[str, ...] = ()
 
 
 class SceneStore:
@@ -211,6 +215,13 @@ class SceneStore:
         """Return the events with a version above `after`, oldest first."""
         return self.database.read(
             lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=HISTORY_TIMEOUT_S
+        )
+
+    def history_of_others(self, scene: SceneInfo, *, actor: str) -> list[Event]:
+        """Return the events up to the scene's version that are not by `actor`, oldest first."""
+        return self.database.read(
+            lambda tx: history.read_events_of_others(tx, scene.key, actor=actor, until=scene.version),
+            timeout_s=HISTORY_TIMEOUT_S,
         )
 
     def undo(
