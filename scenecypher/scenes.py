@@ -18,6 +18,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.map_update import bring_in
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.home import Home, Services
@@ -128,11 +129,12 @@ class SceneDatabase:
         """Import a scene that was read or made in Python.
 
         An equal scene changes nothing, one that differs in few facts is brought up to date by one commit, any other
-        replaces the scene of that name. Raises InputError for a bad name.
+        replaces the scene of that name. A robot's map is merged: what others changed in the scene stays. Raises
+        InputError for a bad name.
         """
         self.store.prepare()
         named = scene if name is None else replace(scene, name=name)
-        return Home(self._services, self.store.put(named).name)
+        return Home(self._services, bring_in(self.store, named).name)
 
     # --- models and connections
 

@@ -75,10 +75,10 @@ def _apply_if_fitting(change: Change, nodes: dict[str, Node], relations: set[Rel
         case RemoveRelation(relation):
             relations.discard(relation)
         case SetKind() | SetProperty() | ChangeList():
-            node = nodes.get(change.id)
-            fitting = None if node is None else _fitting(node, change)
-            if node is not None and fitting is not None:
-                nodes[change.id] = apply_edit(node, fitting)
+            edited = nodes.get(change.id)
+            fitting = None if edited is None else _fitting(edited, change)
+            if edited is not None and fitting is not None:
+                nodes[change.id] = apply_edit(edited, fitting)
         case _:
             assert_never(change)
 

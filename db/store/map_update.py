@@ -66,13 +66,14 @@ class MapUpdater:
         if known is None or known.info.name != scene.name:
             return self._load(scene)
         events = self._store.history(known.info, after=known.info.version)
-        if events:
-            now = known.now
-            for event in events:
-                now = apply(now, event.delta)
-            known = replace(known, info=replace(known.info, version=events[-1].version), now=now)
-            self._known = known
-        return known
+        if any(event.kind != "act" for event in events):
+            return self._load(scene)
+        now = known.now
+        for event in events:
+            now = apply(now, event.delta)
+        version = events[-1].version if events else known.info.version
+        self._known = replace(known, info=replace(known.info, version=version), now=now)
+        return self._known
 
     def _load(self, scene: ImportedScene) -> _Known | None:
         info = lookup_scene(self._store.database, checked_name(scene.name))

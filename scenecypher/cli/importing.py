@@ -119,17 +119,24 @@ def _import_one(
     source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Any]:
     from scenecypher.db.store.catalog import checked_name, checked_new_name
+    from scenecypher.db.store.map_update import bring_in
 
     checked_name(source.name)
     scene = source.read()
-    facts = {"name": scene.name, "nodes": len(scene.graph.nodes), "relations": len(scene.graph.relations)}
+    facts: dict[str, Any] = {
+        "name": scene.name,
+        "nodes": len(scene.graph.nodes),
+        "relations": len(scene.graph.relations),
+        **({"notes": [*scene.notes]} if scene.notes else {}),
+    }
     if store is None:
         checked_new_name(scene.name, scene.role)
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
-    done = store.put(scene, progress=progress)
-    return facts | {"outcome": done.outcome, "version": done.version}
+    done = bring_in(store, scene, progress=progress)
+    told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}
+    return facts | {"outcome": done.outcome, "version": done.version} | told
 
 
 def _print(report: ImportReport, *, dry_run: bool, as_json: bool) -> None:
@@ -139,6 +146,10 @@ def _print(report: ImportReport, *, dry_run: bool, as_json: bool) -> None:
     for facts in report.scenes:
         size = f"{facts['nodes']:,} nodes, {facts['relations']:,} relations"
         output().print(f"{facts['name']}: {_counts(facts) if dry_run else facts['outcome']}, {size}", markup=False)
+        for note in facts.get("notes", ()):
+            errors().print(f"{facts['name']}: {note}", markup=False)
+        for conflict in facts.get("conflicts", ()):
+            errors().print(f"{facts['name']}: conflict: {conflict}", markup=False)
     for _, error in report.failures:
         errors().print(str(error), markup=False)
     if len(report.scenes) + len(report.failures) > 1:

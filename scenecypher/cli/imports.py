@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from scenecypher.cli.importing import Source, files_at, import_and_print, sources_of_files
+from scenecypher.cli.watching import watch_and_print
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -111,16 +112,36 @@ def networkx(
 
 @import_app.command()
 def dsg(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders or globs of spark-dsg JSON.")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH", help="Files, folders or globs of spark-dsg JSON.")
+    ] = None,
     *,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", metavar="FILE", help="Hydra's label space, which names label numbers.")
+    ] = None,
+    watch: Annotated[
+        Path | None,
+        typer.Option("--watch", metavar="FILE|DIR", help="Import each new version of one map as it is written."),
+    ] = None,
+    versions: Annotated[
+        int | None, typer.Option("--versions", min=1, help="With --watch: stop after this many versions.")
+    ] = None,
     only: Annotated[str | None, typer.Option("--only", metavar="NAME", help="Only this file, without .json.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import 3D scene graphs that Hydra or spark-dsg saved: objects, places, rooms, buildings, and where they are."""
     from scenecypher.importers import dsg as reader
+    from scenecypher.importers.label_space import read_labels
 
-    sources = list(sources_of_files(paths, reader.read_scene, prefix=reader.NAME_PREFIX, only=only))
+    if bool(paths) == (watch is not None):
+        raise InputError("give either the PATH of maps or a FILE or DIR to --watch")
+    read = partial(reader.read_scene, labels=read_labels(labels) if labels else None)
+    if watch is not None:
+        name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
+        watch_and_print(watch, partial(read, name=name), versions=versions, as_json=as_json)
+        return
+    sources = list(sources_of_files(paths or (), read, prefix=reader.NAME_PREFIX, only=only))
     import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
 
