@@ -18,7 +18,6 @@ from scenecypher.db.graph.change import (
     SetKind,
     SetProperty,
     apply_edit,
-    relation_text,
     value_of,
 )
 from scenecypher.db.graph.delta import Delta, diff, invert
@@ -102,12 +101,11 @@ class _Merging:
     """One merge: relations that go are decided first, then nodes, then relations that come."""
 
     def __init__(self, before: SceneGraph, after: SceneGraph, now: SceneGraph) -> None:
-        self._before, self._now = before, now
+        self._before, self._after, self._now = before, after, now
         self._changes = diff(before, after).changes
         self._present = set(now.nodes)
         self._kept: list[Change] = []
         self._conflicts: set[str] = set()
-        self._moved_by_others: dict[str, bool] = {}
 
     def merge(self) -> Merge:
         self._drop_relations()
@@ -163,20 +161,18 @@ class _Merging:
         missing = {relation.source, relation.target} - self._present
         if missing:
             self._conflicts.add(_gone(min(missing)))
-        elif self._is_moved_by_others(relation):
-            self._conflicts.add(f"{relation_text(relation)} is new in the source; others moved {relation.source!r}")
-        else:
+        elif not self._is_moved_by_others(relation):
             self._kept.append(AddRelation(relation))
 
     def _is_moved_by_others(self, relation: Relation) -> bool:
-        """Check if others changed where a node is, and not to where the source has it now."""
+        """Check if others changed where a node is that the source moved; a conflict unless to the same place."""
         node_id = relation.source
         if relation.type not in PLACING or node_id not in self._now:
             return False
-        if node_id not in self._moved_by_others:
-            places = _places(self._now, node_id)
-            self._moved_by_others[node_id] = places != _places(self._before, node_id)
-        return self._moved_by_others[node_id]
+        places = _places(self._now, node_id)
+        if places not in (_places(self._before, node_id), _places(self._after, node_id)):
+            self._conflicts.add(f"{node_id!r} is somewhere else in the source; others moved it")
+        return places != _places(self._before, node_id)
 
     def _edit(self, edit: Edit) -> None:
         node = self._now.nodes.get(edit.id)

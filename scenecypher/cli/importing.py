@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -20,6 +20,10 @@ from scenecypher.errors import DocumentError, InputError
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.scene_store import SceneStore
+
+
+JSON_LINES: Final = ".jsonl"
+"""Ending of files with one document a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +64,27 @@ def sources_of_files(
 ) -> Iterator[Source]:
     """Yield a source for each file, named after its path below the given folder; with `only`, the file of that stem.
 
-    `read` takes the file's path and its scene's `name`. Raises InputError if no file is found.
+    `read` takes the file's path and its scene's `name`; of a JSON Lines file each `line` is a source, NAME/LINE. Raises
+    InputError if no file is found.
     """
     files = list(files_at(paths, suffixes))
     chosen = [(path, folder) for path, folder in files if only in (None, path.stem)]
     if not chosen:
         raise InputError(f"none of the {len(files)} files is {only}{suffixes[0]}; leave out --only to import them all")
     for path, folder in chosen:
-        name = prefix + path.relative_to(folder).with_suffix("").as_posix()
+        yield from sources_of_file(path, read, name=prefix + path.relative_to(folder).with_suffix("").as_posix())
+
+
+def sources_of_file(path: Path, read: Callable[..., ImportedScene], *, name: str) -> Iterator[Source]:
+    """Yield the source of a file, or of each line of a JSON Lines file."""
+    if path.suffix != JSON_LINES:
         yield Source(str(path), name, partial(read, path, name=name))
+        return
+    from scenecypher.importers.json_file import json_lines
+
+    for line in json_lines(path):
+        line_name = f"{name}/{line.number}"
+        yield Source(f"{path}:{line.number}", line_name, partial(read, path, name=line_name, line=line))
 
 
 def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iterator[tuple[Path, Path]]:

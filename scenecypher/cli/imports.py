@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -10,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from scenecypher.cli.importing import Source, files_at, import_and_print, sources_of_files
+from scenecypher.cli.importing import (
+    JSON_LINES,
+    Source,
+    files_at,
+    import_and_print,
+    sources_of_file,
+    sources_of_files,
+)
 from scenecypher.cli.watching import watch_and_print
 from scenecypher.errors import InputError, did_you_mean
 
@@ -106,7 +114,8 @@ def networkx(
     from scenecypher.importers import networkx_json
 
     read = partial(networkx_json.read_scene, declare=_declared(declare or ()))
-    sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, only=only))
+    suffixes = (".json", JSON_LINES)
+    sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only))
     import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
 
@@ -268,12 +277,13 @@ def _of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source
 def _of_files(paths: Sequence[str], only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
     from scenecypher.importers import virtualhome
 
-    files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in files_at(paths)]
+    found = files_at(paths, (".json", JSON_LINES))
+    files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in found]
     wanted = {name for _, name in files} if only is None else {virtualhome.NAME_PREFIX + only}
     chosen = [(path, name) for path, name in files if name in wanted]
     if not chosen:
         msg = f"none of the {len(files)} files is {only}.json or file{only}.json; leave out --only to import them all"
         raise InputError(msg)
     for (path, name), part in product(chosen, parts):
-        read = partial(virtualhome.read_graph, path, name=name, part=part)
-        yield Source(str(path), virtualhome.part_name(name, part), read)
+        for source in sources_of_file(path, partial(virtualhome.read_graph, part=part), name=name):
+            yield replace(source, name=virtualhome.part_name(source.name, part))

@@ -256,7 +256,7 @@ def test_the_schema_matches_the_validation() -> None:
     assert set(schema["required"]) == {"format", "version", "name", "nodes"}
     node = schema["$defs"]["_NodeForm"]
     assert node["required"] == ["id", "kind", "name", "class"]
-    assert node["properties"]["kind"]["enum"] == ["Place", "Asset", "Object", "Agent", "Door"]
+    assert node["properties"]["kind"]["enum"] == ["Place", "Asset", "Object", "Agent", "Door", "Waypoint"]
     json.dumps(schema)
 
 
