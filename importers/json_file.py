@@ -57,7 +57,7 @@ def json_lines(path: Path) -> list[JsonLine]:
     found: list[JsonLine] = []
     start = 0
     for number, line in enumerate(read_bytes(path, max_bytes=FILE_BYTES).splitlines(keepends=True), 1):
-        found += [JsonLine(number, start, start + len(line))] if line.strip() else []
+        found += [JsonLine(number, start, start + len(line.rstrip()))] if line.strip() else []
         start += len(line)
     if not found:
         raise DocumentError(str(path), "line 1", "no line is here; give a file with one JSON document a line")
