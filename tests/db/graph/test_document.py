@@ -213,14 +213,14 @@ def test_all_problems_are_told_at_once() -> None:
 def test_one_bad_node_is_one_problem() -> None:
     nodes = [{"name": "tray"}, cup(id=7, kind="Objct", states=3), "mug"]
     relations = [["tray", "ON", "mug"], ["mug", "ON", "tray"]]
+    no_kind = f"kind 'Objct' is none of {', '.join(KINDS)} (did you mean 'Object'?)"
     with pytest.raises(DocumentError) as caught:
         scene_from_document(scene(nodes=nodes, relations=relations), file="x.json")
     assert caught.value.problems == (
         ("$.nodes[0]", "id: is missing; add it; kind: is missing; add it"),
         (
             "$.nodes[1]",
-            f"id: should be text, not 7; kind: kind 'Objct' is none of {', '.join(KINDS)} (did you mean 'Object'?); "
-            "states: should be a list, not 3",
+            f"id: should be text, not 7; kind: {no_kind}; states: should be a list, not 3",
         ),
         ("$.nodes[2]", "should be a map, not 'mug'"),
     )
