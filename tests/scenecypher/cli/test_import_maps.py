@@ -88,7 +88,7 @@ def test_a_grown_map_keeps_what_people_declared(
 ) -> None:
     file, name = write(folder / f"{folder.name}.json", apartment, time=1), f"dsg/{folder.name}"
     assert command("import", "dsg", str(file)).code == 0
-    mine = [SetProperty("O(0)", "name", "O(0)", "my chair"), ChangeList("O(0)", "states", ("dirty",))]
+    mine = (SetProperty("O(0)", "name", "O(0)", "my chair"), ChangeList("O(0)", "states", ("dirty",)))
     store.commit(store.find(name), Delta.of(mine), actor="person", action="declare")
     write(file, grown(apartment, step=1), time=2)
     ran = command("import", "dsg", str(file))
