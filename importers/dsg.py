@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from scenecypher.importers.dsg_format import (
     ROTATIONS,
     SYMMETRIC,
     UPRIGHT,
+    WAYPOINT_LAYERS,
     Dsg,
     DsgAttributes,
     DsgBox,
@@ -84,6 +85,7 @@ def _omission(robot: Robot) -> str:
     return f"{robot.id}: path and times list the latest {LIST_LENGTH:,} of {len(robot.poses):,} poses"
 
 
+@lru_cache(maxsize=65_536)
 def symbol(number: int) -> str:
     """Return a node's id as spark-dsg prints it: O(3), or the number itself if it has no letter."""
     letter, index = chr(number >> INDEX_BITS), number & ((1 << INDEX_BITS) - 1)
@@ -139,7 +141,7 @@ class _Map:
                 if len(poses) == 2 or poses[0] not in latest or ends in places:
                     continue
                 places |= {ends, ends[::-1]}
-            yield from self._link(json_path(("edges", index)), *ends, latest)
+            yield from self._link(f"$.edges[{index}]", *ends, latest)
 
     def _link(self, place: str, one: int, other: int, latest: Mapping[int, str]) -> Iterator[RelationDraft]:
         low, type_, high = _relation(one, self.layers.get(one), other, self.layers.get(other))
@@ -153,20 +155,16 @@ class _Map:
         found: dict[int, set[int]] = {}
         for edge in self.form.edges:
             for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
-                if self._kind(end) == "Waypoint" and self.layers.get(other) == "ROOMS":
+                if self.layers.get(end) in WAYPOINT_LAYERS and self.layers.get(other) == "ROOMS":
                     found.setdefault(end, set()).add(other)
         return {waypoint: min(rooms) for waypoint, rooms in found.items() if len(rooms) == 1}
-
-    def _kind(self, node: int) -> str | None:
-        layer = self.layers.get(node)
-        return None if layer is None else LAYERS[layer].kind
 
 
 def _drafts(the_map: _Map, labels: LabelSpace | None) -> Iterator[NodeDraft]:
     spaces = {key: _labels(given) for key, given in the_map.form.metadata.labelspaces.items()}
     robots = {robot.latest.id: robot for robot in the_map.robots}
     for index, node in enumerate(the_map.form.nodes):
-        place, layer = json_path(("nodes", index)), the_map.layers[node.id]
+        place, layer = f"$.nodes[{index}]", the_map.layers[node.id]
         if layer != AGENTS:
             space = spaces.get(f"_l{node.layer}p{node.partition or 0}", {})
             names = labels.names if labels is not None and layer in LABELLED else space

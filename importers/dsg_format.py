@@ -48,6 +48,7 @@ the label: label_5. The poses of one robot are one Agent (`importers/dsg_agents.
 number are CLOSE.
 """
 
+WAYPOINT_LAYERS: Final = frozenset(name for name, layer in LAYERS.items() if layer.kind == "Waypoint")
 SYMMETRIC: Final = ("CLOSE", "CONNECTS")
 AGENTS: Final = "AGENTS"
 LABELLED: Final = ("SEGMENTS", "OBJECTS")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 RELATIONS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -39,7 +39,7 @@ def _is_object(value: object) -> bool:
     return isinstance(value, dict) and not value.keys().isdisjoint({"object_tag", "bbox_center", "bbox_extent"})
 
 
-def _of_pairs(pairs: list[Any]) -> dict[str, Any]:
+def _of_pairs(pairs: Sequence[Any]) -> dict[str, Any]:
     """Return the objects of all pairs, each once, and their relations; a part of another form stays as it is."""
     nodes: dict[Any, Any] = {}
     edges: dict[tuple[Any, ...], Any] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scenecypher.db.graph.document import value_from
@@ -53,8 +53,8 @@ def caption(given: Given, place: str) -> Mapping[str, object]:
     return {"caption": checked(given, place)}
 
 
-def _between(low: list[Given], high: list[Given], place: str) -> Mapping[str, object]:
-    one, other = (position(corner, place)["center"] for corner in (low, high))
+def _between(low: Sequence[Given], high: Sequence[Given], place: str) -> Mapping[str, object]:
+    one, other = (position([*corner], place)["center"] for corner in (low, high))
     assert isinstance(one, Point) and isinstance(other, Point)  # noqa: S101, PT018 - lists give points
     if len(low) != len(high):
         raise InvalidValue(f"{place}: its corners have {len(low)} and {len(high)} numbers; give as many to both")

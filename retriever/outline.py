@@ -52,7 +52,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
     is_map = _is_map(whole)
     kinds = {kind: meaning for kind, meaning in KINDS.items() if kind in counts or kind not in MAP_KINDS}
     uses = [use for use in shown.properties if not (is_map and _is_internal(use))]
-    meanings = {**MAP_MEANINGS, **EXTRA_PROPERTIES} if is_map else EXTRA_PROPERTIES
+    meanings: Mapping[str, str] = {**(MAP_MEANINGS if is_map else {}), **EXTRA_PROPERTIES}
     return Outline(
         labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in kinds.items()),
         properties=(*CORE_PROPERTIES.items(), *((use.name, _property(use, meanings)) for use in uses)),
