@@ -17,6 +17,8 @@ Problem: TypeAlias = tuple[str, str]
 """A place (JSON path) and a cause."""
 
 PROBLEMS_LIMIT: Final = 1_000
+NAMES_COMPARED: Final = 10_000
+"""The most names that a misspelt one is compared with."""
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -35,7 +37,7 @@ class NearestNames:
     def hint(self, name: str) -> str:
         """Return ``(did you mean 'a'?)``, empty if no name is near."""
         self._left -= 1
-        return did_you_mean(name, self.known) if self._left >= 0 else ""
+        return did_you_mean(name, self.known) if self._left >= 0 and len(self.known) <= NAMES_COMPARED else ""
 
 
 def json_path(keys: Sequence[str | int], *, root: str = "$") -> str:
