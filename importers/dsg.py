@@ -34,6 +34,7 @@ from scenecypher.importers.dsg_format import (
     Dsg,
     DsgAttributes,
     DsgBox,
+    DsgEdge,
     DsgNode,
     LayerKey,
     rotation_value,
@@ -129,19 +130,28 @@ class _Map:
     robots: tuple[Robot, ...]
 
     def links(self) -> Iterator[RelationDraft]:
-        """Yield the relations of all edges but those of earlier poses; a robot is INSIDE the room of its latest."""
-        latest = {robot.latest.id: robot.id for robot in self.robots}
+        """Yield the relations of all edges; of each robot's poses only those of the latest that is joined to others.
+
+        A robot is INSIDE the room of that pose's waypoint: a mapper joins a new pose to waypoints only after a while.
+        """
+        joined = {end for edge in self.form.edges for end in self._joined_pose(edge)}
+        found = ((robot, [pose.id for pose in robot.poses if pose.id in joined]) for robot in self.robots)
+        latest = {poses[-1]: robot.id for robot, poses in found if poses}
         rooms = self._rooms_of_waypoints()
         places: set[tuple[int, ...]] = set()
         for index, edge in enumerate(self.form.edges):
             ends = (edge.source, edge.target)
-            poses = [end for end in ends if self.layers.get(end) == AGENTS]
-            if poses:
+            if AGENTS in (self.layers.get(edge.source), self.layers.get(edge.target)):
                 ends = (rooms.get(edge.source, edge.source), rooms.get(edge.target, edge.target))
-                if len(poses) == 2 or poses[0] not in latest or ends in places:
+                if not latest.keys() & {*self._joined_pose(edge)} or ends in places:
                     continue
                 places |= {ends, ends[::-1]}
             yield from self._link(f"$.edges[{index}]", *ends, latest)
+
+    def _joined_pose(self, edge: DsgEdge) -> list[int]:
+        """Return the pose of an edge between a pose and another node."""
+        poses = [end for end in (edge.source, edge.target) if self.layers.get(end) == AGENTS]
+        return poses if len(poses) == 1 else []
 
     def _link(self, place: str, one: int, other: int, latest: Mapping[int, str]) -> Iterator[RelationDraft]:
         low, type_, high = _relation(one, self.layers.get(one), other, self.layers.get(other))

@@ -105,7 +105,7 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
             files = sorted(Path(match) for match in glob(given, recursive=True))  # noqa: PTH207
             folder = Path(os.path.commonpath([file.parent for file in files])) if files else folder
         if not files:
-            kinds = "JSON" if [*suffixes] == [".json"] else " or ".join(suffixes)
+            kinds = "JSON" if {*suffixes} <= {".json", JSON_LINES} else " or ".join(suffixes)
             msg = f"no {kinds} file is at {given}; check the path"
             raise InputError(msg)
         yield from ((file, folder) for file in files)

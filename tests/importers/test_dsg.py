@@ -101,7 +101,7 @@ def test_each_robot_has_its_own_path() -> None:
     assert graph.nodes["a"].properties["path"] == (Point(1, 0, 0), Point(2, 0, 0))
     assert graph.nodes["a"].properties["times"] == (10, 20)
     assert "times" not in graph.nodes["b"].properties, "one of its poses has no time"
-    assert graph.relations == {Relation("a", "INSIDE", "p(2)")}, "the latest pose's, in no room"
+    assert graph.relations == {Relation("a", "INSIDE", "p(2)")}, "the latest pose's place, in no room"
 
 
 def test_a_robot_is_in_the_room_of_its_waypoints() -> None:
@@ -113,6 +113,8 @@ def test_a_robot_is_in_the_room_of_its_waypoints() -> None:
     assert graph.targets("a", "INSIDE") == ("R(1)",)
     between = read(document(pose("a(0)", 1), *rooms, *places, edges=[edge(*e) for e in [*links, ("a(0)", "p(3)")]]))
     assert between.graph.targets("a", "INSIDE") == ("p(3)",), "a waypoint of two rooms is in neither"
+    new = read(document(pose("a(0)", 1), pose("a(1)", 2), *rooms, *places, edges=[edge(*e) for e in [*links, *near]]))
+    assert new.graph.targets("a", "INSIDE") == ("R(1)",), "a pose that is joined to nothing yet"
 
 
 def test_a_very_long_path_keeps_its_latest_poses() -> None:
