@@ -46,28 +46,31 @@ class MapUpdater:
     def update(self, scene: ImportedScene, *, progress: Progress | None = None) -> Imported:
         """Apply what the source changed since its last state; create the scene if there is none.
 
-        Raises InputError for a bad name, ConflictError if others write without a pause.
+        The scene is taken to be as it was last seen; if others have changed it since, or there is nothing to change, it
+        is brought up to date first. Raises InputError for a bad name, ConflictError if others write without a pause.
         """
-        for last_try in range(TRIES, 0, -1):
+        known = self._known
+        if known is not None and known.info.name == scene.name:
+            done = self._try_merge(scene, known)
+            if done is not None and done.changes:
+                return done
+        for _ in range(TRIES):
             known = self._catch_up(scene)
             if known is None:
                 return self._store.put(scene, actor=ACTOR, progress=progress)
-            try:
-                return self._merge(scene, known)
-            except (ConflictError, SceneReplaced) as error:
-                self._known = None if isinstance(error, SceneReplaced) else self._known
-                if last_try == 1:
-                    raise
-        raise AssertionError
+            done = self._try_merge(scene, known)
+            if done is not None:
+                return done
+        raise ConflictError(f"{scene.name} is changed by others without a pause; import it again")
 
     def _catch_up(self, scene: ImportedScene) -> _Known | None:
         """Return the scene as it is; None if the source has to make it anew."""
-        known = self._known
-        if known is None or known.info.name != scene.name:
-            return self._load(scene)
-        events = self._store.history(known.info, after=known.info.version)
+        known, info = self._known, lookup_scene(self._store.database, checked_name(scene.name))
+        if known is None or info is None or known.info.key != info.key:
+            return self._load(scene, info)
+        events = self._store.history(info, after=known.info.version) if info.version > known.info.version else []
         if any(event.kind != "act" for event in events):
-            return self._load(scene)
+            return self._load(scene, info)
         now = known.now
         for event in events:
             now = apply(now, event.delta)
@@ -75,8 +78,7 @@ class MapUpdater:
         self._known = replace(known, info=replace(known.info, version=version), now=now)
         return self._known
 
-    def _load(self, scene: ImportedScene) -> _Known | None:
-        info = lookup_scene(self._store.database, checked_name(scene.name))
+    def _load(self, scene: ImportedScene, info: SceneInfo | None) -> _Known | None:
         same = info and (info.vocabulary, info.declared, info.role) == (scene.vocabulary, scene.declared, scene.role)
         if not same:
             return None
@@ -86,10 +88,14 @@ class MapUpdater:
         self._known = _Known(snapshot.info, snapshot.graph, source)
         return self._known
 
-    def _merge(self, scene: ImportedScene, known: _Known) -> Imported:
+    def _try_merge(self, scene: ImportedScene, known: _Known) -> Imported | None:
+        """Return what was committed, or None if the scene is no longer as it is known."""
         merged = merge(known.source, scene.graph, known.now)
-        for part in _parts(merged.delta):
-            known = self._commit(known, part)
+        try:
+            for part in _parts(merged.delta):
+                known = self._commit(known, part)
+        except (ConflictError, SceneReplaced):
+            return None
         info, size = known.info, (len(known.now.nodes), len(known.now.relations))
         outcome: Final = "updated" if merged.delta else "unchanged"
         return Imported(info.name, outcome, info.version, *size, len(merged.delta), merged.conflicts)
