@@ -16,7 +16,11 @@ KINDS: Final[Mapping[LiteralString, str]] = {
     "Object": "a thing that can be moved",
     "Agent": "a robot, a person or an animal that acts",
     "Door": "what joins two places",
+    "Waypoint": "a spot of free space or ground in a place, through which a robot moves",
 }
+
+MAP_KINDS: Final[frozenset[LiteralString]] = frozenset({"Waypoint"})
+"""Kinds of scenes that declare the property `layer`; models are told of them in no other scene."""
 
 RELATION_TYPES: Final[Mapping[LiteralString, str]] = {
     "INSIDE": "source is in target (a container or a place)",
@@ -62,6 +66,8 @@ EXTRA_PROPERTIES: Final[Mapping[LiteralString, str]] = {
 }
 
 ENTITY: Final = "Entity"
+LAYER: Final = "layer"
+"""The property by which a robot's map tells its layers apart."""
 SCENE_KEY: Final = "scene"
 RESERVED_PROPERTIES: Final = frozenset({*CORE_PROPERTIES, SCENE_KEY})
 
@@ -127,8 +133,9 @@ def family(vocabulary: str) -> str:
 
 def vocabulary_of(declared: Declared) -> Vocabulary:
     """Return the registry and the names that a scene declares."""
+    kinds = KINDS.keys() if LAYER in declared.properties else KINDS.keys() - MAP_KINDS
     return Vocabulary(
-        labels=frozenset({ENTITY, *KINDS}),
+        labels=frozenset({ENTITY, *kinds}),
         relation_types=frozenset({*RELATION_TYPES, *declared.relation_types}),
         properties=frozenset({*CORE_PROPERTIES, *EXTRA_PROPERTIES, *declared.properties}),
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,9 +15,12 @@ from pydantic import ValidationError
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
-from scenecypher.db.graph.value import shown
+from scenecypher.db.graph.value import LIST_LENGTH, shown
+from scenecypher.db.schema import LAYER
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.dsg_agents import INDEX_BITS, Robot, robots_of
 from scenecypher.importers.dsg_format import (
+    AGENTS,
     ATTRIBUTES,
     BOX_TYPE,
     DECLARED,
@@ -25,25 +30,30 @@ from scenecypher.importers.dsg_format import (
     ROTATIONS,
     SYMMETRIC,
     UPRIGHT,
+    WAYPOINT_LAYERS,
     Dsg,
     DsgAttributes,
     DsgBox,
+    DsgEdge,
     DsgNode,
     LayerKey,
-    Quaternion,
+    rotation_value,
 )
 from scenecypher.importers.json_file import read_json
+from scenecypher.importers.label_space import LabelSpace
 
 NAME_PREFIX: Final = "dsg/"
-INDEX_BITS: Final = 56
 
 
-def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
-    """Return the scene of a file, named after it by default. Raises DocumentError with all its problems."""
-    return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem)
+def read_scene(path: Path, *, name: str | None = None, labels: LabelSpace | None = None) -> ImportedScene:
+    """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
+
+    `labels` name the semantic labels of objects; without them the file's own label space does.
+    """
+    return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem, labels=labels)
 
 
-def from_document(document: object, *, file: str, name: str) -> ImportedScene:
+def from_document(document: object, *, file: str, name: str, labels: LabelSpace | None = None) -> ImportedScene:
     """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems."""
     try:
         form = Dsg.model_validate(document)
@@ -57,12 +67,26 @@ def from_document(document: object, *, file: str, name: str) -> ImportedScene:
             problems.append((json_path(("nodes", index, "layer")), cause))
     if problems:
         raise document_error(file, problems)
-    graph, problems = assemble(_drafts(form, layers), _links(form, layers), declared=DECLARED)
+    if labels is not None:
+        _check_labels(form, layers, labels)
+    the_map = _Map(form, layers, tuple(robots_of(node for node in form.nodes if layers[node.id] == AGENTS)))
+    graph, problems = assemble(_drafts(the_map, labels), the_map.links(), declared=DECLARED)
     if problems:
         raise document_error(file, problems)
-    return ImportedScene(name, graph, "generic", declared=DECLARED, source=file)
+    notes = tuple(_omission(robot) for robot in the_map.robots if robot.omitted)
+    return ImportedScene(name, graph, "generic", declared=DECLARED, source=file, merges=True, notes=notes)
 
 
+def _check_labels(form: Dsg, layers: Mapping[int, str], labels: LabelSpace) -> None:
+    given = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in LABELLED)
+    labels.refuse_missing(Counter(number for number in given if number is not None and number != NO_LABEL))
+
+
+def _omission(robot: Robot) -> str:
+    return f"{robot.id}: path and times list the latest {LIST_LENGTH:,} of {len(robot.poses):,} poses"
+
+
+@lru_cache(maxsize=65_536)
 def symbol(number: int) -> str:
     """Return a node's id as spark-dsg prints it: O(3), or the number itself if it has no letter."""
     letter, index = chr(number >> INDEX_BITS), number & ((1 << INDEX_BITS) - 1)
@@ -97,12 +121,67 @@ def _layer(node: DsgNode, names: Mapping[tuple[int, int], str]) -> str:
     return own or str(node.layer)
 
 
-def _drafts(form: Dsg, layers: Mapping[int, str]) -> Iterator[NodeDraft]:
-    spaces = {key: _labels(given) for key, given in form.metadata.labelspaces.items()}
-    for index, node in enumerate(form.nodes):
-        space = spaces.get(f"_l{node.layer}p{node.partition or 0}", {})
-        label = space.get(node.attributes.semantic_label)
-        yield NodeDraft(json_path(("nodes", index)), partial(_node, node, layers[node.id], label))
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """A file's form, the layer of each node, and the robots that its poses are of."""
+
+    form: Dsg
+    layers: Mapping[int, str]
+    robots: tuple[Robot, ...]
+
+    def links(self) -> Iterator[RelationDraft]:
+        """Yield the relations of all edges; of each robot's poses only those of the latest that is joined to others.
+
+        A robot is INSIDE the room of that pose's waypoint: a mapper joins a new pose to waypoints only after a while.
+        """
+        joined = {end for edge in self.form.edges for end in self._joined_pose(edge)}
+        found = ((robot, [pose.id for pose in robot.poses if pose.id in joined]) for robot in self.robots)
+        latest = {poses[-1]: robot.id for robot, poses in found if poses}
+        rooms = self._rooms_of_waypoints()
+        places: set[tuple[int, ...]] = set()
+        for index, edge in enumerate(self.form.edges):
+            ends = (edge.source, edge.target)
+            if AGENTS in (self.layers.get(edge.source), self.layers.get(edge.target)):
+                ends = (rooms.get(edge.source, edge.source), rooms.get(edge.target, edge.target))
+                if not latest.keys() & {*self._joined_pose(edge)} or ends in places:
+                    continue
+                places |= {ends, ends[::-1]}
+            yield from self._link(f"$.edges[{index}]", *ends, latest)
+
+    def _joined_pose(self, edge: DsgEdge) -> list[int]:
+        """Return the pose of an edge between a pose and another node."""
+        poses = [end for end in (edge.source, edge.target) if self.layers.get(end) == AGENTS]
+        return poses if len(poses) == 1 else []
+
+    def _link(self, place: str, one: int, other: int, latest: Mapping[int, str]) -> Iterator[RelationDraft]:
+        low, type_, high = _relation(one, self.layers.get(one), other, self.layers.get(other))
+        source, target = (latest.get(end) or symbol(end) for end in (low, high))
+        yield RelationDraft(place, source, type_, target)
+        if type_ in SYMMETRIC and source != target:
+            yield RelationDraft(place, target, type_, source)
+
+    def _rooms_of_waypoints(self) -> dict[int, int]:
+        """Return the room of each waypoint that is in exactly one."""
+        found: dict[int, set[int]] = {}
+        for edge in self.form.edges:
+            for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
+                if self.layers.get(end) in WAYPOINT_LAYERS and self.layers.get(other) == "ROOMS":
+                    found.setdefault(end, set()).add(other)
+        return {waypoint: min(rooms) for waypoint, rooms in found.items() if len(rooms) == 1}
+
+
+def _drafts(the_map: _Map, labels: LabelSpace | None) -> Iterator[NodeDraft]:
+    spaces = {key: _labels(given) for key, given in the_map.form.metadata.labelspaces.items()}
+    robots = {robot.latest.id: robot for robot in the_map.robots}
+    for index, node in enumerate(the_map.form.nodes):
+        place, layer = f"$.nodes[{index}]", the_map.layers[node.id]
+        if layer != AGENTS:
+            space = spaces.get(f"_l{node.layer}p{node.partition or 0}", {})
+            names = labels.names if labels is not None and layer in LABELLED else space
+            number = node.attributes.semantic_label
+            yield NodeDraft(place, partial(_node, node, layer, None if number is None else names.get(number)))
+        elif node.id in robots:
+            yield NodeDraft(place, robots[node.id].node)
 
 
 def _labels(given: Any) -> dict[Any, str]:
@@ -113,7 +192,7 @@ def _labels(given: Any) -> dict[Any, str]:
 def _node(node: DsgNode, layer: str, label: str | None) -> Node:
     id_ = symbol(node.id)
     class_ = label or plain_class(layer, node.attributes.semantic_label)
-    properties = Properties({"layer": layer, **_properties(node.attributes)})
+    properties = Properties({LAYER: layer, **_properties(node.attributes)})
     return Node(id_, LAYERS[layer].kind, node.attributes.name or id_, class_, (), (), properties)
 
 
@@ -126,7 +205,7 @@ def plain_class(layer: str, label: int | None) -> str:
 def _properties(attributes: DsgAttributes) -> dict[str, Value | None]:
     box, position = attributes.bounding_box, Point(*attributes.position)
     read: dict[str, Value | None] = {ours: getattr(attributes, theirs) for theirs, ours in ATTRIBUTES.items()}
-    read |= {ours: _rotation(getattr(attributes, ours)) for ours in ROTATIONS.values()}
+    read |= {ours: rotation_value(getattr(attributes, ours)) for ours in ROTATIONS.values()}
     read |= {"color": attributes.color, "center": position}
     return read if box is None else read | {"position": position, **_box(box)}
 
@@ -137,27 +216,13 @@ def _box(box: DsgBox) -> dict[str, Value | None]:
         if box.min is None or box.max is None:
             raise InvalidValue("bounding_box has neither dimensions nor the corners min and max; give it one of them")
         size = (box.max[0] - box.min[0], box.max[1] - box.min[1], box.max[2] - box.min[2])
-    turned = _rotation(box.rotation)
+    turned = rotation_value(box.rotation)
     return {
         "center": Point(*box.center),
         **dict(zip(("size_x", "size_y", "size_z"), size, strict=True)),
         "box_type": None if box.type == BOX_TYPE else box.type,
         "box_rotation": None if turned == UPRIGHT else turned,
     }
-
-
-def _rotation(rotation: Quaternion | None) -> tuple[float, ...] | None:
-    return None if rotation is None else (rotation.w, rotation.x, rotation.y, rotation.z)
-
-
-def _links(form: Dsg, layers: Mapping[int, str]) -> Iterator[RelationDraft]:
-    for index, edge in enumerate(form.edges):
-        one, other = layers.get(edge.source), layers.get(edge.target)
-        low, type_, high = _relation(edge.source, one, edge.target, other)
-        place = json_path(("edges", index))
-        yield RelationDraft(place, symbol(low), type_, symbol(high))
-        if type_ in SYMMETRIC and low != high:
-            yield RelationDraft(place, symbol(high), type_, symbol(low))
 
 
 def _relation(source: int, one: str | None, target: int, other: str | None) -> tuple[int, str, int]:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Relation, Value
 from scenecypher.db.graph.value import shown
-from scenecypher.importers.dsg import INDEX_BITS, plain_class, symbol_number
-from scenecypher.importers.dsg_format import ATTRIBUTES, BOX_TYPE, LAYERS, ROTATIONS, SYMMETRIC, UPRIGHT
+from scenecypher.importers.dsg import plain_class, symbol_number
+from scenecypher.importers.dsg_agents import INDEX_BITS
+from scenecypher.importers.dsg_format import (
+    AGENTS,
+    ATTRIBUTES,
+    BOX_TYPE,
+    LAYERS,
+    PATH,
+    ROTATIONS,
+    SYMMETRIC,
+    TIMES,
+    UPRIGHT,
+)
 
 HEADER: Final = {"project_name": "main", "version": {"major": 1, "minor": 1, "patch": 3}}
 
@@ -17,23 +29,28 @@ HEADER: Final = {"project_name": "main", "version": {"major": 1, "minor": 1, "pa
 def to_document(scene: ImportedScene) -> dict[str, Any]:
     """Return the spark-dsg form of a scene that came from one; `DynamicSceneGraph.load` reads it.
 
-    Data of the original file that was not imported is missing. Raises InvalidValue for content that the form lacks.
+    A robot becomes the poses of its path, numbered from 0, each joined to the next. Data of the original file that was
+    not imported is missing. Raises InvalidValue for content that the form lacks.
     """
     nodes = [scene.graph.nodes[node_id] for node_id in sorted(scene.graph.nodes)]
+    poses = {node.id: _pose_documents(node) for node in nodes if _layer_of(node) == AGENTS}
+    numbers = {agent: trail[-1]["id"] for agent, trail in poses.items()}
+    rest = [node for node in nodes if node.id not in poses]
     spaces: dict[str, dict[int, str]] = {}
-    for node in nodes:
+    for node in rest:
         _note_label(node, spaces)
     used = sorted({_layer_of(node) for node in nodes})
     keys = {name: {"layer": LAYERS[name].number, "partition": LAYERS[name].partition} for name in used}
-    edges = [_edge(r.source, r.type, r.target) for r in sorted(scene.graph.relations) if not _is_repeated(r)]
+    edges = [_edge(_ends(r, numbers)) for r in sorted(scene.graph.relations) if not _is_repeated(r)]
+    edges += [_edge((one["id"], other["id"])) for trail in poses.values() for one, other in pairwise(trail)]
     return {
         "SPARK_DSG_header": HEADER,
         "directed": False,
         "multigraph": False,
-        "nodes": [_node_document(node) for node in nodes],
+        "nodes": [*map(_node_document, rest), *(pose for trail in poses.values() for pose in trail)],
         "edges": edges,
         "layer_keys": [*keys.values()],
-        "layer_names": {**keys, **({"AGENTS": {"layer": 2, "partition": 0}} if "AGENTS" in keys else {})},
+        "layer_names": {**keys, **({AGENTS: {"layer": 2, "partition": 0}} if AGENTS in keys else {})},
         "metadata": {
             "labelspaces": {key: [[*pair] for pair in sorted(space.items())] for key, space in spaces.items()}
         },
@@ -43,13 +60,8 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
 def _note_label(node: Node, spaces: dict[str, dict[int, str]]) -> None:
     layer, label = _layer_of(node), node.properties.get("semantic_label")
     if isinstance(label, int) and node.class_ != plain_class(layer, label):
-        key = f"_l{LAYERS[layer].number}p{_partition(node)}"
+        key = f"_l{LAYERS[layer].number}p{LAYERS[layer].partition}"
         spaces.setdefault(key, {})[label] = node.class_
-
-
-def _partition(node: Node) -> int:
-    layer = _layer_of(node)
-    return symbol_number(node.id) >> INDEX_BITS if layer == "AGENTS" else LAYERS[layer].partition
 
 
 def _layer_of(node: Node) -> str:
@@ -69,12 +81,42 @@ def _node_document(node: Node) -> dict[str, Any]:
     if "color" in rest:
         attributes["color"] = _channels(node, rest.pop("color"))
     rest.pop("layer")
+    _refuse_rest(node, rest)
+    number = symbol_number(node.id)
+    return {"id": number, "layer": layer.number, "partition": layer.partition, "attributes": attributes}
+
+
+def _pose_documents(node: Node) -> list[dict[str, Any]]:
+    """Return the poses of a robot's path; only the latest has a rotation of its own."""
+    facts = dict(node.properties)
+    path, times, turned = facts.pop(PATH, None), facts.pop(TIMES, None), facts.pop("pose_rotation", UPRIGHT)
+    facts.pop("layer")
+    facts.pop("center", None)
+    _refuse_rest(node, facts)
+    if not isinstance(path, tuple):
+        msg = f"node {shown(node.id)} has no path, as a robot of a 3D scene graph has"
+        raise InvalidValue(msg)
+    documents: list[dict[str, Any]] = []
+    for index, position in enumerate(path):
+        number = symbol_number(f"{node.id}({index})")
+        turn = _quaternion(turned if index == len(path) - 1 else UPRIGHT)
+        attributes: dict[str, Any] = {
+            "type": "AgentNodeAttributes",
+            "position": _axes(node, position),
+            "world_R_body": turn,
+        }
+        if isinstance(times, tuple):
+            attributes["timestamp"] = times[index]
+        layer = LAYERS[AGENTS].number
+        documents.append({"id": number, "layer": layer, "partition": number >> INDEX_BITS, "attributes": attributes})
+    return documents
+
+
+def _refuse_rest(node: Node, rest: dict[str, Value]) -> None:
     if rest or node.states or node.affordances:
         extra = next(iter(rest), "states or affordances")
         msg = f"node {shown(node.id)}: a 3D scene graph has no {extra}; remove it before exporting"
         raise InvalidValue(msg)
-    number = symbol_number(node.id)
-    return {"id": number, "layer": layer.number, "partition": _partition(node), "attributes": attributes}
 
 
 def _space(node: Node, rest: dict[str, Value]) -> dict[str, Any]:
@@ -118,10 +160,14 @@ def _is_repeated(relation: Relation) -> bool:
     return relation.type in SYMMETRIC and relation.source > relation.target
 
 
-def _edge(source: str, type_: str, target: str) -> dict[str, Any]:
-    if type_ not in {"INSIDE", "NEXT", *SYMMETRIC}:
-        msg = f"a 3D scene graph has no relation {type_}; remove it before exporting"
+def _ends(relation: Relation, robots: dict[str, int]) -> tuple[int, int]:
+    if relation.type not in {"INSIDE", *SYMMETRIC}:
+        msg = f"a 3D scene graph has no relation {relation.type}; remove it before exporting"
         raise InvalidValue(msg)
-    ends = (target, source) if type_ == "INSIDE" else (source, target)
+    source, target = (robots.get(end) or symbol_number(end) for end in (relation.source, relation.target))
+    return (target, source) if relation.type == "INSIDE" else (source, target)
+
+
+def _edge(ends: tuple[int, int]) -> dict[str, Any]:
     info = {"type": "EdgeAttributes", "weighted": False, "weight": 1.0}
-    return {"source": symbol_number(ends[0]), "target": symbol_number(ends[1]), "info": info}
+    return {"source": ends[0], "target": ends[1], "info": info}

@@ -14,12 +14,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from scenecypher.db.graph.value import shown
-from scenecypher.db.schema import Declared
+from scenecypher.db.schema import LAYER, Declared
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The representation of a layer; `siblings` relates two of its nodes, CONNECTS and CLOSE in both directions.
+    """The representation of a layer; `siblings` relates two of its nodes, in both directions.
 
     `number` orders the layers: a node is INSIDE the nodes of higher layers that an edge joins it to.
     """
@@ -34,21 +34,23 @@ class Layer:
 LAYERS: Final[Mapping[str, Layer]] = {
     "SEGMENTS": Layer(1, 0, "Object", "segment", "CLOSE"),
     "OBJECTS": Layer(2, 0, "Object", "object", "CLOSE"),
-    "AGENTS": Layer(2, ord("a"), "Agent", "pose", "NEXT"),
-    "PLACES": Layer(3, 0, "Place", "place", "CONNECTS"),
-    "MESH_PLACES": Layer(3, 1, "Place", "mesh_place", "CONNECTS"),
-    "TRAVERSABILITY": Layer(3, 2, "Place", "traversable_place", "CONNECTS"),
+    "AGENTS": Layer(2, ord("a"), "Agent", "robot", "CLOSE"),
+    "PLACES": Layer(3, 0, "Waypoint", "place", "CONNECTS"),
+    "MESH_PLACES": Layer(3, 1, "Waypoint", "mesh_place", "CONNECTS"),
+    "TRAVERSABILITY": Layer(3, 2, "Waypoint", "traversable_place", "CONNECTS"),
     "ROOMS": Layer(4, 0, "Place", "room", "CONNECTS"),
     "BUILDINGS": Layer(5, 0, "Place", "building", "CONNECTS"),
 }
 """Layers by spark-dsg's names, kept as the property `layer`.
 
 The class of a node is the name of its semantic label in the file's label space, else the class here, for objects with
-the label: label_5. Agents are the poses of a trajectory, each NEXT the following one. Nodes of two layers with one
+the label: label_5. The poses of one robot are one Agent (`importers/dsg_agents.py`). Nodes of two layers with one
 number are CLOSE.
 """
 
+WAYPOINT_LAYERS: Final = frozenset(name for name, layer in LAYERS.items() if layer.kind == "Waypoint")
 SYMMETRIC: Final = ("CLOSE", "CONNECTS")
+AGENTS: Final = "AGENTS"
 LABELLED: Final = ("SEGMENTS", "OBJECTS")
 NO_LABEL: Final = 2**32 - 1
 """The semantic label that spark-dsg writes for none."""
@@ -62,7 +64,6 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "real_place": "real_place",
     "distance": "distance",
     "last_update_time_ns": "last_update_time_ns",
-    "timestamp": "timestamp",
 }
 """A node's scalar attributes.
 
@@ -72,11 +73,22 @@ z. Type and rotation of a box are kept unless it is an upright AABB.
 """
 
 ROTATIONS: Final[Mapping[str, str]] = {"world_R_object": "rotation", "world_R_body": "pose_rotation"}
+PATH: Final = "path"
+TIMES: Final = "times"
 BOX_TYPE: Final = "AABB"
 UPRIGHT: Final = (1.0, 0.0, 0.0, 0.0)
 
 DECLARED: Final = Declared(
-    ("NEXT",), (*ATTRIBUTES.values(), *ROTATIONS.values(), "layer", "position", "box_type", "box_rotation")
+    properties=(
+        *ATTRIBUTES.values(),
+        *ROTATIONS.values(),
+        LAYER,
+        "position",
+        "box_type",
+        "box_rotation",
+        PATH,
+        TIMES,
+    )
 )
 
 
@@ -115,6 +127,11 @@ class Quaternion(_Read):
     x: float
     y: float
     z: float
+
+
+def rotation_value(rotation: Quaternion | None) -> tuple[float, ...] | None:
+    """Return a rotation as the list w, x, y, z."""
+    return None if rotation is None else (rotation.w, rotation.x, rotation.y, rotation.z)
 
 
 class DsgBox(_Read):
@@ -156,6 +173,11 @@ class DsgNode(_Read):
     partition: int | None = None
     timestamp: int | None = None
     attributes: DsgAttributes
+
+    @property
+    def time(self) -> int | None:
+        """The time of a pose, in nanoseconds."""
+        return self.attributes.timestamp if self.timestamp is None else self.timestamp
 
 
 class DsgEdge(_Read):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
-from scenecypher.db.graph.value import shown
+from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
@@ -33,7 +32,6 @@ from scenecypher.importers.task import Task
 
 NAME_PREFIX: Final = "grasif/"
 DECLARED: Final = Declared(properties=(TRAITS,))
-_NUMBERED: Final = re.compile(r"(.+?)[-_]?\d+")
 _WORDS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
 
 
@@ -72,6 +70,8 @@ def graph_of_form(nodes: NodesForm) -> tuple[SceneGraph, list[Problem]]:
 def to_document(scene: ImportedScene) -> dict[str, Any]:
     """Return the GraSIF form of a scene, exact but for order. Raises InvalidValue for content that the form lacks."""
     graph = scene.graph
+    if graph.by_kind.get("Waypoint"):
+        raise InvalidValue("GraSIF has no nodes of the kind Waypoint")
     agents = graph.by_kind.get("Agent", ())
     if len(agents) != 1:
         msg = f"GraSIF has exactly one agent in a scene, this one has {len(agents)}"
@@ -101,12 +101,6 @@ def _room(graph: SceneGraph, node_id: str) -> str:
         msg = f"GraSIF has {shown(node_id)} in exactly one room, here it is in {len(rooms)}"
         raise InvalidValue(msg)
     return rooms[0]
-
-
-def class_of_name(name: str) -> str:
-    """Return the class in a name: ``butter_cookie-2`` is a butter_cookie; without a number it is the name itself."""
-    numbered = _NUMBERED.fullmatch(name)
-    return numbered[1] if numbered else name
 
 
 def node_goal(wanted: GoalNode) -> Condition:

@@ -21,6 +21,10 @@ MAX_DEPTH: Final = 100
 TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
 
 _NESTING: Final = frozenset({dict, list})
+JSON_LINES: Final = (
+    "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
+    "scene of its own, NAME/1, NAME/2 and so on"
+)
 _OTHER_ENCODINGS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -39,9 +43,33 @@ class NotFinite:
         return self.text
 
 
-def read_json(path: Path) -> Any:
-    """Return the value of a JSON file. Raises DocumentError if it is not strict JSON or can't be read."""
-    text = _decoded(path)
+@dataclass(frozen=True, slots=True)
+class JsonLine:
+    """A line of a JSON Lines file: its number, and its first and last byte."""
+
+    number: int
+    start: int
+    end: int
+
+
+def json_lines(path: Path) -> list[JsonLine]:
+    """Return the lines of a file that are not blank. Raises DocumentError if there are none."""
+    found: list[JsonLine] = []
+    start = 0
+    for number, line in enumerate(read_bytes(path, max_bytes=FILE_BYTES).splitlines(keepends=True), 1):
+        found += [JsonLine(number, start, start + len(line.rstrip()))] if line.strip() else []
+        start += len(line)
+    if not found:
+        raise DocumentError(str(path), "line 1", "no line is here; give a file with one JSON document a line")
+    return found
+
+
+def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
+    """Return the value of a JSON file, or of a line of it.
+
+    Raises DocumentError if it is not strict JSON or can't be read.
+    """
+    text = _decoded(path, line)
     repeated: list[tuple[dict[str, Any], str]] = []
 
     def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -53,8 +81,9 @@ def read_json(path: Path) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=to_dict, parse_constant=NotFinite)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise DocumentError(str(path), place, f"no valid JSON ({error.msg}); mend the file") from error
+        place = f"line {error.lineno if line is None else line.number}, column {error.colno}"
+        cause = JSON_LINES if _is_next_value(error) else f"no valid JSON ({error.msg}); mend the file"
+        raise DocumentError(str(path), place, cause) from error
     except RecursionError as error:
         raise DocumentError(str(path), "$", TOO_DEEP) from error
     except ValueError as error:
@@ -66,8 +95,14 @@ def read_json(path: Path) -> Any:
     return value
 
 
-def _decoded(path: Path) -> str:
+def _is_next_value(error: json.JSONDecodeError) -> bool:
+    """Check if a whole value is followed by the beginning of another in a later line."""
+    return error.msg == "Extra data" and error.lineno > 1 and error.doc[error.pos : error.pos + 1] in {"{", "["}
+
+
+def _decoded(path: Path, line: JsonLine | None) -> str:
     data = read_bytes(path, max_bytes=FILE_BYTES)
+    data = data if line is None else data[line.start : line.end]
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -17,17 +17,32 @@ from scenecypher.db.graph.form import Form, PropertyName, RelationType
 NODE_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id",),
     "kind": ("kind", "type"),
-    "name": ("name", "label"),
+    "name": ("name", "label", "object_tag"),
     "class": ("class", "class_name"),
     "states": ("states",),
     "affordances": ("affordances",),
-    "center": ("center", "position", "pos"),
+    "center": ("center", "position", "pos", "bbox_center"),
+    "size": ("bbox_extent",),
+    "box": ("bbox", "bounding_box"),
+    "caption": ("caption", "object_caption"),
 }
 """Names of node attributes by ours.
 
 Whole numbers are valid ids too: 7 becomes "7". A node's default kind is Object, its default name is its id, and its
-default class is its name without the number at its end. A position is [x, y] or [x, y, z].
+default class is its name without the number at its end. A position is [x, y] or [x, y, z], a size likewise. A box has a
+`center` with an `extent`, `size` or `dimensions`, or the corners `min` and `max`; or it is a list of two corners.
 """
+
+OPEN_VOCABULARY: Final = ("caption", "possible_tags", "bbox_volume", "num_detections")
+"""Properties of open-vocabulary maps such as ConceptGraphs'; a scene whose file has them declares them."""
+
+EMBEDDINGS: Final = frozenset(
+    {
+        *("embedding", "embeddings", "clip_embedding", "image_embedding", "text_embedding", "visual_embedding"),
+        *("clip_ft", "text_ft", "clip_feature", "clip_features", "feature", "features", "semantic_feature"),
+    }
+)
+"""Attributes that are left out where they are lists, since no query reads them, unless the scene declares them."""
 
 EDGE_ATTRIBUTES: Final[tuple[str, ...]] = ("relation", "type", "relation_type", "label")
 """Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
@@ -88,5 +103,5 @@ class NodeLink(Form):
     directed: bool = False
     multigraph: bool = False
     graph: GraphAttributes = GraphAttributes()
-    nodes: list[dict[str, Any]]
-    edges: list[dict[str, Any]] = Field(validation_alias=AliasChoices("edges", "links"))
+    nodes: list[Any]
+    edges: list[Any] = Field(validation_alias=AliasChoices("edges", "links"))

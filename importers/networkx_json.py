@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -14,49 +14,83 @@ from scenecypher.db.graph.document import value_document, value_from
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
-from scenecypher.db.graph.value import property_name, shown
+from scenecypher.db.graph.value import checked, class_of_name, label, labels, property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, VOCABULARIES, Declared
+from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
-from scenecypher.importers.grasif import class_of_name
-from scenecypher.importers.json_file import read_json
+from scenecypher.importers.json_file import JsonLine, read_json
 from scenecypher.importers.networkx_format import (
     DEFAULT_KIND,
     EDGE_ATTRIBUTES,
+    EMBEDDINGS,
     KINDS,
     NODE_ATTRIBUTES,
+    OPEN_VOCABULARY,
     RELATIONS,
     SYMMETRIC,
     GraphAttributes,
     NodeLink,
 )
+from scenecypher.importers.open_vocabulary import node_link_form
+from scenecypher.importers.space import box, caption, position, size
+from scenecypher.importers.tried import Tried
 
 NAME_PREFIX: Final = "networkx/"
+NOTHING: Final[Mapping[str, object]] = {}
+NO_LABELS: Final[tuple[str, ...]] = ()
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 
 
-def read_scene(path: Path, *, name: str | None = None, declare: Declared | None = None) -> ImportedScene:
-    """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
+def read_scene(
+    path: Path, *, name: str | None = None, declare: Declared | None = None, line: JsonLine | None = None
+) -> ImportedScene:
+    """Return the scene of a file, or of a line of it, named after it by default.
 
-    The scene declares the types and properties in the file's graph attributes, and those of `declare`.
+    The scene declares the types and properties in the file's graph attributes, and those of `declare`. Raises
+    DocumentError with all its problems.
     """
-    return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem, declare=declare)
+    file = str(path) if line is None else f"{path}:{line.number}"
+    document = read_json(path, line=line)
+    return from_document(document, file=file, name=name or NAME_PREFIX + path.stem, declare=declare)
 
 
 def from_document(document: object, *, file: str, name: str, declare: Declared | None = None) -> ImportedScene:
-    """Return the scene of a node-link document. Raises DocumentError with all its problems."""
-    try:
-        form = NodeLink.model_validate(document)
-    except ValidationError as error:
-        raise document_error(file, problems_of(error, document)) from error
-    problems = [*_graph_problems(form.graph)]
+    """Return the scene of a node-link document or an open-vocabulary map. Raises DocumentError."""
+    document = node_link_form(document)
+    form, problems = _form(document)
+    graph_is_readable = not any(place.startswith("$.graph") for place, _ in problems)
+    problems += _graph_problems(form.graph)
+    declared = _declared(form, declare or Declared())
     links = [*_links(form, _word_for_edges(document), problems)]
-    declared = _declared(form.graph, declare or Declared())
-    vocabulary = form.graph.vocabulary if not problems else "generic"
-    graph, more = assemble(_drafts(form.nodes), links, vocabulary=vocabulary, declared=declared)
+    graph, more = assemble(
+        _drafts(form.nodes, declared),
+        links,
+        vocabulary=form.graph.vocabulary if not problems else "generic",
+        declared=declared if graph_is_readable else None,
+    )
     if problems or more:
         raise document_error(file, problems + more)
-    return ImportedScene(name, graph, vocabulary, role=form.graph.role, declared=declared, source=file)
+    return ImportedScene(
+        name,
+        graph,
+        form.graph.vocabulary,
+        role=form.graph.role,
+        declared=declared,
+        source=file,
+        notes=(*_omissions(form.nodes, declared),),
+    )
+
+
+def _form(document: object) -> tuple[NodeLink, list[Problem]]:
+    """Return the form of a document, of malformed ones the readable parts, and the problems of the others."""
+    try:
+        return NodeLink.model_validate(document), []
+    except ValidationError as error:
+        problems = problems_of(error, document)
+    given = document if isinstance(document, dict) else {}
+    parts = {key: given[key] for key in ("nodes", "edges", "links") if isinstance(given.get(key), list)}
+    return NodeLink.model_validate({"nodes": [], "edges": [], "directed": True} | parts), problems
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
@@ -79,8 +113,13 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
     }
 
 
-def _declared(graph: GraphAttributes, more: Declared) -> Declared:
-    return Declared((*graph.relation_types, *more.relation_types), (*graph.properties, *more.properties))
+def _declared(form: NodeLink, more: Declared) -> Declared:
+    """Return what the file and the caller declare, and the words of open-vocabulary maps that occur."""
+    keys = {key for node in form.nodes if isinstance(node, dict) for key in node}
+    keys |= {"caption"} if keys & {*NODE_ATTRIBUTES["caption"]} else set()
+    found = (key for key in OPEN_VOCABULARY if key in keys)
+    graph = form.graph
+    return Declared((*graph.relation_types, *more.relation_types), (*graph.properties, *more.properties, *found))
 
 
 def _graph_problems(graph: GraphAttributes) -> Iterator[Problem]:
@@ -92,32 +131,67 @@ def _word_for_edges(document: object) -> str:
     return "edges" if isinstance(document, dict) and "edges" in document else "links"
 
 
-def _drafts(nodes: list[dict[str, Any]]) -> Iterator[NodeDraft]:
+def _omissions(nodes: list[Any], declared: Declared) -> Iterator[str]:
+    """Yield a note on the embeddings that are left out."""
+    keys = sorted({key for node in nodes for key, value in node.items() if _is_embedding(key, value, declared)})
+    if keys:
+        count = sum(any(_is_embedding(key, node.get(key), declared) for key in keys) for node in nodes)
+        yield f"{', '.join(keys)} of {count:,} nodes left out: a scene holds no embeddings"
+
+
+def _is_embedding(key: str, value: object, declared: Declared) -> bool:
+    return key in EMBEDDINGS and isinstance(value, list) and key not in declared.properties
+
+
+def _drafts(nodes: list[Any], declared: Declared) -> Iterator[NodeDraft]:
     for index, attributes in enumerate(nodes):
-        yield NodeDraft(json_path(("nodes", index)), partial(_node, attributes))
+        given = attributes.get("id") if isinstance(attributes, dict) else None
+        node_id = str(given) if isinstance(given, str | int) else None
+        yield NodeDraft(json_path(("nodes", index)), partial(_node, attributes, declared), node_id)
 
 
-def _node(attributes: dict[str, Any]) -> Node:
-    chosen = {ours: _first(attributes, names) for ours, names in NODE_ATTRIBUTES.items()}
-    read = {ours: attributes[name] for ours, name in chosen.items() if name is not None}
-    others = {key: value for key, value in attributes.items() if key not in chosen.values() and value is not None}
-    node_id = _id(read.get("id"), "id")
-    name = read.get("name", node_id)
-    properties: dict[str, object] = {property_name(key): value_from(value, key) for key, value in others.items()}
-    if "center" in read:
-        properties["center"] = _position(read["center"], chosen["center"] or "center")
-    return Node(
-        node_id,
-        _kind(read.get("kind", DEFAULT_KIND)),
+def _node(attributes: Any, declared: Declared) -> Node:
+    """Return a node. Raises InvalidValue with all that is wrong with it."""
+    if not isinstance(attributes, dict):
+        raise InvalidValue(f"should be a map, not {shown(attributes)}")
+    kept = {key: value for key, value in attributes.items() if not _is_embedding(key, value, declared)}
+    chosen = {
+        ours: _first(kept, [it for it in names if it not in declared.properties or it == ours])
+        for ours, names in NODE_ATTRIBUTES.items()
+    }
+    read = {ours: kept[name] for ours, name in chosen.items() if name is not None}
+    others = {key: value for key, value in kept.items() if key not in chosen.values() and value is not None}
+    tried = Tried()
+    node_id = tried.value(lambda: label(_id(read.get("id"), "id"), "id"), "?")
+    name = tried.value(lambda: label(read.get("name", node_id), "name"), node_id)
+    properties = _space(read, chosen, tried)
+    for key, value in others.items():
+        properties |= tried.value(partial(_property, key, value), NOTHING)
+    parts = (
+        tried.value(lambda: _kind(read.get("kind", DEFAULT_KIND)), DEFAULT_KIND),
         name,
-        read.get("class", class_of_name(name) if isinstance(name, str) else name),
-        read.get("states", ()),
-        read.get("affordances", ()),
-        Properties(properties),
+        tried.value(lambda: label(read.get("class", class_of_name(name)), "class"), name),
+        tried.value(lambda: labels(read.get("states", ()), "states"), NO_LABELS),
+        tried.value(lambda: labels(read.get("affordances", ()), "affordances"), NO_LABELS),
     )
+    tried.refuse()
+    return Node(node_id, *parts, Properties(properties))
 
 
-def _first(attributes: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+def _property(key: str, value: object) -> Mapping[str, object]:
+    return {property_name(key): checked(value_from(value, key), key)}
+
+
+def _space(read: Mapping[str, Any], chosen: Mapping[str, str | None], tried: Tried) -> dict[str, object]:
+    """Return center, size and caption."""
+    found: dict[str, object] = {}
+    for ours, reader in (("box", box), ("size", size), ("center", position), ("caption", caption)):
+        if ours in read:
+            found |= tried.value(partial(reader, read[ours], chosen[ours] or ours), NOTHING)
+    return found
+
+
+def _first(attributes: Mapping[str, Any], names: Sequence[str]) -> str | None:
     return next((name for name in names if attributes.get(name) is not None), None)
 
 
@@ -136,18 +210,11 @@ def _id(given: object, place: str) -> str:
 def _kind(word: object) -> str:
     known = word if word in OUR_KINDS else KINDS.get(word.casefold()) if isinstance(word, str) else None
     if not isinstance(known, str):
-        msg = f"kind should be one of {', '.join((*OUR_KINDS, *KINDS))}, not {shown(word)}"
+        words = (*OUR_KINDS, *KINDS)
+        hint = did_you_mean(word, words) if isinstance(word, str) else ""
+        msg = f"kind should be one of {', '.join(words)}, not {shown(word)}{hint}"
         raise InvalidValue(msg)
     return known
-
-
-def _position(given: object, place: str) -> object:
-    if isinstance(given, list) and len(given) in {2, 3}:
-        return Point(*given)
-    if isinstance(given, dict) and "point" in given:
-        return value_from(given, place)
-    msg = f"{place} should be a position, [x, y] or [x, y, z], not {shown(given)}"
-    raise InvalidValue(msg)
 
 
 def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[RelationDraft]:
@@ -164,16 +231,22 @@ def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[Relat
             yield RelationDraft(place, target, type_, source)
 
 
-def _relation(edge: dict[str, Any]) -> tuple[str, str, str]:
+def _relation(edge: Any) -> tuple[str, str, str]:
+    """Return source, type and target of an edge. Raises InvalidValue with all that is wrong with it."""
+    if not isinstance(edge, dict):
+        raise InvalidValue(f"should be a map, not {shown(edge)}")
     chosen = _first(edge, EDGE_ATTRIBUTES)
     word = edge[chosen] if chosen else edge.get("key")
+    tried = Tried()
     if not isinstance(word, str):
-        msg = f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}"
-        raise InvalidValue(msg)
-    for key in edge.keys() - {chosen, "source", "target", "key"}:
-        msg = f"a relation holds no attribute such as {shown(key)}; remove it"
-        raise InvalidValue(msg)
-    return _id(edge.get("source"), "source"), _type(word), _id(edge.get("target"), "target")
+        tried.add(f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}")
+    others = sorted(edge.keys() - {chosen, "source", "target", "key"})
+    if others:
+        tried.add(f"a relation holds no attribute such as {', '.join(map(shown, others))}; remove it")
+    source = tried.value(lambda: _id(edge.get("source"), "source"), "")
+    target = tried.value(lambda: _id(edge.get("target"), "target"), "")
+    tried.refuse()
+    return source, _type(str(word)), target
 
 
 def _type(word: str) -> str:

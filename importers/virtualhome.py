@@ -12,7 +12,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import document_error
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import graph_files, source_of
-from scenecypher.importers.json_file import read_json
+from scenecypher.importers.json_file import JsonLine, read_json
 from scenecypher.importers.virtualhome_check import checked_graph
 from scenecypher.importers.virtualhome_format import Graph
 from scenecypher.importers.virtualhome_graph import declared_by, document_of, graph_from_source
@@ -35,15 +35,21 @@ class PackagedPair:
 
 
 def read_graph(
-    path: Path, *, name: str | None = None, part: GraphPart = "initial", source: str | None = None
+    path: Path,
+    *,
+    name: str | None = None,
+    part: GraphPart = "initial",
+    source: str | None = None,
+    line: JsonLine | None = None,
 ) -> ImportedScene:
-    """Return the scene of a file: a bare graph, a pair of initial and final graph, or a program's list of states.
+    """Return the scene of a file or of a line of it: a bare graph, a pair (initial, final), or a list of states.
 
     The default name comes from the file: ``file963_2.json`` gives ``virtualhome/963_2``, its final graph
     ``virtualhome/963_2@final``. Raises DocumentError with all problems of that graph.
     """
-    form = _form(read_json(path), path, part)
-    return _scene(form, path, name=name or scene_name(path), source=source or str(path))
+    file = path if line is None else Path(f"{path}:{line.number}")
+    form = _form(read_json(path, line=line), file, part)
+    return _scene(form, file, name=name or scene_name(path), source=source or str(file))
 
 
 def from_document(document: object, *, file: str, name: str) -> ImportedScene:

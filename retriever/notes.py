@@ -1,4 +1,4 @@
-"""Notes on datasets' conventions that matter to queries, for readers of the schema text."""
+"""Notes on datasets' and robot maps' conventions that matter to queries, for readers of the schema text."""
 
 from __future__ import annotations
 
@@ -24,3 +24,26 @@ NOTES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 """Notes by vocabulary, as `scenecypher.db.schema.VOCABULARIES` names them; others need none."""
+
+MAP_NOTES: Final = (
+    "Rooms are (:Place {layer: 'ROOMS'}); a :Waypoint is only a spot of free space or ground in a room.",
+    "The room of a thing is one or two steps away: (x)-[:INSIDE*1..2]->(:Place {layer: 'ROOMS'}).",
+    "A robot's center is where it was last; path and times list where and when it was, oldest first.",
+    "The time of a robot's center is a.times[-1].",
+)
+"""Notes for the maps of robots, whatever their vocabulary."""
+MAP_MEANINGS: Final[Mapping[str, str]] = {
+    "layer": "text, the part of the map that a node belongs to",
+    "path": "list of points, where a robot was, oldest first",
+    "times": "list of whole numbers, when a robot was at each point of its path, in nanoseconds",
+    "distance": "number, metres from a waypoint to the nearest obstacle",
+    "last_update_time_ns": "whole number, when the map last changed the node, in nanoseconds",
+}
+"""Meanings of properties in the maps of robots."""
+MAP_INTERNALS: Final = frozenset(
+    {
+        *("node_type", "semantic_label", "is_active", "is_predicted", "registered", "real_place"),
+        *("position", "rotation", "pose_rotation", "box_type", "box_rotation"),
+    }
+)
+"""Properties of a map that its software needs; a query may use them, a model is not told of them."""

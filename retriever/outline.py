@@ -7,13 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES, REMEMBERED, family
+from scenecypher.db.schema import (
+    CORE_PROPERTIES,
+    EXTRA_PROPERTIES,
+    KINDS,
+    LAYER,
+    MAP_KINDS,
+    RELATION_TYPES,
+    REMEMBERED,
+    family,
+)
 from scenecypher.db.store.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
-from scenecypher.retriever.notes import NOTES
+from scenecypher.retriever.notes import MAP_INTERNALS, MAP_MEANINGS, MAP_NOTES, NOTES
 
 EXAMPLES_A_KIND: Final = 3
 PLACES: Final = 12
-_MEANINGS: Final[Mapping[str, str]] = {**EXTRA_PROPERTIES}
 _DENSE: Final = "; between almost all neighbours"
 LISTED: Final = ("classes", "states", "affordances", "patterns", "properties", "agents")
 
@@ -41,9 +49,13 @@ class Outline:
 def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Outline:
     """Return the outline of `shown`, the part of `whole` that fits; `vocabulary` as in `db.schema.VOCABULARIES`."""
     counts = dict(shown.kinds)
+    is_map = _is_map(whole)
+    kinds = {kind: meaning for kind, meaning in KINDS.items() if kind in counts or kind not in MAP_KINDS}
+    uses = [use for use in shown.properties if not (is_map and _is_internal(use))]
+    meanings: Mapping[str, str] = {**(MAP_MEANINGS if is_map else {}), **EXTRA_PROPERTIES}
     return Outline(
-        labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in KINDS.items()),
-        properties=(*CORE_PROPERTIES.items(), *((use.name, _property(use)) for use in shown.properties)),
+        labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in kinds.items()),
+        properties=(*CORE_PROPERTIES.items(), *((use.name, _property(use, meanings)) for use in uses)),
         patterns=tuple((pattern_text(pattern), pattern.count) for pattern in shown.patterns),
         meanings=_meanings(shown.patterns),
         unused=_unused(whole.patterns),
@@ -52,7 +64,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
         affordances=tuple((use.value, use.count) for use in shown.affordances),
         examples=_examples(shown),
         agents=tuple(map(_agent, shown.agents)),
-        notes=NOTES.get(family(vocabulary), ()),
+        notes=(*NOTES.get(family(vocabulary), ()), *(MAP_NOTES if is_map else ())),
         left_off=tuple((field, n) for field in LISTED if (n := _missing(field, shown, whole))),
     )
 
@@ -66,8 +78,18 @@ def _missing(field: str, shown: Enumerations, whole: Enumerations) -> int:
     return len(getattr(whole, field)) - len(getattr(shown, field))
 
 
-def _property(use: PropertyUse) -> str:
-    meaning = _MEANINGS.get(use.name, " or ".join(use.types))
+def _is_map(scene: Enumerations) -> bool:
+    """Check if a scene is a 3D scene graph as a robot maps it."""
+    return {LAYER, "node_type"} <= {use.name for use in scene.properties}
+
+
+def _is_internal(use: PropertyUse) -> bool:
+    """Check if a map's property says nothing to a model: one for the map's software, or one value for all."""
+    return use.name in MAP_INTERNALS or (len(use.values) == 1 and use.name != LAYER)
+
+
+def _property(use: PropertyUse, meanings: Mapping[str, str]) -> str:
+    meaning = meanings.get(use.name, " or ".join(use.types))
     values = f": one of {', '.join(map(literal, use.values))}" if use.values else ""
     return f"{meaning}; on {use.count:,} nodes{values}"
 

@@ -15,6 +15,7 @@ from scenecypher.db.connect import connect as connect_database
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.map_update import bring_in
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.settings import Settings
@@ -154,10 +155,11 @@ class SceneDatabase:
         """Import a scene that was read or made in Python.
 
         An equal scene changes nothing, one that differs in few facts is brought up to date by one commit, any other
-        replaces the scene of that name. Raises InputError for a bad name.
+        replaces the scene of that name. A robot's map is merged: what others changed in the scene stays. Raises
+        InputError for a bad name.
         """
         named = scene if name is None else replace(scene, name=name)
-        return self._home(self.store.put(named).name)
+        return self._home(bring_in(self.store, named).name)
 
     def _home(self, name: str) -> Home:
         from scenecypher.home import Home

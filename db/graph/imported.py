@@ -13,7 +13,9 @@ from scenecypher.db.schema import Declared
 class ImportedScene:
     """A scene read from a file, and its name.
 
-    `vocabulary` is a key of `scenecypher.db.schema.VOCABULARIES`; `source` describes the origin of the scene.
+    `merges`: another import of it keeps what others than the importer changed in the scene, as a robot's growing map
+    needs. `notes` tell the user what of the file was left out. `vocabulary` is a key of
+    `scenecypher.db.schema.VOCABULARIES`; `source` describes the origin of the scene.
     """
 
     name: str
@@ -22,3 +24,5 @@ class ImportedScene:
     role: Literal["world", "belief"] = "world"
     declared: Declared = field(default_factory=Declared)
     source: str = ""
+    merges: bool = field(default=False, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)

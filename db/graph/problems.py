@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from scenecypher.db.graph.value import shown
-from scenecypher.errors import DocumentError
+from scenecypher.errors import PROBLEMS_SHOWN, DocumentError, did_you_mean
 
 Problem: TypeAlias = tuple[str, str]
 """A place (JSON path) and a cause."""
 
 PROBLEMS_LIMIT: Final = 1_000
+NAMES_COMPARED: Final = 10_000
+"""The most names that a misspelt one is compared with."""
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+@dataclass(slots=True)
+class NearestNames:
+    """Hints at the nearest of the `known` names, for as many problems as a message shows: each takes a comparison."""
+
+    known: Sequence[str]
+    _left: int = field(default=PROBLEMS_SHOWN, init=False)
+
+    @classmethod
+    def of(cls, known: Iterable[str]) -> NearestNames:
+        """Return hints at names of any collection."""
+        return cls(tuple(known))
+
+    def hint(self, name: str) -> str:
+        """Return ``(did you mean 'a'?)``, empty if no name is near."""
+        self._left -= 1
+        return did_you_mean(name, self.known) if self._left >= 0 and len(self.known) <= NAMES_COMPARED else ""
 
 
 def json_path(keys: Sequence[str | int], *, root: str = "$") -> str:

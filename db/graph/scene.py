@@ -31,6 +31,7 @@ from scenecypher.db.graph.value import (
     typed_key,
 )
 from scenecypher.db.schema import KINDS, RELATION_NAME, RELATION_TYPES
+from scenecypher.errors import did_you_mean
 
 __all__ = [
     "EMPTY",
@@ -309,7 +310,8 @@ def _is_strictly_sorted(texts: tuple[str, ...]) -> bool:
 def kind_name(kind: object) -> str:
     """Return `kind` if the registry has it. Raises InvalidValue."""
     if not isinstance(kind, str) or kind not in KINDS:
-        msg = f"kind {shown(kind)} is none of {', '.join(KINDS)}"
+        hint = did_you_mean(kind, tuple(KINDS)) if isinstance(kind, str) else ""
+        msg = f"kind {shown(kind)} is none of {', '.join(KINDS)}{hint}"
         raise InvalidValue(msg)
     return kind
 
@@ -317,7 +319,8 @@ def kind_name(kind: object) -> str:
 def relation_type(name: object) -> str:
     """Return `name` if it is a valid relation type. Raises InvalidValue."""
     if not isinstance(name, str) or not RELATION_NAME.fullmatch(name):
-        msg = f"relation type {shown(name)} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters"
+        hint = did_you_mean(name[:64], tuple(RELATION_TYPES)) if isinstance(name, str) else ""
+        msg = f"relation type {shown(name)} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters{hint}"
         raise InvalidValue(msg)
     return name
 

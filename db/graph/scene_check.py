@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from scenecypher.db.graph.problems import Problem, json_path
+from scenecypher.db.graph.problems import NearestNames, Problem, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import (
     PROPERTY_NAME,
@@ -23,11 +23,15 @@ Triple: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """The readable parts of a document, however malformed: each with its index."""
+    """The readable parts of a document, however malformed: each with its index.
+
+    `broken` are names of nodes without an id, whose relations are no further problem.
+    """
 
     nodes: Sequence[tuple[int, dict[str, Any]]]
     relations: Sequence[tuple[int, Triple]]
     vocabulary: Vocabulary
+    broken: Sequence[str]
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> _Outline:
@@ -35,6 +39,7 @@ class _Outline:
             nodes=[(i, node) for i, node in enumerate(_list(document.get("nodes"))) if isinstance(node, dict)],
             relations=[(i, triple) for i, it in enumerate(_list(document.get("relations"))) if (triple := _triple(it))],
             vocabulary=vocabulary_of(_declared(document.get("declared"))),
+            broken=[name for node in _list(document.get("nodes")) if (name := _broken_name(node))],
         )
 
 
@@ -58,26 +63,30 @@ def _repeated_ids(outline: _Outline) -> Iterator[Problem]:
 
 
 def _undeclared(outline: _Outline) -> Iterator[Problem]:
+    near = NearestNames.of(outline.vocabulary.properties)
     for index, node in outline.nodes:
         properties = node.get("properties")
         for key in properties if isinstance(properties, dict) else ():
             if _may_be_property(key) and key not in outline.vocabulary.properties:
-                place = json_path(("nodes", index, "properties", key))
-                yield place, f"{key} is no known property; add it to declared.properties, or leave it out"
+                place, hint = json_path(("nodes", index, "properties", key)), near.hint(key)
+                yield place, f"{key} is no known property{hint}; add it to declared.properties, or leave it out"
+    near = NearestNames.of(outline.vocabulary.relation_types)
     for index, (_, type_, _) in outline.relations:
         if RELATION_NAME.fullmatch(type_) and type_ not in outline.vocabulary.relation_types:
-            place = json_path(("relations", index, 1))
-            yield place, f"{type_} is no known relation type; add it to declared.relation_types, or leave it out"
+            place, hint = json_path(("relations", index, 1)), near.hint(type_)
+            yield place, f"{type_} is no known relation type{hint}; add it to declared.relation_types, or leave it out"
 
 
 def _bad_relations(outline: _Outline) -> Iterator[Problem]:
-    ids = {node_id for _, node_id in _ids(outline)}
+    ids = {node_id for _, node_id in _ids(outline)} | {*outline.broken}
+    near = NearestNames.of(ids)
     first: dict[Triple, int] = {}
     for index, triple in outline.relations:
         for end in (0, 2):
             if triple[end] not in ids:
                 place = json_path(("relations", index, end))
-                yield place, f"no node has the id {shown(triple[end])}; add the node, or leave the relation out"
+                hint = near.hint(triple[end]) or "; add the node, or leave the relation out"
+                yield place, f"no node has the id {shown(triple[end])}{hint}"
         if triple in first:
             there = json_path(("relations", first[triple]))
             yield json_path(("relations", index)), f"is the same relation as {there}; give it once"
@@ -88,6 +97,14 @@ def _ids(outline: _Outline) -> Iterator[tuple[int, str]]:
     for index, node in outline.nodes:
         if isinstance(node.get("id"), str):
             yield index, unicodedata.normalize("NFC", node["id"])
+
+
+def _broken_name(node: object) -> str | None:
+    """Return what a node without a valid id is probably called in relations."""
+    name = node
+    if isinstance(node, dict):
+        name = None if isinstance(node.get("id"), str) else node.get("name")
+    return unicodedata.normalize("NFC", name) if isinstance(name, str) else None
 
 
 def _list(value: object) -> list[Any]:

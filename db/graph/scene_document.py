@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema
@@ -10,14 +11,15 @@ from scenecypher.db.graph.document import node_document
 from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, PropertyName, RelationType, StateText, as_validator
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
-from scenecypher.db.graph.problems import document_error, json_path, problems_of
+from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.scene_check import find_faults
-from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, shown
+from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, class_of_name, shown
 from scenecypher.db.schema import VOCABULARIES, Declared
 
 FORMAT: Final = "scenecypher/scene"
 VERSION: Final = 1
+_NODE_PLACE: Final = re.compile(r"\$\.nodes\[\d+\]")
 
 
 def scene_document(scene: ImportedScene) -> dict[str, Any]:
@@ -44,16 +46,31 @@ def scene_from_document(document: object, *, file: str) -> ImportedScene:
     try:
         form = _SceneForm.model_validate(document)
     except ValidationError as error:
-        raise document_error(file, [*problems_of(error, document), *find_faults(document)]) from None
+        raise document_error(file, _one_a_node([*problems_of(error, document), *find_faults(document)])) from None
     found = [*find_faults(document)]
     if found:
-        raise document_error(file, found)
+        raise document_error(file, _one_a_node(found))
     scene = form.scene()
     broken = [*broken_rules(scene.graph, scene.vocabulary)]
     if broken:
         places = {node_id: json_path(("nodes", index)) for index, node_id in enumerate(scene.graph.nodes)}
         raise document_error(file, [(places[node_id], cause) for node_id, cause in broken])
     return scene
+
+
+def _one_a_node(problems: list[Problem]) -> list[Problem]:
+    """Return the problems with those of each node as one, at the place of the first."""
+    found: dict[str, list[Problem]] = {}
+    for place, cause in problems:
+        of_node = _NODE_PLACE.match(place)
+        found.setdefault(of_node[0] if of_node else place + cause, []).append((place, cause))
+    return [_together(place, group) for place, group in found.items()]
+
+
+def _together(node: str, group: list[Problem]) -> Problem:
+    if len(group) == 1:
+        return group[0]
+    return node, "; ".join(f"{place.removeprefix(node).removeprefix('.') or 'it'}: {cause}" for place, cause in group)
 
 
 def scene_schema() -> dict[str, Any]:
@@ -85,18 +102,19 @@ class _NodeForm(Form):
 
     id: Label
     kind: Kind
-    name: Label
-    class_: Label = Field(alias="class")
+    name: Label = Field("", description="the id by default")
+    class_: Label = Field("", alias="class", description="the name without its number by default")
     states: list[StateText] = Field(default_factory=list, max_length=LIST_LENGTH)
     affordances: list[StateText] = Field(default_factory=list, max_length=LIST_LENGTH)
     properties: dict[PropertyName, JsonValue] = Field(default_factory=dict)
 
     def node(self) -> Node:
+        name = self.name or self.id
         return Node(
             self.id,
             self.kind,
-            self.name,
-            self.class_,
+            name,
+            self.class_ or class_of_name(name),
             tuple(self.states),
             tuple(self.affordances),
             Properties(self.properties),

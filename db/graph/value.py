@@ -20,6 +20,7 @@ STATE_LENGTH: Final = 100
 TEXT_LENGTH: Final = 100_000
 LIST_LENGTH: Final = 10_000
 INTEGERS: Final = range(-(2**63), 2**63)
+_NUMBERED: Final = re.compile(r"(.+?)[-_]?\d+")
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -186,6 +187,12 @@ def labels(values: object, place: str) -> tuple[str, ...]:
     found = tuple(sorted({label(item, f"{place} item", longest=STATE_LENGTH) for item in values}))
     # Return the same object where possible: a million nodes share a few such sets.
     return values if type(values) is tuple and values == found and all(type(item) is str for item in values) else found
+
+
+def class_of_name(name: str) -> str:
+    """Return the class in a name: ``butter_cookie-2`` is a butter_cookie; without a number it is the name itself."""
+    numbered = _NUMBERED.fullmatch(name)
+    return numbered[1] if numbered else name
 
 
 def property_name(key: object) -> str:

@@ -22,6 +22,9 @@ LATEST_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version <= $last RETURN e
 ORDER BY e.scene DESC, e.version DESC LIMIT $limit
 """
+EVENTS_OF_OTHERS: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE 0 < e.version <= $until AND e.actor <> $actor RETURN e ORDER BY e.version
+"""
 EVENT_OF_ACTION: Final[LiteralString] = "MATCH (e:Event {scene: $key, action_id: $action_id}) RETURN e"
 LARGEST_VERSION: Final = 2**63 - 1
 FIRST_PAGE: Final = 10
@@ -62,6 +65,17 @@ def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Eve
 def latest_events(tx: ManagedTransaction, key: str, *, last: int, limit: int) -> list[Event]:
     """Return the latest events with a version up to `last`, newest first."""
     return [_event_of(record["e"]) for record in tx.run(LATEST_EVENTS, key=key, last=last, limit=limit)]
+
+
+def read_events_of_others(tx: ManagedTransaction, key: str, *, actor: str, until: int) -> list[Event]:
+    """Return the events up to version `until` that are not by `actor`, oldest first, without undos of its events."""
+    found: list[Event] = []
+    versions: set[int] = set()
+    for event in (_event_of(record["e"]) for record in tx.run(EVENTS_OF_OTHERS, key=key, actor=actor, until=until)):
+        if event.kind == "act" or versions & {*event.undoes}:
+            found.append(event)
+            versions.add(event.version)
+    return found
 
 
 def event_of_action(tx: ManagedTransaction, key: str, action_id: str) -> Event | None:

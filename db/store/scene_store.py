@@ -54,7 +54,10 @@ REPLICA_TRIES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The result of an import; `nodes` and `relations` count the scene after it, `changes` those of a re-import."""
+    """The result of an import; `nodes` and `relations` count the scene after it, `changes` those of a re-import.
+
+    `conflicts` are the facts, in words, on which a merged source and the scene contradict each other.
+    """
 
     name: str
     outcome: Literal["created", "updated", "replaced", "unchanged"]
@@ -62,6 +65,7 @@ class Imported:
     nodes: int
     relations: int
     changes: int = 0
+    conflicts: tuple[str, ...] = ()
 
 
 class SceneStore:
@@ -250,6 +254,13 @@ class SceneStore:
         """Return the event of an action, None if it was not committed."""
         return self.database.read(
             partial(history.event_of_action, key=scene.key, action_id=action_id),
+            timeout_s=2 * self.database.read_timeout_s,
+        )
+
+    def history_of_others(self, scene: SceneInfo, *, actor: str) -> list[Event]:
+        """Return the events up to the scene's version that are not by `actor`, oldest first."""
+        return self.database.read(
+            lambda tx: history.read_events_of_others(tx, scene.key, actor=actor, until=scene.version),
             timeout_s=2 * self.database.read_timeout_s,
         )
 

@@ -30,6 +30,10 @@ WRITERS: Final = 2
 COLLECTOR_THRESHOLDS: Final = (50_000, 20, 50)
 
 
+JSON_LINES: Final = ".jsonl"
+"""Ending of files with one document a line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A scene to import: its label in messages, the scene's name, and a function that reads it."""
@@ -77,15 +81,27 @@ def sources_of_files(
 ) -> Iterator[Source]:
     """Yield a source for each file, named after its path below the given folder; with `only`, the file of that stem.
 
-    `read` takes the file's path and its scene's `name`. Raises InputError if no file is found.
+    `read` takes the file's path and its scene's `name`; of a JSON Lines file each `line` is a source, NAME/LINE. Raises
+    InputError if no file is found.
     """
     files = list(files_at(paths, suffixes))
     chosen = [(path, folder) for path, folder in files if only in (None, path.stem)]
     if not chosen:
         raise InputError(f"none of the {len(files)} files is {only}{suffixes[0]}; leave out --only to import them all")
     for path, folder in chosen:
-        name = prefix + path.relative_to(folder).with_suffix("").as_posix()
+        yield from sources_of_file(path, read, name=prefix + path.relative_to(folder).with_suffix("").as_posix())
+
+
+def sources_of_file(path: Path, read: Callable[..., ImportedScene], *, name: str) -> Iterator[Source]:
+    """Yield the source of a file, or of each line of a JSON Lines file."""
+    if path.suffix != JSON_LINES:
         yield Source(str(path), name, partial(read, path, name=name))
+        return
+    from scenecypher.importers.json_file import json_lines
+
+    for line in json_lines(path):
+        line_name = f"{name}/{line.number}"
+        yield Source(f"{path}:{line.number}", line_name, partial(read, path, name=line_name, line=line))
 
 
 def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iterator[tuple[Path, Path]]:
@@ -106,7 +122,7 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
             files = sorted(Path(match) for match in glob(given, recursive=True))  # noqa: PTH207
             folder = Path(os.path.commonpath([file.parent for file in files])) if files else folder
         if not files:
-            kinds = "JSON" if [*suffixes] == [".json"] else " or ".join(suffixes)
+            kinds = "JSON" if {*suffixes} <= {".json", JSON_LINES} else " or ".join(suffixes)
             msg = f"no {kinds} file is at {given}; check the path"
             raise InputError(msg)
         yield from ((file, folder) for file in files)
@@ -188,17 +204,24 @@ def fail(error: InputError) -> ImportedScene:
 
 def _import_one(source: Source, store: SceneStore | None, progress: Progress) -> dict[str, Any]:
     from scenecypher.db.store.catalog import checked_name, checked_new_name
+    from scenecypher.db.store.map_update import bring_in
 
     checked_name(source.name)
     scene = source.read()
-    facts = {"name": scene.name, "nodes": len(scene.graph.nodes), "relations": len(scene.graph.relations)}
+    facts: dict[str, Any] = {
+        "name": scene.name,
+        "nodes": len(scene.graph.nodes),
+        "relations": len(scene.graph.relations),
+        **({"notes": [*scene.notes]} if scene.notes else {}),
+    }
     if store is None:
         checked_new_name(scene.name, scene.role)
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
-    done = store.put(scene, progress=progress)
-    return facts | {"outcome": done.outcome, "version": done.version}
+    done = bring_in(store, scene, progress=progress)
+    told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}
+    return facts | {"outcome": done.outcome, "version": done.version} | told
 
 
 def _print(report: ImportReport, *, dry_run: bool, as_json: bool) -> None:
@@ -208,6 +231,10 @@ def _print(report: ImportReport, *, dry_run: bool, as_json: bool) -> None:
     for facts in report.scenes:
         size = f"{facts['nodes']:,} nodes, {facts['relations']:,} relations"
         output().print(f"{facts['name']}: {_counts(facts) if dry_run else facts['outcome']}, {size}", markup=False)
+        for note in facts.get("notes", ()):
+            errors().print(f"{facts['name']}: {note}", markup=False)
+        for conflict in facts.get("conflicts", ()):
+            errors().print(f"{facts['name']}: conflict: {conflict}", markup=False)
     for _, error in report.failures:
         errors().print(str(error), markup=False)
     if len(report.scenes) + len(report.failures) > 1:

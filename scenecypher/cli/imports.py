@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -10,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from scenecypher.cli.importing import Source, fail, files_at, import_and_print, sources_of_files
+from scenecypher.cli.importing import (
+    JSON_LINES,
+    Source,
+    fail,
+    files_at,
+    import_and_print,
+    sources_of_file,
+    sources_of_files,
+)
+from scenecypher.cli.watching import watch_and_print
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -105,22 +115,43 @@ def networkx(
     from scenecypher.importers import networkx_json
 
     read = partial(networkx_json.read_scene, declare=_declared(declare or ()))
-    sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, only=only))
+    suffixes = (".json", JSON_LINES)
+    sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only))
     import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
 
 @import_app.command()
 def dsg(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders or globs of spark-dsg JSON.")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH", help="Files, folders or globs of spark-dsg JSON.")
+    ] = None,
     *,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", metavar="FILE", help="Hydra's label space, which names label numbers.")
+    ] = None,
+    watch: Annotated[
+        Path | None,
+        typer.Option("--watch", metavar="FILE|DIR", help="Import each new version of one map as it is written."),
+    ] = None,
+    versions: Annotated[
+        int | None, typer.Option("--versions", min=1, help="With --watch: stop after this many versions.")
+    ] = None,
     only: Annotated[str | None, typer.Option("--only", metavar="NAME", help="Only this file, without .json.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import 3D scene graphs that Hydra or spark-dsg saved: objects, places, rooms, buildings, and where they are."""
     from scenecypher.importers import dsg as reader
+    from scenecypher.importers.label_space import read_labels
 
-    sources = list(sources_of_files(paths, reader.read_scene, prefix=reader.NAME_PREFIX, only=only))
+    if bool(paths) == (watch is not None):
+        raise InputError("give either the PATH of maps or a FILE or DIR to --watch")
+    read = partial(reader.read_scene, labels=read_labels(labels) if labels else None)
+    if watch is not None:
+        name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
+        watch_and_print(watch, partial(read, name=name), versions=versions, as_json=as_json)
+        return
+    sources = list(sources_of_files(paths or (), read, prefix=reader.NAME_PREFIX, only=only))
     import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
 
@@ -243,12 +274,13 @@ def _of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source
 def _of_files(paths: Sequence[str], only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
     from scenecypher.importers import virtualhome
 
-    files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in files_at(paths)]
+    found = files_at(paths, (".json", JSON_LINES))
+    files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in found]
     wanted = {name for _, name in files} if only is None else {virtualhome.NAME_PREFIX + only}
     chosen = [(path, name) for path, name in files if name in wanted]
     if not chosen:
         msg = f"none of the {len(files)} files is {only}.json or file{only}.json; leave out --only to import them all"
         raise InputError(msg)
     for (path, name), part in product(chosen, parts):
-        read = partial(virtualhome.read_graph, path, name=name, part=part)
-        yield Source(str(path), virtualhome.part_name(name, part), read)
+        for source in sources_of_file(path, partial(virtualhome.read_graph, part=part), name=name):
+            yield replace(source, name=virtualhome.part_name(source.name, part))

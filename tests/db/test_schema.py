@@ -11,6 +11,7 @@ from scenecypher.db.schema import (
     EXTRA_PROPERTIES,
     HOLDING,
     KINDS,
+    MAP_KINDS,
     PROPERTY_NAME,
     RELATION_NAME,
     RELATION_TYPES,
@@ -38,7 +39,8 @@ def test_declared_names_join_the_vocabulary() -> None:
     vocabulary = vocabulary_of(declared)
     assert vocabulary.relation_types == {*RELATION_TYPES, "NEXT_TO"}
     assert vocabulary.properties == {*CORE_PROPERTIES, *EXTRA_PROPERTIES, "weight"}
-    assert vocabulary.labels == {"Entity", *KINDS}
+    assert vocabulary.labels == {"Entity", *KINDS} - MAP_KINDS
+    assert vocabulary_of(Declared(properties=("layer",))).labels == {"Entity", *KINDS}
 
 
 @pytest.mark.parametrize(

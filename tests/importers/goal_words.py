@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.importers.grasif import class_of_name
+from scenecypher.db.graph.value import class_of_name
 from scenecypher.importers.grasif_format import GoalNode
 
 NUMBERS: Final = {2: ("two", "both"), 3: ("three",), 4: ("four",), 5: ("five",), 6: ("six",)}

@@ -192,7 +192,7 @@ FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
         "dsg": (also("edges", {"source": symbol_number("R(1)"), "target": symbol_number("O(1)")}), "the same relation"),
     },
     "an unknown relation type": {
-        "json": (put("relations.1.1", "BESIDE"), "is no known relation type; add it to declared"),
+        "json": (put("relations.1.1", "BESIDE"), "is no known relation type .*; add it to declared"),
         "virtualhome": (put("edges.1.relation_type", "BESIDE"), "unknown relation type 'BESIDE'"),
         "grasif": (put("nodes.objects.0.relation", "beside"), "'ontop_of', 'inside_of'"),
         "pickle": (edge("cup", "box", relation="beside"), "relation should be one of"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene import LIST_LENGTH, InvalidValue, Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import KINDS
 from scenecypher.errors import DocumentError
 from scenecypher.importers.dsg import from_document, read_scene, symbol, symbol_number
@@ -52,15 +52,15 @@ def read(document: object) -> ImportedScene:
 
 def test_a_real_apartment(apartment: ImportedScene) -> None:
     graph = apartment.graph
-    assert (apartment.name, len(graph.nodes)) == ("dsg/apartment_dsg", 296)
+    assert (apartment.name, len(graph.nodes)) == ("dsg/apartment_dsg", 195)
     assert Counter(node.properties["layer"] for node in graph.nodes.values()) == {
         "PLACES": 185,
-        "AGENTS": 102,
+        "AGENTS": 1,
         "OBJECTS": 7,
         "ROOMS": 1,
         "BUILDINGS": 1,
     }
-    assert Counter(relation.type for relation in graph.relations) == {"CONNECTS": 2 * 396, "INSIDE": 245, "NEXT": 101}
+    assert Counter(relation.type for relation in graph.relations) == {"CONNECTS": 2 * 396, "INSIDE": 144}
     assert graph.targets("R(0)", "INSIDE") == ("B(0)",)
     chair = graph.nodes["O(0)"]
     assert (chair.kind, chair.class_, chair.name) == ("Object", "label_5", "O(0)")
@@ -68,16 +68,66 @@ def test_a_real_apartment(apartment: ImportedScene) -> None:
     assert facts["center"] == Point(-13.211346626281738, -3.800497531890869, 1.4869734048843384)
     assert facts["position"] == Point(-13.216781616210938, -3.7463879585266113, 1.492774248123169)
     assert (facts["size_x"], facts["color"], facts["rotation"]) == (1.0182037353515625, "#db80df", (1.0, 0.0, 0.0, 0.0))
-    assert [graph.nodes[id_].kind for id_ in ("R(0)", "B(0)", "a(0)", "p(6)")] == ["Place", "Place", "Agent", "Place"]
+    assert [graph.nodes[id_].kind for id_ in ("R(0)", "B(0)", "a", "p(6)")] == ["Place", "Place", "Agent", "Waypoint"]
     place = graph.nodes["p(6)"].properties
     assert place["center"] == Point(-13.15000057220459, -2.450000047683716, 1.75)
     assert "size_x" not in place
     assert graph.targets("O(0)", "INSIDE")[0].startswith("p(")
 
 
+def test_the_poses_of_a_robot_are_one_agent(apartment: ImportedScene) -> None:
+    robot = apartment.graph.nodes["a"]
+    facts = robot.properties
+    path, times = facts["path"], facts["times"]
+    assert isinstance(path, tuple)
+    assert isinstance(times, tuple)
+    assert (robot.name, robot.class_, len(path), len({*times})) == ("robot_a", "robot", 102, 102)
+    assert (facts["center"], path[0]) == (path[-1], Point(-16.04391, -2.61944, 2.461393))
+    assert [*times] == sorted(times)  # type: ignore[type-var]
+    assert (times[0], times[-1]) == (3_647_910_000, 28_447_910_000)
+    assert apartment.graph.outgoing["a"] == (Relation("a", "INSIDE", "R(0)"),)
+
+
+def pose(id_: str, time: int | None, at: float = 0.0) -> dict[str, Any]:
+    when = {} if time is None else {"timestamp": time}
+    facts = {"type": "AgentNodeAttributes", "position": [at, 0.0, 0.0], "world_R_body": UPRIGHT, **when}
+    return node(id_, 2, partition=ord(id_[0]), **facts)
+
+
+def test_each_robot_has_its_own_path() -> None:
+    poses = [pose("a(1)", 20, 2.0), pose("a(0)", 10, 1.0), pose("b(4)", 5, 9.0), pose("b(7)", None, 7.0)]
+    edges = [edge("a(0)", "a(1)"), edge("a(1)", "b(4)"), edge("a(0)", "p(1)"), edge("a(1)", "p(2)")]
+    graph = read(document(*poses, node("p(1)", 3), node("p(2)", 3), edges=edges)).graph
+    assert graph.nodes["a"].properties["path"] == (Point(1, 0, 0), Point(2, 0, 0))
+    assert graph.nodes["a"].properties["times"] == (10, 20)
+    assert "times" not in graph.nodes["b"].properties, "one of its poses has no time"
+    assert graph.relations == {Relation("a", "INSIDE", "p(2)")}, "the latest pose's place, in no room"
+
+
+def test_a_robot_is_in_the_room_of_its_waypoints() -> None:
+    rooms = [node("R(1)", 4), node("R(2)", 4)]
+    places = [node(f"p({number})", 3) for number in (1, 2, 3)]
+    links = [("p(1)", "R(1)"), ("p(2)", "R(1)"), ("p(3)", "R(1)"), ("p(3)", "R(2)")]
+    near = [("a(0)", "p(1)"), ("p(2)", "a(0)")]
+    graph = read(document(pose("a(0)", 1), *rooms, *places, edges=[edge(*ends) for ends in [*links, *near]])).graph
+    assert graph.targets("a", "INSIDE") == ("R(1)",)
+    between = read(document(pose("a(0)", 1), *rooms, *places, edges=[edge(*e) for e in [*links, ("a(0)", "p(3)")]]))
+    assert between.graph.targets("a", "INSIDE") == ("p(3)",), "a waypoint of two rooms is in neither"
+    new = read(document(pose("a(0)", 1), pose("a(1)", 2), *rooms, *places, edges=[edge(*e) for e in [*links, *near]]))
+    assert new.graph.targets("a", "INSIDE") == ("R(1)",), "a pose that is joined to nothing yet"
+
+
+def test_a_very_long_path_keeps_its_latest_poses() -> None:
+    scene = read(document(*(pose(f"a({number})", number, float(number)) for number in range(LIST_LENGTH + 3))))
+    facts = scene.graph.nodes["a"].properties
+    assert isinstance(facts["path"], tuple)
+    assert (len(facts["path"]), facts["path"][0], facts["center"]) == (LIST_LENGTH, Point(3, 0, 0), Point(10_002, 0, 0))
+    assert scene.notes == ("a: path and times list the latest 10,000 of 10,003 poses",)
+
+
 def test_an_export_is_a_current_file_of_the_same_scene(apartment: ImportedScene) -> None:
     document = json.loads(json.dumps(to_document(apartment), allow_nan=False))
-    assert len(document["edges"]) == 742
+    assert (len(document["nodes"]), len(document["edges"])) == (296, 742 - 101)
     assert {"layer": 2, "partition": 97} in document["layer_keys"]
     back = from_document(document, file=str(APARTMENT), name=apartment.name)
     assert back == apartment
@@ -112,7 +162,7 @@ def test_a_current_file_names_its_layers_and_labels() -> None:
         "R(1)": "kitchen",
         "P(1)": "mesh_place",
         "p(1)": "place",
-        "b(1)": "pose",
+        "b": "robot",
     }
     chair = graph.nodes["O(1)"]
     assert (chair.name, chair.properties["color"], graph.nodes["O(2)"].properties["color"]) == (
@@ -121,7 +171,7 @@ def test_a_current_file_names_its_layers_and_labels() -> None:
         "#ff0000",
     )
     assert [chair.properties[key] for key in ("size_x", "size_y", "size_z")] == [4.0, 5.0, 6.0]
-    close = {Relation(a, "CLOSE", b) for a, b in [("p(1)", "P(1)"), ("O(1)", "O(2)"), ("b(1)", "O(1)")]}
+    close = {Relation(a, "CLOSE", b) for a, b in [("p(1)", "P(1)"), ("O(1)", "O(2)"), ("b", "O(1)")]}
     assert graph.relations == {Relation("O(1)", "INSIDE", "R(1)")} | close | {
         Relation(r.target, r.type, r.source) for r in close
     }

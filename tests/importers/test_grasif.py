@@ -11,8 +11,9 @@ import pytest
 
 from scenecypher.db.condition import And, AtLeast, HasClass, HasState, Id, Related, evaluate
 from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.graph.value import class_of_name
 from scenecypher.errors import DocumentError
-from scenecypher.importers.grasif import class_of_name, read_file, read_scene, to_document
+from scenecypher.importers.grasif import read_file, read_scene, to_document
 
 
 def good() -> dict[str, Any]:

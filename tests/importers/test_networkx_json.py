@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import KINDS as OUR_KINDS
-from scenecypher.db.schema import RELATION_TYPES, Declared
+from scenecypher.db.schema import MAP_KINDS, RELATION_TYPES, Declared
 from scenecypher.errors import DocumentError
 from scenecypher.importers.networkx_format import KINDS, RELATIONS
 from scenecypher.importers.networkx_json import from_document, read_scene, to_document
@@ -61,7 +61,7 @@ def test_a_relation_type_is_read_from_each_attribute(word: str, type_: str, attr
 
 
 def test_the_tables_lead_to_the_registry() -> None:
-    assert set(KINDS.values()) == set(OUR_KINDS)
+    assert set(KINDS.values()) == set(OUR_KINDS) - MAP_KINDS
     assert set(RELATIONS.values()) <= set(RELATION_TYPES)
 
 
@@ -149,3 +149,46 @@ def test_invalid_files_are_refused(change: dict[str, Any], place: str, cause: st
         read(document(**change))
     assert refused.value.place == place
     assert cause in refused.value.cause
+
+
+def test_all_problems_of_a_file_are_told() -> None:
+    nodes = [
+        {"id": 1.5, "kind": "Rom", "pos": [1], "states": "open", "b ad": 2},
+        {"id": "table", "kind": "furnitur"},
+        7,
+        {"id": "cup", "colour": "red"},
+    ]
+    edges = [
+        {"source": "cup", "target": "table", "weight": 1, "why": "x"},
+        {"source": "cup", "target": "tabel", "relation": "on"},
+        {"source": "cup", "target": "cup", "relation": "beside"},
+        "on",
+    ]
+    with pytest.raises(DocumentError) as refused:
+        read(document(nodes=nodes, edges=edges, directed=1, graph={"vocabulary": "x", "role": "y"}))
+    causes: dict[str, str] = {}
+    for place, cause in refused.value.problems:
+        causes[place] = causes.get(place, "") + cause
+    for place, words in {
+        "$.directed": ["should be true or false"],
+        "$.graph.role": ["should be 'world' or 'belief'"],
+        "$.nodes[0]": [
+            "id should be text",
+            "kind should be",
+            "pos should be a position",
+            "states",
+            "'b ad' is no prop",
+        ],
+        "$.nodes[1]": ["not 'furnitur' (did you mean 'furniture'?)"],
+        "$.nodes[2]": ["should be a map, not 7"],
+        "$.edges[0]": ["has no relation type", "no attribute such as 'weight', 'why'"],
+        "$.edges[1]": ["no node is called 'tabel'"],
+        "$.edges[3]": ["should be a map, not 'on'"],
+    }.items():
+        assert all(word in causes[place] for word in words), (place, causes.get(place))
+    assert len(refused.value.problems) == 8, "nothing is told twice, and a table that can't be made is no missing node"
+    with pytest.raises(DocumentError) as undeclared:
+        read(document(nodes=nodes[1:], edges=edges[1:3]))
+    told = dict(undeclared.value.problems)
+    assert "colour is no known property (did you mean 'color'?)" in told["$.nodes[2]"]
+    assert "BESIDE is no known relation type" in told["$.edges[1]"]

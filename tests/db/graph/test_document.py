@@ -24,7 +24,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph, Value, typed_key
 from scenecypher.db.graph.scene_document import scene_document, scene_from_document, scene_schema
 from scenecypher.db.graph.value import InvalidValue
-from scenecypher.db.schema import Declared
+from scenecypher.db.schema import KINDS, Declared
 from scenecypher.errors import DocumentError
 from tests.strategies import KEYS, TYPES, big_graph, scene_graphs, values
 
@@ -202,15 +202,58 @@ def test_all_problems_are_told_at_once() -> None:
     assert {place for place, _ in caught.value.problems} == {
         "$.role",
         "$.nodes[0].id",
-        "$.nodes[2].states[0]",
-        "$.nodes[2].id",
+        "$.nodes[2]",
         "$.nodes[3].kind",
-        "$.nodes[3].name",
-        "$.nodes[3].class",
         "$.relations[0][2]",
         "$.relations[1][1]",
         "$.relations[2]",
     }
+
+
+def test_one_bad_node_is_one_problem() -> None:
+    nodes = [{"name": "tray"}, cup(id=7, kind="Objct", states=3), "mug"]
+    relations = [["tray", "ON", "mug"], ["mug", "ON", "tray"]]
+    no_kind = f"kind 'Objct' is none of {', '.join(KINDS)} (did you mean 'Object'?)"
+    with pytest.raises(DocumentError) as caught:
+        scene_from_document(scene(nodes=nodes, relations=relations), file="x.json")
+    assert caught.value.problems == (
+        ("$.nodes[0]", "id: is missing; add it; kind: is missing; add it"),
+        (
+            "$.nodes[1]",
+            f"id: should be text, not 7; kind: {no_kind}; states: should be a list, not 3",
+        ),
+        ("$.nodes[2]", "should be a map, not 'mug'"),
+    )
+
+
+def test_the_nearest_words_are_named() -> None:
+    nodes = [cup(properties={"colour": "red"}), {"id": "tabel", "kind": "Asset"}]
+    relations = [["cup", "INSIDEE", "cup"], ["cup", "on", "cup"], ["cup", "ON", "table"]]
+    with pytest.raises(DocumentError) as caught:
+        scene_from_document(scene(nodes=nodes, relations=relations), file="x.json")
+    hints = [cause[cause.index("(did") :].split(")")[0] for _, cause in caught.value.problems]
+    assert hints == [
+        "(did you mean 'ON'?",
+        "(did you mean 'color'?",
+        "(did you mean 'INSIDE'?",
+        "(did you mean 'tabel'?",
+    ]
+
+
+def test_name_and_class_have_defaults() -> None:
+    nodes = [{"id": "cup-2", "kind": "Object"}, {"id": "7", "kind": "Object", "name": "mug_3"}]
+    found = scene_from_document(scene(nodes=nodes, relations=[]), file="x.json").graph.nodes
+    assert [(it.name, it.class_) for it in found.values()] == [("cup-2", "cup"), ("mug_3", "mug")]
+    with pytest.raises(DocumentError, match="is empty"):
+        scene_from_document(scene(nodes=[cup(name="")], relations=[]), file="x.json")
+
+
+def test_hints_are_bounded() -> None:
+    """A comparison with all names takes time: only the problems that a message shows have one."""
+    relations = [["cup", "ON", f"cupp{number}"] for number in range(100)]
+    with pytest.raises(DocumentError) as caught:
+        scene_from_document(scene(nodes=[cup()], relations=relations), file="x.json")
+    assert [("did you mean" in cause) for _, cause in caught.value.problems] == [True] * 20 + [False] * 80
 
 
 def test_thousands_of_problems_are_cut_short() -> None:
@@ -255,8 +298,8 @@ def test_the_schema_matches_the_validation() -> None:
     assert schema["additionalProperties"] is False
     assert set(schema["required"]) == {"format", "version", "name", "nodes"}
     node = schema["$defs"]["_NodeForm"]
-    assert node["required"] == ["id", "kind", "name", "class"]
-    assert node["properties"]["kind"]["enum"] == ["Place", "Asset", "Object", "Agent", "Door"]
+    assert node["required"] == ["id", "kind"]
+    assert node["properties"]["kind"]["enum"] == ["Place", "Asset", "Object", "Agent", "Door", "Waypoint"]
     json.dumps(schema)
 
 

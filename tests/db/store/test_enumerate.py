@@ -246,7 +246,9 @@ def test_values_are_listed_whole_or_not_at_all(store: SceneStore, database: Data
 def test_a_literal_is_one_line_of_cypher() -> None:
     assert literal("it's a \\ \n line") == r"'it\'s a \\ \n line'"
     assert literal(value=False) == "false"
-    assert set(KINDS) == {"Place", "Asset", "Object", "Agent", "Door"}, "the CASE of the statements names them all"
+    assert set(KINDS) == {"Place", "Asset", "Object", "Agent", "Door", "Waypoint"}, (
+        "the CASE of the statements names them all"
+    )
 
 
 @pytest.mark.parametrize("statement", [EACH_NODE, BY_GROUP])

@@ -1,0 +1,69 @@
+"""Positions, sizes and boxes of maps, as properties of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scenecypher.db.graph.document import value_from
+from scenecypher.db.graph.value import InvalidValue, Point, checked, shown
+
+Given = Any
+SIZES = ("extent", "size", "dimensions")
+
+
+def position(given: Given, place: str) -> Mapping[str, object]:
+    """Return the `center` of [x, y] or [x, y, z]. Raises InvalidValue."""
+    if isinstance(given, dict) and "point" in given:
+        return {"center": value_from(given, place)}
+    if not isinstance(given, list) or len(given) not in {2, 3}:
+        raise InvalidValue(f"{place} should be a position, [x, y] or [x, y, z], not {shown(given)}")
+    return {"center": Point(*given)}
+
+
+def size(given: Given, place: str) -> Mapping[str, object]:
+    """Return `size_x`, `size_y` and `size_z` of a list of two or three lengths. Raises InvalidValue."""
+    if not isinstance(given, list) or len(given) not in {2, 3} or not all(map(_is_length, given)):
+        raise InvalidValue(f"{place} should be a size, [x, y] or [x, y, z], not {shown(given)}")
+    return dict(zip(("size_x", "size_y", "size_z"), map(float, given), strict=False))
+
+
+def box(given: Given, place: str) -> Mapping[str, object]:
+    """Return center and size of a box: center with extent, corners by name, or a list of two corners.
+
+    Raises InvalidValue.
+    """
+    match given:
+        case {"center": middle} if any(key in given for key in SIZES):
+            lengths = next(given[key] for key in SIZES if key in given)
+            return {**position(middle, f"{place}.center"), **size(lengths, f"{place} size")}
+        case {"min": list() as low, "max": list() as high} | [list() as low, list() as high]:
+            return _between(low, high, place)
+        case [_, _, _, _, _, _]:
+            return _between(given[:3], given[3:], place)
+        case _:
+            forms = "a center with an extent, the corners min and max, or a list of two corners"
+            raise InvalidValue(f"{place} should be a box in space: {forms}, not {shown(given)}")
+
+
+def caption(given: Given, place: str) -> Mapping[str, object]:
+    """Return a `caption`. Raises InvalidValue."""
+    if not isinstance(given, str):
+        raise InvalidValue(f"{place} should be text, not {shown(given)}")
+    return {"caption": checked(given, place)}
+
+
+def _between(low: Sequence[Given], high: Sequence[Given], place: str) -> Mapping[str, object]:
+    one, other = (position([*corner], place)["center"] for corner in (low, high))
+    assert isinstance(one, Point) and isinstance(other, Point)  # noqa: S101, PT018 - lists give points
+    if len(low) != len(high):
+        raise InvalidValue(f"{place}: its corners have {len(low)} and {len(high)} numbers; give as many to both")
+    ends = [
+        (a, b) for a, b in ((one.x, other.x), (one.y, other.y), (one.z, other.z)) if a is not None and b is not None
+    ]
+    middle = [(a + b) / 2 for a, b in ends]
+    return {"center": Point(*middle), **size([abs(b - a) for a, b in ends], place)}
+
+
+def _is_length(value: Given) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
