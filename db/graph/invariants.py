@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
@@ -12,11 +12,15 @@ from scenecypher.db.vocabulary import conventions_of
 def broken_rules(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, str]]:
     """Yield each node that breaks a rule of `vocabulary`, as (node id, cause)."""
     rules = conventions_of(vocabulary)
-    if not rules.one_parent:
-        return
+    if rules.one_parent:
+        yield from parent_faults(graph, rules.containment)
+
+
+def parent_faults(graph: SceneGraph, containment: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield each node that is in, on or held by several others, or by itself over some, as (node id, cause)."""
     parents: dict[str, str] = {}
     for node_id in sorted(graph.nodes):
-        above = [r.target for r in graph.outgoing.get(node_id, ()) if r.type in rules.containment]
+        above = [r.target for r in graph.outgoing.get(node_id, ()) if r.type in containment]
         above += graph.sources(node_id, *HOLDING)
         if len(above) > 1:
             yield node_id, f"it is in, on or held by {', '.join(map(repr, above))} at once; leave one of them"

@@ -72,13 +72,15 @@ class Planning:
     """Hints for the symbolic planner.
 
     `efforts` are the searches in order. `simplify` returns the operators of the first searches, approximate ones:
-    every plan is validated. `prepare` returns the operators and the graph to plan with. With `rehearsed`, a plan can be
-    tried on a copy of the graph.
+    every plan is validated. `prepare` returns the operators and the graph to plan with. With `keeps_one_parent`, the
+    actions leave each node in one place where it was, so that planning needs to consider one place at a time. With
+    `rehearsed`, a plan can be tried on a copy of the graph.
     """
 
     efforts: Sequence[Effort]
     simplify: Callable[[Operators], Operators]
     prepare: Callable[[Operators, SceneGraph], tuple[Operators, SceneGraph]]
+    keeps_one_parent: bool
     rehearsed: bool
 
 

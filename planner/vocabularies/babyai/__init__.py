@@ -54,7 +54,9 @@ VOCABULARY: Final = Vocabulary(
         sayplan_example=None,
     ),
     looking=Looking(revealing=frozenset(), whole_rooms=True, colors=COLORS, nearness=False),
-    planning=Planning(efforts=UNPRUNED, simplify=unchanged, prepare=with_obstacles, rehearsed=False),
+    planning=Planning(
+        efforts=UNPRUNED, simplify=unchanged, prepare=with_obstacles, keeps_one_parent=True, rehearsed=False
+    ),
     problems=Problems(
         argument_places=dict.fromkeys(("pickup", "remove", "open"), (0,)),
         required_affordances={"holds": (1, "grabbable"), "opened": (1, "can_open")},

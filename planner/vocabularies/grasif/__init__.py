@@ -79,7 +79,13 @@ VOCABULARY: Final = Vocabulary(
         sayplan_example=SAYPLAN_EXAMPLE,
     ),
     looking=Looking(revealing=frozenset(), whole_rooms=False, colors=(), nearness=False),
-    planning=Planning(efforts=EFFORTS, simplify=unchanged, prepare=as_it_is, rehearsed=True),
+    planning=Planning(
+        efforts=EFFORTS,
+        simplify=unchanged,
+        prepare=as_it_is,
+        keeps_one_parent=True,
+        rehearsed=True,
+    ),
     problems=Problems(
         argument_places={
             "go_to": (1,),

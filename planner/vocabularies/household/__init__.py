@@ -39,7 +39,13 @@ VOCABULARY: Final = Vocabulary(
         sayplan_example=None,
     ),
     looking=Looking(revealing=frozenset(), whole_rooms=False, colors=(), nearness=False),
-    planning=Planning(efforts=EFFORTS, simplify=unchanged, prepare=as_it_is, rehearsed=True),
+    planning=Planning(
+        efforts=EFFORTS,
+        simplify=unchanged,
+        prepare=as_it_is,
+        keeps_one_parent=True,
+        rehearsed=True,
+    ),
     problems=None,
     tools={},
 )

@@ -62,7 +62,9 @@ VOCABULARY: Final = Vocabulary(
         sayplan_example=None,
     ),
     looking=Looking(revealing=frozenset({"find", "open"}), whole_rooms=False, colors=(), nearness=True),
-    planning=Planning(efforts=EFFORTS, simplify=simplify_operators, prepare=as_it_is, rehearsed=True),
+    planning=Planning(
+        efforts=EFFORTS, simplify=simplify_operators, prepare=as_it_is, keeps_one_parent=False, rehearsed=True
+    ),
     problems=Problems(
         argument_places={
             **dict.fromkeys(("put_on", "put_in"), (0, 1)),
