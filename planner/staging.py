@@ -86,7 +86,9 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     watch = Stopwatch(setting.budget.seconds)
     setting = replace(setting, model=DeadlineModel(setting.model, watch))
     if recipe.goal and setting.goal is None:
-        raise InputError(f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one")
+        raise InputError(
+            f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one, or a --goal"
+        )
     simulator = _simulator(setting, recipe)
     scene, enumerator = simulator.scene, Enumerator(setting.store.database)
     access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), setting.model)

@@ -34,6 +34,9 @@ VERSION_UNDER_LOCK: Final[LiteralString] = (
 REPLACED: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
 """
+SET_VOCABULARY: Final[LiteralString] = """
+MATCH (s:Scene {status: 'ready'}) WHERE s.key = $key OR s.world = $key SET s.vocabulary = $vocabulary
+"""
 LIST: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready'}) WHERE s.name IS NOT NULL AND ($leased OR s.leased IS NULL)
 RETURN s ORDER BY s.name
@@ -131,6 +134,15 @@ def _run_under_lock(database: Database, statement: LiteralString, key: str) -> R
             "try again, and run `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
         )
         raise ServiceError(msg, retryable=True) from error
+
+
+def set_vocabulary(database: Database, key: str, vocabulary: str) -> None:
+    """Give a scene, and the beliefs about it, another vocabulary."""
+
+    def work(tx: ManagedTransaction) -> None:
+        tx.run(SET_VOCABULARY, key=key, vocabulary=vocabulary).consume()
+
+    database.write(work, timeout_s=READ_TIMEOUT_S)
 
 
 def find_replaced(database: Database, name: str) -> SceneInfo:

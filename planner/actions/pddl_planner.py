@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.condition import And, Condition, HasState, conjuncts, evaluate
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.execution import NO_AGENT, Infeasible
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl import planning_problem
 from scenecypher.planner.actions.pddl_bindings import GroundingScope, OutOfTime
@@ -34,7 +34,6 @@ MAX_NAMED: Final = 5
 """Maximum number of nodes that a message lists."""
 NEAREST_CALLS: Final = 3
 """Number of calls considered first for each fact to be achieved."""
-NO_AGENT: Final = "the scene has no agent"
 
 ReadPart = Callable[[bool], SceneGraph]
 """Reads the part of the scene that a goal is about, as it is now; True asks for a wider part."""

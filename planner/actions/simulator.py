@@ -17,6 +17,7 @@ from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.execution import (
+    NO_AGENT,
     Infeasible,
     NodePicker,
     UnmetRequirement,
@@ -175,7 +176,7 @@ class Simulator:
         """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
         if locked.agent is None:
             unknown_agent = f"there is no agent {self._agent!r} here: name one that it has"
-            no_agent = "this scene has no agent: choose one that has"
+            no_agent = NO_AGENT.replace("NAME", self.scene.name)
             raise ActionRefused(str(call), [no_agent if self._agent is None else unknown_agent])
         self._agent = locked.agent
         unresolved = tuple(word for word in call.arguments if word not in locked.part)

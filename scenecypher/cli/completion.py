@@ -30,6 +30,13 @@ def scene_names(incomplete: str) -> list[str]:
     return []
 
 
+def vocabularies(incomplete: str) -> list[str]:
+    """Return the known vocabularies that start with `incomplete`."""
+    from scenecypher.db.vocabulary import vocabulary_names
+
+    return _starting(vocabulary_names(), incomplete)
+
+
 def method_names(incomplete: str) -> list[str]:
     """Return the names of the planning methods that begin with `incomplete`."""
     from scenecypher.planner.methods import METHODS

@@ -6,20 +6,22 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenecypher.cli.completion import vocabularies
 from scenecypher.cli.context import errors, open_store, output, print_json, progress_bar
 from scenecypher.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.importers.adjusting import Adjustment
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +41,39 @@ class ImportReport:
     failures: list[tuple[str, InputError]] = field(default_factory=list)
 
 
-def import_and_print(sources: Sequence[Source], *, dry_run: bool, as_json: bool) -> None:
-    """Import all sources and print the outcome. Raises Exit afterwards if one failed."""
+VocabularyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--vocabulary",
+        metavar="NAME",
+        help="The actions that the scenes allow, in place of the format's.",
+        autocompletion=vocabularies,
+    ),
+]
+AgentOption = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name, where a scene has none.")
+]
+PlaceOption = Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")]
+
+
+def import_and_print(
+    sources: Sequence[Source], *, dry_run: bool, as_json: bool, adjustment: Adjustment | None = None
+) -> None:
+    """Import all sources, each adjusted, and print the outcome. Raises Exit afterwards if one failed."""
+    if adjustment is not None:
+        sources = [replace(source, read=partial(_adjusted, source, adjustment)) for source in sources]
     report = ImportReport()
+    vocabulary = None if adjustment is None else adjustment.vocabulary
     try:
-        _import_all(sources, report, dry_run=dry_run)
+        _import_all(sources, report, vocabulary, dry_run=dry_run)
     finally:
         _print(report, dry_run=dry_run, as_json=as_json)
     if report.failures:
         raise typer.Exit(InputError.exit_code)
+
+
+def _adjusted(source: Source, adjustment: Adjustment) -> ImportedScene:
+    return adjustment(source.read())
 
 
 def sources_of_files(
@@ -95,7 +121,7 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
         yield from ((file, folder) for file in files)
 
 
-def _import_all(sources: Sequence[Source], report: ImportReport, *, dry_run: bool) -> None:
+def _import_all(sources: Sequence[Source], report: ImportReport, vocabulary: str | None, *, dry_run: bool) -> None:
     done: dict[str, str] = {}
     what = "checking" if dry_run else "importing"
     with nullcontext() if dry_run else open_store() as store, progress_bar(what) as progress:
@@ -103,7 +129,7 @@ def _import_all(sources: Sequence[Source], report: ImportReport, *, dry_run: boo
             progress(count, len(sources))
             try:
                 _refuse_same_name(source, done)
-                report.scenes.append(_import_one(source, store, None if len(sources) > 1 else progress))
+                report.scenes.append(_import_one(source, store, vocabulary, None if len(sources) > 1 else progress))
             except InputError as error:
                 report.failures.append((source.label, error))
 
@@ -116,9 +142,9 @@ def _refuse_same_name(source: Source, done: dict[str, str]) -> None:
 
 
 def _import_one(
-    source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
+    source: Source, store: SceneStore | None, vocabulary: str | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Any]:
-    from scenecypher.db.store.catalog import checked_name, checked_new_name
+    from scenecypher.db.store.catalog import checked_name, checked_new_name, lookup_scene
 
     checked_name(source.name)
     scene = source.read()
@@ -128,6 +154,9 @@ def _import_one(
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
+    known = lookup_scene(store.database, scene.name) if vocabulary is not None else None
+    if known is not None and known.vocabulary != scene.vocabulary:
+        store.set_vocabulary(scene.name, scene.vocabulary)
     done = store.put(scene, progress=progress)
     return facts | {"outcome": done.outcome, "version": done.version}
 

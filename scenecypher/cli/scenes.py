@@ -1,4 +1,4 @@
-"""`scenecypher scenes`: list, show, export, copy, delete and compare scenes."""
+"""`scenecypher scenes`: list, show, set, export, copy, delete and compare scenes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.completion import scene_names
+from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound
@@ -117,6 +117,34 @@ def export(
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error
     tell(f"wrote {file}")
+
+
+@scenes_app.command("set")
+def set_scene(
+    scene: Name,
+    *,
+    vocabulary: Annotated[
+        str | None,
+        typer.Option("--vocabulary", metavar="NAME", help="The actions that it allows.", autocompletion=vocabularies),
+    ] = None,
+    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name.")] = None,
+    place: Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")] = None,
+) -> None:
+    """Give a scene another vocabulary, or an agent if it has none. Its history goes on."""
+    from scenecypher.db.graph.delta import diff
+    from scenecypher.importers.adjusting import with_agent
+
+    if vocabulary is None and agent is None:
+        raise InputError("say what to change: --vocabulary NAME, or --agent NAME with --in ROOM")
+    with open_store() as store:
+        now = store.load(scene)
+        if agent is not None:
+            change = diff(now.graph, with_agent(now.graph, agent, place=place))
+            done = store.commit(now.info, change, actor="person", action=f"add the agent {agent}")
+            output().print(f"{scene}: {agent} added, version {done.version}", markup=False)
+        if vocabulary is not None:
+            store.set_vocabulary(scene, vocabulary)
+            output().print(f"{scene}: vocabulary {vocabulary}", markup=False)
 
 
 @scenes_app.command()

@@ -18,7 +18,7 @@ from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Finished
 from scenecypher.planner.methods import METHODS, recipe_named
-from scenecypher.planner.methods.matrix import SETS, matrix_cell
+from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 
@@ -150,7 +150,7 @@ def run_method(
 
 
 @pytest.mark.parametrize(
-    "data_set", [pytest.param(name, marks=() if name in {"trv1", "numqa"} else pytest.mark.slow) for name in SETS]
+    "data_set", [pytest.param(name, marks=() if name in {"trv1", "numqa"} else pytest.mark.slow) for name in DATASETS]
 )
 def test_every_method_runs_where_it_has_a_meaning(store: SceneStore, data_set: str) -> None:
     data = DATASETS[data_set]
