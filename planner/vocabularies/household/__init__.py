@@ -8,8 +8,10 @@ from scenecypher.db.vocabulary import DEFAULT, Conventions
 from scenecypher.planner.actions.pddl_effort import EFFORTS
 from scenecypher.planner.vocabularies.household.operators import CONTAINMENT, OPERATORS
 from scenecypher.planner.vocabularies.vocabulary import (
+    Approach,
     Looking,
     Planning,
+    Problems,
     Vocabulary,
     Words,
     as_it_is,
@@ -34,7 +36,11 @@ VOCABULARY: Final = Vocabulary(
         stepwise=None,
         whole=None,
         questions=(),
-        approach=None,
+        approach=Approach(
+            "look_at",
+            ("go_to",),
+            "go_to(x): go to furniture or an object in the room, too; you see what is on and in it",
+        ),
         sayplan_actions=None,
         sayplan_example=None,
     ),
@@ -46,6 +52,15 @@ VOCABULARY: Final = Vocabulary(
         keeps_one_parent=True,
         rehearsed=True,
     ),
-    problems=None,
+    problems=Problems(
+        argument_places={
+            "go_to": (1,),
+            **dict.fromkeys(("put_on", "put_in"), (0, 1)),
+            **dict.fromkeys(("pick_up", "open", "close", "switch_on", "switch_off"), (0,)),
+        },
+        required_affordances={},
+        relation_predicates={"ontop_of": "on", "inside_of": "inside"},
+        closed=True,
+    ),
     tools={},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from random import Random
 from typing import Final
@@ -14,10 +15,17 @@ from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Point, Properties, Relation, SceneGraph
 from scenecypher.planner.actions.execution import Infeasible, bind_choices, repair_call, simulate
 from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.actions.pddl_lifted import solve_text
 from scenecypher.planner.actions.pddl_part import part_of
 from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan
 from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.methods.lookplangraph import LookPlanGraphReply, action_call
+from scenecypher.planner.methods.pddl_mistakes import find_mistakes
+from scenecypher.planner.methods.pddl_text import read_domain, read_problem
+from scenecypher.planner.prompts.domains import domain_text
+from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.layout import SceneLayout
+from scenecypher.planner.vocabularies.household import VOCABULARY as HOUSEHOLD
 from scenecypher.planner.vocabularies.household.operators import CONTAINMENT, OPERATORS
 from tests.planner.actions.household_worlds import ROBOT, ROOMLESS, SILENT, TWICE, node
 from tests.planner.actions.worlds import edited
@@ -205,3 +213,22 @@ def test_the_symbolic_planner_plans_in_a_silent_home() -> None:
     assert found.plan is not None, found.why
     assert evaluate(goal, after(SILENT, [str(call) for call in found.plan]), {})
     assert len(found.plan) == 7
+
+
+def test_the_example_of_llm_p_is_solved_by_its_plan() -> None:
+    """The domain for models: its example's problem has the plan that stands beside it."""
+    example, domain = examples("problems", "household"), read_domain(domain_text("household"))
+    problem = read_problem(example["pddl"])
+    view = json.dumps(example["graph"])
+    assert HOUSEHOLD.problems is not None
+    assert not find_mistakes(problem, domain, view=view, forms=HOUSEHOLD.problems)
+    found = solve_text(domain.text, problem.text(domain), timeout_s=30)
+    places = HOUSEHOLD.problems.argument_places
+    steps = [f"{name}({', '.join(arguments[it] for it in places[name])})" for name, *arguments in found.steps]
+    assert steps == example["plan"]
+
+
+def test_the_looks_of_lookplangraph_are_actions() -> None:
+    for example in examples("lookplangraph", "household"):
+        reply = LookPlanGraphReply.model_validate(example["reply"])
+        assert action_call(reply.action, "household").name in OPERATORS
