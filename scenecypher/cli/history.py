@@ -11,37 +11,60 @@ from scenecypher.cli.scenes import AsJson, Name, change_line
 from scenecypher.cli.table import Column, print_table
 
 if TYPE_CHECKING:
+    from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.commit import Committed
     from scenecypher.db.store.history import Event
+    from scenecypher.db.store.scene_store import SceneStore
 
 
 def history(
     scene: Name,
+    thing: Annotated[
+        str | None, typer.Argument(metavar="NODE", help="Only what happened to this: an id, a name or a class.")
+    ] = None,
     *,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Show the last N events.")] = 50,
     changes: Annotated[bool, typer.Option("--changes", help="Show each event's changes too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a scene's events: version, time, actor, action; undone ones are marked."""
+    """Show a scene's events, or those of one thing: version, time, actor, action; undone ones are marked."""
     from scenecypher.db.store.history import versions_in_effect
 
     with open_store() as store:
-        log = store.history(store.find(scene))
-    if as_json:
+        info = store.find(scene)
+        log = store.history(info)
         held = versions_in_effect(log)
-        print_json([_document(event, holds=event.version in held) for event in log[-limit:]])
+        shown = log if thing is None else _events_of(thing, store, info, log)
+    if as_json:
+        print_json([_document(event, holds=event.version in held) for event in shown[-limit:]])
     else:
-        print_history(log, limit=limit, changes=changes)
+        print_history(shown, limit=limit, changes=changes, held=held)
 
 
-def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -> None:
-    """Print the last `limit` events as a table, oldest first; undone ones are marked."""
+def _events_of(thing: str, store: SceneStore, info: SceneInfo, log: list[Event]) -> list[Event]:
+    """Return the events that changed a node, each with those changes only; it may be gone by now."""
+    from dataclasses import replace
+
+    from scenecypher.db.graph.change import nodes_of
+    from scenecypher.db.graph.delta import Delta
+    from scenecypher.db.store.reference import resolve_reference
+
+    known = {node for event in log for change in event.delta.changes for node in nodes_of(change)}
+    node = thing if thing in known else resolve_reference(store.database, info, thing)
+    parts = ((event, [it for it in event.delta.changes if node in nodes_of(it)]) for event in log)
+    return [replace(event, delta=Delta.of(changes)) for event, changes in parts if changes]
+
+
+def print_history(
+    log: list[Event], *, limit: int = 50, changes: bool = False, held: frozenset[int] | None = None
+) -> None:
+    """Print the last `limit` events as a table, oldest first; undone ones, which are not `held`, are marked."""
     from scenecypher.db.store.history import versions_in_effect
 
     if not log:
         output().print("no history yet: no action since the import")
         return
-    held = versions_in_effect(log)
+    held = versions_in_effect(log) if held is None else held
     rows: list[tuple[str, ...]] = []
     for event in log[-limit:]:
         state = "" if event.version in held else "undone"

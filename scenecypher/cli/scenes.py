@@ -75,6 +75,30 @@ def show_scene(scene: Name, *, as_json: AsJson = False) -> None:
         out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
 
 
+@scenes_app.command("tree")
+def show_tree(
+    scene: Name,
+    of: Annotated[
+        str | None, typer.Argument(metavar="NODE", help="A room or thing: its id, name or class; else the whole scene.")
+    ] = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Walls and floors too.")] = False,
+) -> None:
+    """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
+    from scenecypher.db.store.reference import resolve_reference
+    from scenecypher.tree import SceneTree
+
+    with open_store() as store:
+        snapshot = store.load(scene)
+        node = None if of is None else resolve_reference(store.database, snapshot.info, of)
+    tree = SceneTree(snapshot.graph, shell=everything)
+    for line in tree.lines(node):
+        output().print(line, markup=False, highlight=False, soft_wrap=True)
+    if tree.left_off and node is None:
+        counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tree.left_off.items()))
+        tell(f"left off: {counts}; --all shows them")
+
+
 def _counts(counts: dict[str, int]) -> str:
     """Return the first COUNTS_SHOWN names with their counts, and how many are left off."""
     shown = [f"{name} {count:,}" for name, count in list(counts.items())[:COUNTS_SHOWN]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from scenecypher.db.store.scene_store import SceneStore
 from tests.scenecypher.cli.conftest import RunCommand
 
-HOME = {
+HOME: dict[str, Any] = {
     "directed": True,
     "nodes": [
         {"id": "kitchen", "kind": "room"},
@@ -131,3 +132,31 @@ def test_goals_that_can_not_be_read(command: RunCommand, file: Path, goal: str, 
     refused = command("plan", f"networkx/{file.stem}", "--goal", goal, "--method", "symbolic")
     assert (refused.code, refused.out) == (2, "")
     assert says in refused.err
+
+
+def test_a_home_is_seen_as_a_tree(command: RunCommand, file: Path, store: SceneStore) -> None:
+    name = f"networkx/{file.stem}"
+    graph = {**HOME, "nodes": [*HOME["nodes"], {"id": "wall-1"}, {"id": "wall-2"}]}
+    file.write_text(json.dumps(graph), encoding="utf-8")
+    command("import", "networkx", str(file), "--agent", "robot", "--in", "kitchen")
+    command("act", name, "pick_up(mug)")
+    seen = command("scenes", "tree", name)
+    assert seen.out.splitlines() == [
+        "hall",
+        "  shelf",
+        "kitchen",
+        "  fridge [closed]",
+        "    inside: milk",
+        "  robot",
+        "    held: mug",
+        "  table",
+    ]
+    assert "left off: wall 2; --all shows them" in seen.err
+    assert "wall-2" in command("scenes", "tree", name, "--all").out
+    assert command("scenes", "tree", name, "fridge").out.splitlines() == ["fridge [closed]", "  inside: milk"]
+
+    command("act", name, "open(fridge)")
+    assert "pick_up(mug)" in command("history", name, "mug").out
+    assert "open(fridge)" not in command("history", name, "mug").out
+    assert [it["action"] for it in command("history", name, "fridge", "--json").json] == ["open(fridge)"]
+    assert command("history", name, "mugg").code == 1
