@@ -10,8 +10,9 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.options import Names, split_names
+from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.methods import METHODS, recipe_named
-from scenecypher.planner.methods.matrix import SETS, matrix_cell
+from scenecypher.planner.methods.matrix import matrix_cell
 
 PAPER: Final = "paper"
 """Value of `methods` that selects the rows of the paper's table."""
@@ -132,7 +133,7 @@ def _with_rows(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[
 
 def _absence(method: str, tasks: Sequence[str]) -> str:
     """Return the reason why a method does not apply to the tasks' data set; empty if it does."""
-    names = {task.partition("/")[0] for task in tasks} & {*SETS}
+    names = {task.partition("/")[0] for task in tasks} & {*DATASETS}
     return next(
         (found for found in (matrix_cell(method, name) for name in names) if found.startswith("no meaning")), ""
     )

@@ -10,6 +10,7 @@ from scenecypher.db.graph.problems import NearestNames, Problem
 from scenecypher.db.graph.scene import InvalidValue, Node, Relation, SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared, vocabulary_of
+from scenecypher.db.vocabulary import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def assemble(
     drafts: Iterable[NodeDraft],
     links: Iterable[RelationDraft],
     *,
-    vocabulary: str = "generic",
+    vocabulary: str = DEFAULT,
     declared: Declared | None,
 ) -> tuple[SceneGraph, list[Problem]]:
     """Return the graph and its problems. If there are any, the graph holds only the nodes that could be made.

@@ -17,6 +17,7 @@ from scenecypher.db.graph.problems import Problem, document_error, json_path, pr
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
 from scenecypher.db.graph.value import LIST_LENGTH, shown
 from scenecypher.db.schema import LAYER
+from scenecypher.db.vocabulary import DEFAULT
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
 from scenecypher.importers.dsg_agents import INDEX_BITS, Robot, robots_of
 from scenecypher.importers.dsg_format import (
@@ -74,7 +75,7 @@ def from_document(document: object, *, file: str, name: str, labels: LabelSpace 
     if problems:
         raise document_error(file, problems)
     notes = tuple(_omission(robot) for robot in the_map.robots if robot.omitted)
-    return ImportedScene(name, graph, "generic", declared=DECLARED, source=file, merges=True, notes=notes)
+    return ImportedScene(name, graph, DEFAULT, declared=DECLARED, source=file, merges=True, notes=notes)
 
 
 def _check_labels(form: Dsg, layers: Mapping[int, str], labels: LabelSpace) -> None:

@@ -16,7 +16,8 @@ from scenecypher.db.graph.problems import Problem, document_error, json_path, pr
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
 from scenecypher.db.graph.value import checked, class_of_name, label, labels, property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
-from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, VOCABULARIES, Declared
+from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared
+from scenecypher.db.vocabulary import DEFAULT, current_name, is_known, vocabulary_names
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
 from scenecypher.importers.json_file import JsonLine, read_json
@@ -63,10 +64,11 @@ def from_document(document: object, *, file: str, name: str, declare: Declared |
     problems += _graph_problems(form.graph)
     declared = _declared(form, declare or Declared())
     links = [*_links(form, _word_for_edges(document), problems)]
+    vocabulary = current_name(form.graph.vocabulary) if not problems else DEFAULT
     graph, more = assemble(
         _drafts(form.nodes, declared),
         links,
-        vocabulary=form.graph.vocabulary if not problems else "generic",
+        vocabulary=vocabulary,
         declared=declared if graph_is_readable else None,
     )
     if problems or more:
@@ -123,8 +125,8 @@ def _declared(form: NodeLink, more: Declared) -> Declared:
 
 
 def _graph_problems(graph: GraphAttributes) -> Iterator[Problem]:
-    if graph.vocabulary not in VOCABULARIES:
-        yield "$.graph.vocabulary", f"{shown(graph.vocabulary)} is none of {', '.join(VOCABULARIES)}"
+    if not is_known(graph.vocabulary):
+        yield "$.graph.vocabulary", f"{shown(graph.vocabulary)} is none of {', '.join(vocabulary_names())}"
 
 
 def _word_for_edges(document: object) -> str:

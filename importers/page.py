@@ -4,79 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.importers import robothow, virtualhome
 from scenecypher.importers.babyai_grid import ROOT
-from scenecypher.importers.datasets import DATASETS, Dataset
+from scenecypher.importers.datasets import DATASETS, NONE, Dataset, ReadGraph
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
-
-NONE: Final = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class PaperFigures:
-    """The papers' figures as printed, and the differences here with their reasons."""
-
-    tasks: str = NONE
-    rooms: str = NONE
-    nodes: str = NONE
-    actions: str = NONE
-    difference: str = ""
-
-
-PUBLISHED: Final[Mapping[str, PaperFigures]] = {
-    "sayplan-office": PaperFigures(
-        "29",
-        "37",
-        "202.6",
-        "4.2",
-        "the paper's authors rebuilt SayPlan's office and have not published it; ours is another office of that size, "
-        "one scene for all tasks, and its instructions are our own: six searches for a room by a thing in it, six that "
-        "take a second fact, nine errands and eight long tasks",
-    ),
-    "behavior-1k": PaperFigures(
-        "177",
-        "1.23",
-        "12.1",
-        "9.8",
-        "all activities of `bddl` 3.5.0 whose predicates are those the paper allows; which eleven of them the paper's "
-        "annotators dropped besides, and what they added to the scenes, is not said",
-    ),
-    "robothow": PaperFigures(
-        "308",
-        "4",
-        "195.7",
-        "3.1",
-        "the paper's filters on the public programs: 111 of 518 pass, all in one home, and nine of these leave all as "
-        "it was, so that they set no task; the paper had programs that are not public",
-    ),
-    "our-office": PaperFigures(
-        "15",
-        "7",
-        difference="the paper counts 75 assets and 130 objects, as here; with rooms and agent these are 213 nodes",
-    ),
-    "homes": PaperFigures(
-        "10 a home",
-        NONE,
-        "115",
-        NONE,
-        "the papers' homes are not ours to ship; these are two others of that size, with the same ten tasks in each, "
-        "the five that the paper prints among them; two are examples with their program, eight are tested",
-    ),
-    "eai": PaperFigures(
-        "338",
-        difference="342 ids are listed, of which four have no goal; the scenes are those of all recorded programs",
-    ),
-    "trv1": PaperFigures("100", "2", difference="one instance a seed; the root, a node too, is no room"),
-    "trv2": PaperFigures("100", "2", difference="likewise"),
-    "numqa": PaperFigures("100", "9", difference="likewise; its tasks are questions"),
-}
 
 UNPLANNED: Final[Mapping[str, str]] = {
     "behavior-1k/stacking_wood": "its goal contradicts itself: six logs, each on the table or on a log, but exactly "
@@ -85,12 +22,6 @@ UNPLANNED: Final[Mapping[str, str]] = {
     "too many ways to lay them for the grounding, which names each",
 }
 """Tasks of the GraSIF form without a reference plan, with the reasons."""
-
-FINAL_GRAPHS: Final[Mapping[str, Callable[[str], SceneGraph]]] = {
-    "eai": lambda task_id: virtualhome.packaged_scene(task_id, part="final").graph,
-    "robothow": lambda task_id: robothow.program_scene(next(robothow.programs(task_id)), part="final").graph,
-}
-"""The graph after a task's recorded program, by the task's id, for sources that have one."""
 
 HEAD: Final = """\
 # Data sets
@@ -214,15 +145,16 @@ def count_dataset(dataset: Dataset) -> DatasetCounts:
         counts.nodes += len(scene.graph.nodes)
         counts.rooms += sum(scene.graph.nodes[place].class_ != ROOT for place in scene.graph.by_kind.get("Place", ()))
         counts.false_at_start += sum(_is_goal_of(task, scene.graph, value=False) for task in tasks.get(scene.name, ()))
-    if dataset.name in FINAL_GRAPHS:
-        counts.true_at_end = sum(_is_true_at_end(task, dataset) for each in tasks.values() for task in each)
+    read = dataset.read_final_graph
+    if read is not None:
+        counts.true_at_end = sum(_is_true_at_end(task, dataset, read) for each in tasks.values() for task in each)
     return counts
 
 
 def rows_of(dataset: Dataset) -> PageRows:
     """Return the rows of a data set. Raises InputError if its source is not installed."""
     counts = count_dataset(dataset)
-    published = PUBLISHED.get(dataset.name, PaperFigures())
+    published = dataset.published
     total, scenes = counts.goals.total(), counts.scenes
     sizes = (
         *(dataset.name, f"{total}", published.tasks),
@@ -261,17 +193,17 @@ def mean_actions(name: str) -> str:
 
 def _differences() -> Iterator[str]:
     for name, row in DATASETS.items():
-        published = PUBLISHED.get(name, PaperFigures())
-        yield f"- **{name}**: {row.title}; {published.difference}.\n" if published.difference else f"- **{name}**\n"
+        told = row.published.difference
+        yield f"- **{name}**: {row.title}; {told}.\n" if told else f"- **{name}**\n"
 
 
 def _is_goal_of(task: Task, graph: SceneGraph, *, value: bool) -> bool:
     return task.has_graph_goal and evaluate(task.goal, graph, {}) is value
 
 
-def _is_true_at_end(task: Task, dataset: Dataset) -> bool:
+def _is_true_at_end(task: Task, dataset: Dataset, read_final_graph: ReadGraph) -> bool:
     within = task.id.removeprefix(f"{dataset.name}/")
-    return _is_goal_of(task, FINAL_GRAPHS[dataset.name](within), value=True)
+    return _is_goal_of(task, read_final_graph(within), value=True)
 
 
 def _mean(total: int, number: int) -> str:

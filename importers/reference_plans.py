@@ -9,8 +9,6 @@ from typing import Final
 
 from scenecypher.errors import InputError
 
-DATA_SETS: Final = ("behavior-1k", "robothow", "sayplan-office", "our-office", "homes")
-"""The data sets whose tasks have reference plans."""
 FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
 """One line a task: its id and its actions. `python -m scenecypher.planner.reference` finds the plans."""
 

@@ -20,14 +20,17 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.importers.datasets import DATASETS, dataset
-from scenecypher.importers.reference_plans import DATA_SETS, FILE, as_lines, reference_plan, reference_plans
+from scenecypher.importers.reference_plans import FILE, as_lines, reference_plan, reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.pddl_effort import EFFORTS
 from scenecypher.planner.actions.pddl_part import part_of
 from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
 from scenecypher.planner.actions.pddl_required_actions import apply_call
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.actions.vocabularies import operators_of
+from scenecypher.planner.vocabularies.registry import operators_of
+
+PLANNED: Final = tuple(name for name, row in DATASETS.items() if row.has_reference_plans)
+"""The data sets whose tasks have reference plans."""
 
 FIRST_TIMEOUT_S: Final = 60.0
 """Time limit of the first plan."""
@@ -88,7 +91,7 @@ def _shorter_plans(
 ) -> dict[str, tuple[str, ...]]:
     """Return the shorter plan of each task, in the order of the data sets."""
     best: dict[str, tuple[str, ...]] = {}
-    for task in (task for name in DATA_SETS for task in DATASETS[name].tasks()):
+    for task in (task for name in PLANNED for task in DATASETS[name].tasks()):
         plans = [plans[task.id] for plans in (old, new) if plans.get(task.id)]
         if plans:
             best[task.id] = min(plans, key=len)
@@ -100,10 +103,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m scenecypher.planner.reference", description="Find the reference plans."
     )
-    parser.add_argument("--only", choices=DATA_SETS, action="append", help="one data set; else all")
+    parser.add_argument("--only", choices=PLANNED, action="append", help="one data set; else all")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="tasks at once")
     arguments = parser.parse_args()
-    ids = [task.id for name in arguments.only or DATA_SETS for task in DATASETS[name].tasks()]
+    ids = [task.id for name in arguments.only or PLANNED for task in DATASETS[name].tasks()]
     with ProcessPoolExecutor(arguments.workers) as pool:
         plans: dict[str, tuple[str, ...]] = {}
         for task_id, actions in pool.map(reference_plan_of, ids):

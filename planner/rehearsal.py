@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ActionRefused, UnknownReference, did_you_mean
+from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl_required_actions import apply_call
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
@@ -18,7 +19,7 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
     """
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     if agent is None:
-        raise ActionRefused("plan", ["this scene has no agent: choose one that has"])
+        raise ActionRefused("plan", [NO_AGENT])
     for number, action in enumerate(plan, 1):
         try:
             call = _resolve_names(parse_action(action), graph)

@@ -15,10 +15,10 @@ from scenecypher.db.schema import (
     MAP_KINDS,
     RELATION_TYPES,
     REMEMBERED,
-    family,
 )
 from scenecypher.db.store.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
-from scenecypher.retriever.notes import MAP_INTERNALS, MAP_MEANINGS, MAP_NOTES, NOTES
+from scenecypher.db.vocabulary import conventions_of
+from scenecypher.retriever.notes import MAP_INTERNALS, MAP_MEANINGS, MAP_NOTES
 
 EXAMPLES_A_KIND: Final = 3
 PLACES: Final = 12
@@ -47,7 +47,7 @@ class Outline:
 
 
 def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Outline:
-    """Return the outline of `shown`, the part of `whole` that fits; `vocabulary` as in `db.schema.VOCABULARIES`."""
+    """Return the outline of `shown`, the part of `whole` that fits; `vocabulary` the name that the scene stores."""
     counts = dict(shown.kinds)
     is_map = _is_map(whole)
     kinds = {kind: meaning for kind, meaning in KINDS.items() if kind in counts or kind not in MAP_KINDS}
@@ -64,7 +64,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
         affordances=tuple((use.value, use.count) for use in shown.affordances),
         examples=_examples(shown),
         agents=tuple(map(_agent, shown.agents)),
-        notes=(*NOTES.get(family(vocabulary), ()), *(MAP_NOTES if is_map else ())),
+        notes=(*conventions_of(vocabulary).notes, *(MAP_NOTES if is_map else ())),
         left_off=tuple((field, n) for field in LISTED if (n := _missing(field, shown, whole))),
     )
 

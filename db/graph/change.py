@@ -178,6 +178,13 @@ def node_id_of(change: NodeChange) -> str:
     return change.node.id if isinstance(change, AddNode | RemoveNode) else change.id
 
 
+def nodes_of(change: Change) -> tuple[str, ...]:
+    """Return the ids of the nodes that a change is about: one, or the two ends of a relation."""
+    if isinstance(change, AddRelation | RemoveRelation):
+        return change.relation.source, change.relation.target
+    return (node_id_of(change),)
+
+
 def sort_key(change: Change) -> tuple[int, str, str, str]:
     """Return the sort key of canonical order: removals before additions, relations around nodes."""
     rank = _RANK[type(change)]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
+from scenecypher.db.vocabulary import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +15,13 @@ class ImportedScene:
     """A scene read from a file, and its name.
 
     `merges`: another import of it keeps what others than the importer changed in the scene, as a robot's growing map
-    needs. `notes` tell the user what of the file was left out. `vocabulary` is a key of
-    `scenecypher.db.schema.VOCABULARIES`; `source` describes the origin of the scene.
+    needs. `notes` tell the user what of the file was left out. `vocabulary` is a name that
+    `scenecypher.db.vocabulary` knows; `source` describes the origin of the scene.
     """
 
     name: str
     graph: SceneGraph
-    vocabulary: str = "generic"
+    vocabulary: str = DEFAULT
     role: Literal["world", "belief"] = "world"
     declared: Declared = field(default_factory=Declared)
     source: str = ""

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Final
 
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.vocabulary import conventions_of
+from scenecypher.errors import InputError
+
+SHOWN: Final = 3
+"""Faults that a message lists."""
 
 
 def broken_rules(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, str]]:
     """Yield each node that breaks a rule of `vocabulary`, as (node id, cause)."""
-    rules = VOCABULARIES[vocabulary]
-    if not rules.one_parent:
-        return
+    rules = conventions_of(vocabulary)
+    if rules.one_parent:
+        yield from parent_faults(graph, rules.containment)
+
+
+def check_rules(graph: SceneGraph, name: str, vocabulary: str) -> None:
+    """Check that a scene keeps the rules of a vocabulary. Raises InputError with the first faults."""
+    faults = [f"{node}: {cause}" for node, cause in broken_rules(graph, vocabulary)]
+    if faults:
+        more = f", and {len(faults) - SHOWN:,} more" if len(faults) > SHOWN else ""
+        shown = "; ".join(faults[:SHOWN])
+        raise InputError(f"{name} does not keep the rules of {vocabulary!r}: {shown}{more}; mend it, or choose another")
+
+
+def parent_faults(graph: SceneGraph, containment: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield each node that is in, on or held by several others, or by itself over some, as (node id, cause)."""
     parents: dict[str, str] = {}
     for node_id in sorted(graph.nodes):
-        above = [r.target for r in graph.outgoing.get(node_id, ()) if r.type in rules.containment]
+        above = [r.target for r in graph.outgoing.get(node_id, ()) if r.type in containment]
         above += graph.sources(node_id, *HOLDING)
         if len(above) > 1:
             yield node_id, f"it is in, on or held by {', '.join(map(repr, above))} at once; leave one of them"

@@ -14,6 +14,7 @@ from neo4j import ManagedTransaction
 from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store import catalog, history, lease, load, publish
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
@@ -36,6 +37,7 @@ from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.replicas import Replicas
+from scenecypher.db.vocabulary import DEFAULT, current_name
 from scenecypher.errors import (
     ConflictError,
     DatabaseUnavailable,
@@ -93,10 +95,13 @@ class SceneStore:
     def put(self, scene: ImportedScene, *, actor: str = "import", progress: Progress | None = None) -> Imported:
         """Import a scene: create it, update it by one commit, or replace it by a new generation.
 
-        An equal graph changes nothing. Raises InputError for a bad name.
+        An equal graph changes nothing, and a scene of the default vocabulary keeps the one that it has. Raises
+        InputError for a bad name.
         """
         checked_name(scene.name)
         known = catalog.lookup_scene(self.database, scene.name)
+        if known is not None and scene.vocabulary == DEFAULT:
+            scene = replace(scene, vocabulary=known.vocabulary)
         if known is None or known.role != scene.role:
             checked_new_name(scene.name, scene.role)
         header = Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
@@ -114,6 +119,15 @@ class SceneStore:
             return self._publish(scene.graph, header, "replaced", progress)
         done = self.commit(current.info, delta, actor=actor, action="import", expected_version=current.info.version)
         return _imported(replace(current.info, version=done.version), scene.graph, "updated", len(delta))
+
+    def set_vocabulary(self, name: str, vocabulary: str) -> None:
+        """Give a scene, and the beliefs about it, another vocabulary; the history goes on.
+
+        Raises InputError if the scene does not keep the vocabulary's rules, SceneNotFound.
+        """
+        current = self.load(name)
+        check_rules(current.graph, name, vocabulary)
+        catalog.set_vocabulary(self.database, current.info.key, current_name(vocabulary))
 
     def load(self, name: str) -> Snapshot:
         """Return the whole scene at one version. Raises SceneNotFound, SceneReplaced."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from scenecypher.db.condition import evaluate, witnesses
 from scenecypher.db.graph.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
@@ -56,6 +56,8 @@ class Infeasible(ActionRefused):
         super().__init__(action, [part.words for part in unmet])
         self.unmet = unmet
 
+
+NO_AGENT: Final = "this scene has no agent: `scenecypher scenes set NAME --agent robot --in ROOM` adds one"
 
 NodePicker: TypeAlias = Callable[[Iterable[str]], str | None]
 """Picks one of several equally suitable ids; None if there are none."""

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+from scenecypher.db.condition import Condition
 from scenecypher.db.schema import HOLDING
-from scenecypher.planner.actions.operator import Choose, Operator
+from scenecypher.planner.actions.operator import AGENT, Choose, Operator
 from scenecypher.planner.actions.pddl_effects import ConditionalEffect
 from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
 from scenecypher.planner.actions.pddl_formula import (
@@ -22,7 +23,7 @@ from scenecypher.planner.actions.pddl_formula import (
     literals,
     negated,
 )
-from scenecypher.planner.actions.pddl_variables import effect_variables, required_choices
+from scenecypher.planner.actions.pddl_variables import effect_variables, required_choices, variables_of
 
 ABSENT: Final = "no_"
 """Prefix of a relation type, for the fact that the agent has no such relation."""
@@ -73,10 +74,9 @@ class ChoiceBinder:
 
     def of(self, operator: Operator, arguments: Mapping[str, str]) -> list[GuardedBinding]:
         """Return a binding for each way to bind the effects' variables; those of requirements only stay open."""
-        nodes = [arguments[parameter.name] for parameter in operator.parameters]
         found = [
             GuardedBinding(arguments, guard, ConditionReader(self.facts, places))
-            for places, guard in self._placements(nodes)
+            for places, guard in self._placements(operator, arguments)
         ]
         wanted = required_choices(effect_variables(operator.effects), operator.choose)
         for choice in operator.choose:
@@ -88,17 +88,32 @@ class ChoiceBinder:
         current = self._current_choice(choice, binding) if self.scope.pruned else None
         yield from self.chosen(choice, binding) if current is None else (current,)
 
-    def _placements(self, nodes: Iterable[str]) -> Iterator[tuple[Places, Formula]]:
-        """Yield the possible places of the nodes and of everything they are in or on, with their condition."""
+    def _placements(self, operator: Operator, arguments: Mapping[str, str]) -> Iterator[tuple[Places, Formula]]:
+        """Yield the possible places of the arguments and of everything they are in or on, with their condition.
+
+        A place that a requirement on the arguments so far excludes, such as to be held, is left out at once.
+        """
         if not self.facts.parent_types:
             yield {}, TRUE
             return
         placements: list[tuple[dict[str, tuple[str, str] | None], Formula]] = [({}, TRUE)]
-        for node in nodes:
-            placements = [it for places, guard in placements for it in self._placements_of(node, places, guard)]
+        placed = {AGENT}
+        for parameter in operator.parameters:
+            placed.add(parameter.name)
+            ready = [it.condition for it in operator.requires if variables_of(it.condition) <= placed]
+            placements = [
+                it
+                for places, guard in placements
+                for it in self._placements_of(arguments[parameter.name], places, guard)
+                if self._may_hold(ready, arguments, it[0])
+            ]
         if self.scope.pruned and len(placements) > MAX_CHAINS:
             placements = sorted(placements, key=lambda it: not self.facts.holds_now(it[1]))[:MAX_CHAINS]
         yield from placements
+
+    def _may_hold(self, conditions: Iterable[Condition], arguments: Mapping[str, str], places: Places) -> bool:
+        reader = ConditionReader(self.facts, places)
+        return all(reader.read(condition, arguments) != FALSE for condition in conditions)
 
     def _placements_of(
         self, node: str, places: dict[str, tuple[str, str] | None], guard: Formula

@@ -6,14 +6,13 @@ import time
 
 from scenecypher.db.condition import evaluate
 from scenecypher.errors import InputError
+from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.pddl import pddl_text, planning_problem
 from scenecypher.planner.actions.pddl_bindings import OutOfTime
-from scenecypher.planner.actions.pddl_effort import efforts_of
 from scenecypher.planner.actions.pddl_engine import check_pddl_installed
 from scenecypher.planner.actions.pddl_facts import ConditionReader
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE
 from scenecypher.planner.actions.pddl_planner import (
-    NO_AGENT,
     PlanRequest,
     ReadPart,
     ground_actions,
@@ -22,6 +21,7 @@ from scenecypher.planner.actions.pddl_planner import (
     relevant_actions,
     unreachable_reason,
 )
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 
 def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
@@ -31,10 +31,10 @@ def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
     actions, and if unified-planning is missing.
     """
     check_pddl_installed()
-    effort = efforts_of(request.vocabulary)[0]
+    effort = vocabulary_named(request.vocabulary).planning.efforts[0]
     state = planning_state(read_part(effort.wide), request.vocabulary)
     if state is None:
-        raise InputError(f"{NO_AGENT}: choose one that has one")
+        raise InputError(NO_AGENT)
     if evaluate(request.goal, state.graph, {}):
         raise InputError("the goal holds already: there is nothing to plan")
     goal_formula = optimistic_goal(request, state.graph)

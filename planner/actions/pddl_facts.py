@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, assert_never
 
 import scenecypher.db.condition as c
+from scenecypher.db.graph.invariants import parent_faults
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
@@ -20,6 +21,7 @@ from scenecypher.planner.actions.pddl_formula import (
     at_least,
     negated,
 )
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 MAX_NESTING: Final = 5
 """Maximum depth of containment that is followed for movable objects."""
@@ -47,9 +49,11 @@ class PossibleFacts:
         self._to: dict[tuple[str, str], set[str]] = {}
         for atom in relations:
             self._index(atom)
-        rules = VOCABULARIES[self.vocabulary]
+        chosen = vocabulary_named(self.vocabulary)
+        rules = chosen.conventions
         self.containment: tuple[str, ...] = rules.containment
-        self.parent_types = frozenset((*rules.containment, *HOLDING)) if rules.one_parent else frozenset()
+        one_parent = chosen.planning.keeps_one_parent and not any(parent_faults(self.graph, rules.containment))
+        self.parent_types = frozenset((*rules.containment, *HOLDING)) if one_parent else frozenset()
 
     def gain(self, atom: GroundAtom) -> bool:
         """Record that `atom` may be added; return whether that is new."""

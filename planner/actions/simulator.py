@@ -18,6 +18,7 @@ from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, UnknownReference
 from scenecypher.planner.actions.execution import (
+    NO_AGENT,
     Infeasible,
     NodePicker,
     UnmetRequirement,
@@ -32,7 +33,7 @@ from scenecypher.planner.actions.operator import AGENT, Operator, Repair
 from scenecypher.planner.actions.read_plan import minimal_reads, reads_of
 from scenecypher.planner.actions.read_set import AccessPath, choice_needs
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
-from scenecypher.planner.actions.vocabularies import macros_of, operators_of
+from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
 INSERTED_MARK: Final = "  [inserted: "
 """The separator in the history between an inserted action and the reason of its insertion."""
@@ -207,7 +208,7 @@ class Simulator:
         """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
         if locked.agent is None:
             unknown_agent = f"there is no agent {self._agent!r} here: name one that it has"
-            no_agent = "this scene has no agent: choose one that has"
+            no_agent = NO_AGENT.replace("NAME", self.scene.name)
             raise ActionRefused(str(call), [no_agent if self._agent is None else unknown_agent])
         self._agent = locked.agent
         unresolved = tuple(word for word in call.arguments if word not in locked.part)

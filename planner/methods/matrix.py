@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-Family: TypeAlias = Literal["virtualhome", "grasif", "babyai", "questions"]
-
-SETS: Final[Mapping[str, Family]] = {
-    "eai": "virtualhome",
-    "homes": "virtualhome",
-    "behavior-1k": "grasif",
-    "robothow": "grasif",
-    "sayplan-office": "grasif",
-    "our-office": "grasif",
-    "trv1": "babyai",
-    "trv2": "babyai",
-    "numqa": "questions",
-}
-"""The data sets with tasks for methods, each with the family of its scenes and tasks."""
+from scenecypher.importers.datasets import DATASETS, Family
 
 _GRASIF: Final = ("behavior-1k", "robothow", "sayplan-office")
 _BABYAI: Final = ("trv1", "trv2", "numqa")
@@ -54,7 +41,7 @@ NO_MEANING: Final[Mapping[tuple[str, Family], str]] = {
 
 def matrix_cell(method: str, data_set: str) -> str:
     """Return ``paper``, ``ours``, or ``no meaning: REASON`` for a method on a data set."""
-    why = NO_MEANING.get((method, SETS[data_set]))
+    why = NO_MEANING.get((method, DATASETS[data_set].family))
     if why is not None:
         return f"no meaning: {why}"
     return "paper" if data_set in IN_PAPERS.get(method, ()) else "ours"

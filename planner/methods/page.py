@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.methods import METHODS
-from scenecypher.planner.methods.matrix import SETS, matrix_cell
+from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.recipe import Recipe
 
 REST: Final = "\n## What the prompts carry\n"
@@ -88,10 +89,10 @@ def _ablations() -> Iterator[str]:
 
 def _matrix() -> Iterator[str]:
     reasons: list[str] = []
-    yield f"| method | {' | '.join(SETS)} |"
-    yield f"|---|{'---|' * len(SETS)}"
+    yield f"| method | {' | '.join(DATASETS)} |"
+    yield f"|---|{'---|' * len(DATASETS)}"
     for name in METHODS:
-        yield f"| `{name}` | {' | '.join(_cell_text(matrix_cell(name, data_set), reasons) for data_set in SETS)} |"
+        yield f"| `{name}` | {' | '.join(_cell_text(matrix_cell(name, data_set), reasons) for data_set in DATASETS)} |"
     yield ""
     yield from (f"{number}. {reason}" for number, reason in enumerate(reasons, 1))
 

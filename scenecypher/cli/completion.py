@@ -30,6 +30,13 @@ def scene_names(incomplete: str) -> list[str]:
     return []
 
 
+def vocabularies(incomplete: str) -> list[str]:
+    """Return the known vocabularies that start with `incomplete`."""
+    from scenecypher.db.vocabulary import vocabulary_names
+
+    return _starting(vocabulary_names(), incomplete)
+
+
 def method_names(incomplete: str) -> list[str]:
     """Return the names of the planning methods that begin with `incomplete`."""
     from scenecypher.planner.methods import METHODS
@@ -56,7 +63,7 @@ def calls(ctx: typer.Context, incomplete: str) -> list[str]:
 
     None if the database does not answer.
     """
-    from scenecypher.planner.actions.vocabularies import operators_of
+    from scenecypher.planner.vocabularies.registry import operators_of
 
     with suppress(SceneCypherError, OSError), _open_scene(ctx) as (database, scene):
         operators = operators_of(scene.vocabulary)

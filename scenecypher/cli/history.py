@@ -20,21 +20,30 @@ if TYPE_CHECKING:
 
 def history(
     scene: Name,
+    thing: Annotated[
+        str | None, typer.Argument(metavar="NODE", help="Only what happened to this: an id, a name or a class.")
+    ] = None,
     *,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Show the last N events.")] = 50,
     changes: Annotated[bool, typer.Option("--changes", help="Show each event's changes too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a scene's events: version, time, actor, action; undone ones are marked."""
+    """Show a scene's events, or those of one thing: version, time, actor, action; undone ones are marked."""
     from scenecypher.db.store.history import versions_in_effect
 
     with open_store() as store:
-        log = latest_events(store, store.find(scene), limit)
+        info = store.find(scene)
+        if thing is None:
+            log = latest_events(store, info, limit)
+            held = versions_in_effect(log)
+        else:
+            whole = store.history(info)
+            held = versions_in_effect(whole)
+            log = _events_of(thing, store, info, whole)[-limit:]
     if as_json:
-        held = versions_in_effect(log)
         print_json([_document(event, holds=event.version in held) for event in log])
     else:
-        print_history(log, changes=changes)
+        print_history(log, changes=changes, held=held)
 
 
 def latest_events(store: SceneStore, scene: SceneInfo, limit: int) -> list[Event]:
@@ -42,14 +51,28 @@ def latest_events(store: SceneStore, scene: SceneInfo, limit: int) -> list[Event
     return [*islice(store.latest(scene), limit)][::-1]
 
 
-def print_history(log: list[Event], *, changes: bool = False) -> None:
-    """Print the latest events as a table, oldest first; undone ones are marked."""
+def _events_of(thing: str, store: SceneStore, info: SceneInfo, log: list[Event]) -> list[Event]:
+    """Return the events that changed a node, each with those changes only; it may be gone by now."""
+    from dataclasses import replace
+
+    from scenecypher.db.graph.change import nodes_of
+    from scenecypher.db.graph.delta import Delta
+    from scenecypher.db.store.reference import resolve_reference
+
+    known = {node for event in log for change in event.delta.changes for node in nodes_of(change)}
+    node = thing if thing in known else resolve_reference(store.database, info, thing)
+    parts = ((event, [it for it in event.delta.changes if node in nodes_of(it)]) for event in log)
+    return [replace(event, delta=Delta.of(changes)) for event, changes in parts if changes]
+
+
+def print_history(log: list[Event], *, changes: bool = False, held: frozenset[int] | None = None) -> None:
+    """Print events as a table, oldest first; undone ones, which are not `held`, are marked."""
     from scenecypher.db.store.history import versions_in_effect
 
     if not log:
         output().print("no history yet: no action since the import")
         return
-    held = versions_in_effect(log)
+    held = versions_in_effect(log) if held is None else held
     rows: list[tuple[str, ...]] = []
     for event in log:
         state = "" if event.version in held else "undone"

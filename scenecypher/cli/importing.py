@@ -13,10 +13,11 @@ from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenecypher.cli.completion import vocabularies
 from scenecypher.cli.context import errors, open_store, output, print_json, progress_bar
 from scenecypher.errors import DocumentError, InputError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.publish import Progress
     from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.importers.adjusting import Adjustment
 
 WRITERS: Final = 2
 """Scenes imported at once, each in memory: while one is read, the server writes another."""
@@ -60,15 +62,39 @@ class ImportReport:
         return [found for _, found in sorted(self.outcomes.items()) if isinstance(found, tuple)]
 
 
-def import_and_print(sources: Sequence[Source], *, dry_run: bool, as_json: bool) -> None:
-    """Import all sources and print the outcome. Raises Exit afterwards if one failed."""
+VocabularyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--vocabulary",
+        metavar="NAME",
+        help="The actions that the scenes allow, in place of the format's.",
+        autocompletion=vocabularies,
+    ),
+]
+AgentOption = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name, where a scene has none.")
+]
+PlaceOption = Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")]
+
+
+def import_and_print(
+    sources: Sequence[Source], *, dry_run: bool, as_json: bool, adjustment: Adjustment | None = None
+) -> None:
+    """Import all sources, each adjusted, and print the outcome. Raises Exit afterwards if one failed."""
+    if adjustment is not None:
+        sources = [replace(source, read=partial(_adjusted, source, adjustment)) for source in sources]
     report = ImportReport()
+    vocabulary = None if adjustment is None else adjustment.vocabulary
     try:
-        _import_all(sources, report, dry_run=dry_run)
+        _import_all(sources, report, vocabulary, dry_run=dry_run)
     finally:
         _print(report, dry_run=dry_run, as_json=as_json)
     if report.failures:
         raise typer.Exit(InputError.exit_code)
+
+
+def _adjusted(source: Source, adjustment: Adjustment) -> ImportedScene:
+    return adjustment(source.read())
 
 
 def sources_of_files(
@@ -128,14 +154,14 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
         yield from ((file, folder) for file in files)
 
 
-def _import_all(sources: Sequence[Source], report: ImportReport, *, dry_run: bool) -> None:
+def _import_all(sources: Sequence[Source], report: ImportReport, vocabulary: str | None, *, dry_run: bool) -> None:
     unlike = _refuse_same_names(sources)
     what = "checking" if dry_run else "importing"
     with nullcontext() if dry_run else open_store() as store, progress_bar(what) as progress, _seldom_collecting():
 
         def bring(number: int, progress: Progress) -> None:
             try:
-                report.outcomes[number] = _import_one(unlike[number], store, progress)
+                report.outcomes[number] = _import_one(unlike[number], store, vocabulary, progress)
             except InputError as error:
                 report.outcomes[number] = (unlike[number].label, error)
 
@@ -202,8 +228,8 @@ def fail(error: InputError) -> ImportedScene:
     raise error
 
 
-def _import_one(source: Source, store: SceneStore | None, progress: Progress) -> dict[str, Any]:
-    from scenecypher.db.store.catalog import checked_name, checked_new_name
+def _import_one(source: Source, store: SceneStore | None, vocabulary: str | None, progress: Progress) -> dict[str, Any]:
+    from scenecypher.db.store.catalog import checked_name, checked_new_name, lookup_scene
     from scenecypher.db.store.map_update import bring_in
 
     checked_name(source.name)
@@ -219,6 +245,9 @@ def _import_one(source: Source, store: SceneStore | None, progress: Progress) ->
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
+    known = lookup_scene(store.database, scene.name) if vocabulary is not None else None
+    if known is not None and known.vocabulary != scene.vocabulary:
+        store.set_vocabulary(scene.name, scene.vocabulary)
     done = bring_in(store, scene, progress=progress)
     told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}
     return facts | {"outcome": done.outcome, "version": done.version} | told

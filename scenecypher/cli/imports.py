@@ -13,7 +13,10 @@ import typer
 
 from scenecypher.cli.importing import (
     JSON_LINES,
+    AgentOption,
+    PlaceOption,
     Source,
+    VocabularyOption,
     fail,
     files_at,
     import_and_print,
@@ -40,13 +43,16 @@ def virtualhome(
     *,
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this task, such as 963_2.")] = None,
     final: Annotated[bool, typer.Option("--final", help="Also the graph after each program, as NAME@final.")] = False,
+    vocabulary: VocabularyOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import VirtualHome environment graphs: your own, or the 518 of the Embodied Agent Interface."""
+    from scenecypher.importers.adjusting import Adjustment
+
     parts: tuple[GraphPart, ...] = ("initial", "final") if final else ("initial",)
     sources = list(_of_files(paths, only, parts) if paths else _of_package(only, parts))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json)
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary))
 
 
 @import_app.command()
@@ -55,12 +61,15 @@ def babyai(
     level: Annotated[str, typer.Option("--level", help="trv1, trv2, numqa, or any id of MiniGrid.")],
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the first instance.")] = 0,
     count: Annotated[int, typer.Option("--count", min=1, help="How many instances: SEED, SEED + 1, …")] = 1,
+    vocabulary: VocabularyOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import instances of a BabyAI level: two of traversal, one of questions, or one of MiniGrid's own."""
+    from scenecypher.importers.adjusting import Adjustment
+
     sources = list(_of_level(level, range(seed, seed + count)))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json)
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary))
 
 
 @import_app.command()
@@ -75,14 +84,17 @@ def grasif(
         typer.Option("--subset", metavar="NAME", help="sayplan-office, behavior-1k, robothow or our-office."),
     ] = None,
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this scene.")] = None,
+    vocabulary: VocabularyOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import GraSIF scenes: your own JSON files or pickled graphs, or a part of the data set, rebuilt."""
+    from scenecypher.importers.adjusting import Adjustment
+
     if bool(paths) == (subset is not None):
         raise InputError(f"give either the PATH of GraSIF files or a --subset: {', '.join(_SUBSETS)}")
     sources = list(_of_grasif_files(paths, only) if paths else _of_subset(subset or "", only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json)
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary))
 
 
 @import_app.command()
@@ -92,11 +104,14 @@ def homes(
         typer.Argument(metavar="FOLDER", help="Homes: folders of graph.json and tasks.json, or folders of such."),
     ] = None,
     *,
+    vocabulary: VocabularyOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import homes with tasks given as desired states: your own folders, or our two."""
-    import_and_print(list(_of_homes(paths)), dry_run=dry_run, as_json=as_json)
+    from scenecypher.importers.adjusting import Adjustment
+
+    import_and_print(list(_of_homes(paths)), dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary))
 
 
 @import_app.command()
@@ -108,16 +123,20 @@ def networkx(
         typer.Option("--declare", metavar="NAME", help="A RELATION_TYPE or property of your own; repeat it."),
     ] = None,
     only: Annotated[str | None, typer.Option("--only", metavar="NAME", help="Only this file, without .json.")] = None,
+    vocabulary: VocabularyOption = None,
+    agent: AgentOption = None,
+    place: PlaceOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges in known words."""
     from scenecypher.importers import networkx_json
+    from scenecypher.importers.adjusting import Adjustment
 
     read = partial(networkx_json.read_scene, declare=_declared(declare or ()))
     suffixes = (".json", JSON_LINES)
     sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json)
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary, agent, place))
 
 
 @import_app.command()
@@ -137,33 +156,48 @@ def dsg(
         int | None, typer.Option("--versions", min=1, help="With --watch: stop after this many versions.")
     ] = None,
     only: Annotated[str | None, typer.Option("--only", metavar="NAME", help="Only this file, without .json.")] = None,
+    vocabulary: VocabularyOption = None,
+    agent: AgentOption = None,
+    place: PlaceOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import 3D scene graphs that Hydra or spark-dsg saved: objects, places, rooms, buildings, and where they are."""
     from scenecypher.importers import dsg as reader
+    from scenecypher.importers.adjusting import Adjustment
     from scenecypher.importers.label_space import read_labels
 
     if bool(paths) == (watch is not None):
         raise InputError("give either the PATH of maps or a FILE or DIR to --watch")
+    adjust = Adjustment(vocabulary, agent, place)
     read = partial(reader.read_scene, labels=read_labels(labels) if labels else None)
     if watch is not None:
         name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
-        watch_and_print(watch, partial(read, name=name), versions=versions, as_json=as_json)
+
+        def adjusted(path: Path) -> ImportedScene:
+            return adjust(read(path, name=name))
+
+        watch_and_print(watch, adjusted, versions=versions, as_json=as_json)
         return
     sources = list(sources_of_files(paths or (), read, prefix=reader.NAME_PREFIX, only=only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json)
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=adjust)
 
 
 @import_app.command("json")
 def documents(
     paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders or globs of scene documents.")],
     *,
+    vocabulary: VocabularyOption = None,
+    agent: AgentOption = None,
+    place: PlaceOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import SceneCypher's own JSON documents, as `scenes export` writes them, under the names that stand in them."""
-    import_and_print(list(_of_documents(paths)), dry_run=dry_run, as_json=as_json)
+    from scenecypher.importers.adjusting import Adjustment
+
+    adjustment = Adjustment(vocabulary, agent, place)
+    import_and_print(list(_of_documents(paths)), dry_run=dry_run, as_json=as_json, adjustment=adjustment)
 
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:

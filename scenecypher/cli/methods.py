@@ -35,24 +35,26 @@ def methods(
 
 
 def _show(name: str, recipe: Recipe) -> None:
-    from scenecypher.planner.methods.matrix import SETS, matrix_cell
+    from scenecypher.importers.datasets import DATASETS
+    from scenecypher.planner.methods.matrix import matrix_cell
 
     out = output()
     out.print(f"{name}: {recipe.words}", markup=False)
     out.print(f"  from: {recipe.paper or 'ours'}", markup=False)
     for switch, ablation in recipe.ablations.items():
         out.print(f"  --ablation {switch}: {ablation.words}", markup=False)
-    for data_set in SETS:
+    for data_set in DATASETS:
         out.print(f"  {data_set}: {matrix_cell(name, data_set)}", markup=False, style="dim")
 
 
 def _document(name: str, recipe: Recipe) -> dict[str, object]:
-    from scenecypher.planner.methods.matrix import SETS, matrix_cell
+    from scenecypher.importers.datasets import DATASETS
+    from scenecypher.planner.methods.matrix import matrix_cell
 
     return {
         "method": name,
         "words": recipe.words,
         "paper": recipe.paper or None,
         "ablations": {switch: ablation.words for switch, ablation in recipe.ablations.items()},
-        "data_sets": {data_set: matrix_cell(name, data_set) for data_set in SETS},
+        "data_sets": {data_set: matrix_cell(name, data_set) for data_set in DATASETS},
     }

@@ -28,6 +28,9 @@ from scenecypher.cli.worlds import (
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
+    from scenecypher.db.condition import Condition
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.recipe import Recipe
@@ -44,6 +47,10 @@ def plan(
     *,
     task: Annotated[
         str | None, typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it.")
+    ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option("--goal", metavar="FACTS", help="What shall hold, such as 'mug ON shelf; fridge is closed'."),
     ] = None,
     method: Annotated[
         str,
@@ -93,7 +100,7 @@ def plan(
     from scenecypher.planner.staging import NoModel, SessionSetting
 
     of = world_options(world, observer)
-    _check(instruction, task, log=log, resume=resume, world=of.world)
+    _check(instruction if goal is None else instruction or goal, task, log=log, resume=resume, world=of.world)
     recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
     known = _task(task) if task is not None else None
@@ -102,13 +109,16 @@ def plan(
     with open_database(model_timeout_s=model_timeout, engine_timeout_s=engine_timeout) as db:
         info = db.store.find(scene)
         model = db.model() if recipe.model or needs_eyes(of) else NoModel()
+        wanted_goal = known.goal if known is not None and known.has_graph_goal else None
+        if goal is not None:
+            wanted_goal = _goal(db.store, info, goal)
         setting = SessionSetting(
             db.store,
             db.gate,
             info,
-            instruction or (known.instruction if known else ""),
+            instruction or (known.instruction if known else goal or ""),
             method,
-            goal=known.goal if known is not None and known.has_graph_goal else None,
+            goal=wanted_goal,
             required_actions=known.action_goals if known is not None else (),
             ablations=tuple(ablation or ()),
             budget=Budget(steps, tokens=max_tokens, seconds=max_seconds),
@@ -128,13 +138,23 @@ def plan(
 def _check(instruction: str | None, task: str | None, *, log: Path | None, resume: Path | None, world: str) -> None:
     """Raise InputError for options that exclude each other."""
     if (instruction is None) == (task is None):
-        raise InputError("give either an INSTRUCTION in words or the --task of a data set")
+        raise InputError("give either an INSTRUCTION in words, or a --goal, or the --task of a data set")
     if instruction is not None and not instruction.strip():
         raise InputError("the INSTRUCTION is empty; write what shall be done")
     if log is not None and resume is not None:
         raise InputError("a resumed session writes on in its own log; leave out --log")
     if resume is not None and world == "minigrid":
         raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
+
+
+def _goal(store: SceneStore, scene: SceneInfo, text: str) -> Condition:
+    from functools import partial
+
+    from scenecypher.db.store.reference import resolve_reference
+    from scenecypher.planner.goal_words import read_goal
+
+    resolve = partial(resolve_reference, store.database, scene)
+    return read_goal(text, resolve=resolve, types=scene.declared.relation_types)
 
 
 def _events(setting: SessionSetting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""`scenecypher scenes`: list, show, export, copy, delete and compare scenes."""
+"""`scenecypher scenes`: list, show, set, export, copy, delete and compare scenes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.completion import scene_names
+from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound
@@ -75,6 +75,30 @@ def show_scene(scene: Name, *, as_json: AsJson = False) -> None:
         out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
 
 
+@scenes_app.command("tree")
+def show_tree(
+    scene: Name,
+    of: Annotated[
+        str | None, typer.Argument(metavar="NODE", help="A room or thing: its id, name or class; else the whole scene.")
+    ] = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Walls and floors too.")] = False,
+) -> None:
+    """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
+    from scenecypher.db.store.reference import resolve_reference
+    from scenecypher.tree import SceneTree
+
+    with open_store() as store:
+        snapshot = store.load(scene)
+        node = None if of is None else resolve_reference(store.database, snapshot.info, of)
+    tree = SceneTree(snapshot.graph, shell=everything)
+    for line in tree.lines(node):
+        output().print(line, markup=False, highlight=False, soft_wrap=True)
+    if tree.left_off and node is None:
+        counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tree.left_off.items()))
+        tell(f"left off: {counts}; --all shows them")
+
+
 def _counts(counts: dict[str, int]) -> str:
     """Return the first COUNTS_SHOWN names with their counts, and how many are left off."""
     shown = [f"{name} {count:,}" for name, count in list(counts.items())[:COUNTS_SHOWN]]
@@ -117,6 +141,34 @@ def export(
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error
     tell(f"wrote {file}")
+
+
+@scenes_app.command("set")
+def set_scene(
+    scene: Name,
+    *,
+    vocabulary: Annotated[
+        str | None,
+        typer.Option("--vocabulary", metavar="NAME", help="The actions that it allows.", autocompletion=vocabularies),
+    ] = None,
+    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name.")] = None,
+    place: Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")] = None,
+) -> None:
+    """Give a scene another vocabulary, or an agent if it has none. Its history goes on."""
+    from scenecypher.db.graph.delta import diff
+    from scenecypher.importers.adjusting import with_agent
+
+    if vocabulary is None and agent is None:
+        raise InputError("say what to change: --vocabulary NAME, or --agent NAME with --in ROOM")
+    with open_store() as store:
+        now = store.load(scene)
+        if agent is not None:
+            change = diff(now.graph, with_agent(now.graph, agent, place=place))
+            done = store.commit(now.info, change, actor="person", action=f"add the agent {agent}")
+            output().print(f"{scene}: {agent} added, version {done.version}", markup=False)
+        if vocabulary is not None:
+            store.set_vocabulary(scene, vocabulary)
+            output().print(f"{scene}: vocabulary {vocabulary}", markup=False)
 
 
 @scenes_app.command()

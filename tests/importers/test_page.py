@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.page import PUBLISHED, PageRows, page, rows_of
+from scenecypher.importers.page import PageRows, page, rows_of
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "datasets.md"
 TEXT: Final = PAGE.read_text(encoding="utf-8")
@@ -35,10 +35,6 @@ def test_its_figures_are_counted(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in DATASETS if name not in QUICK])
 def test_slow_figures_are_counted(name: str) -> None:
     assert rows_of(DATASETS[name]) == standing(name), AGAIN
-
-
-def test_the_papers_figures_belong_to_known_data_sets() -> None:
-    assert PUBLISHED.keys() <= DATASETS.keys()
 
 
 @pytest.mark.parametrize("name", DATASETS)

@@ -11,8 +11,8 @@ from scenecypher.db.condition import evaluate
 from scenecypher.errors import InputError
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.page import UNPLANNED
-from scenecypher.importers.reference_plans import DATA_SETS, as_lines, reference_plan, reference_plans
-from scenecypher.planner.reference import final_graph, goal_graph
+from scenecypher.importers.reference_plans import as_lines, reference_plan, reference_plans
+from scenecypher.planner.reference import PLANNED, final_graph, goal_graph
 from tests.sampling import sample
 
 PLANS: Final = reference_plans()
@@ -30,7 +30,7 @@ def test_a_reference_plan_reaches_its_goal_and_no_action_less_does(task_id: str)
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "robothow" else name for name in DATA_SETS]
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "robothow" else name for name in PLANNED]
 )
 def test_every_task_has_one_or_a_reason(name: str) -> None:
     ids = [task.id for task in DATASETS[name].tasks()]

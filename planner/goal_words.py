@@ -1,0 +1,50 @@
+"""A goal as a person types it: ``mug ON shelf; fridge is closed``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from scenecypher.db.condition import And, Condition, HasState, Id, Not, Related
+from scenecypher.db.schema import RELATION_TYPES
+from scenecypher.errors import InputError, UnknownReference
+
+FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
+WORDS: Final = {"IN": "INSIDE"}
+"""Short words for relation types."""
+
+_STATE: Final = re.compile(r"(.+?)\s+is\s+(not\s+)?(\w+)", re.IGNORECASE)
+
+
+def read_goal(text: str, *, resolve: Callable[[str], str], types: tuple[str, ...] = ()) -> Condition:
+    """Return the condition that a text states. Raises InputError.
+
+    `resolve` returns the id of the node that a word means, and raises UnknownReference. `types` are relation types of
+    the scene's own.
+    """
+    names = sorted({*RELATION_TYPES, *types, *WORDS}, key=len, reverse=True)
+    related = re.compile(rf"(.+?)\s+(not\s+)?({'|'.join(names)})\s+(.+)", re.IGNORECASE)
+    parts = tuple(_parts(text, related, resolve))
+    if not parts:
+        raise InputError(f"the goal is empty; {FORM}")
+    return parts[0] if len(parts) == 1 else And(parts)
+
+
+def _parts(text: str, related: re.Pattern[str], resolve: Callable[[str], str]) -> Iterator[Condition]:
+    for part in filter(None, map(str.strip, text.split(";"))):
+        try:
+            yield _part(part, related, resolve)
+        except UnknownReference as error:
+            raise InputError(f"the goal {part[:100]!r}: {error}") from error
+
+
+def _part(part: str, related: re.Pattern[str], resolve: Callable[[str], str]) -> Condition:
+    if found := _STATE.fullmatch(part):
+        holds: Condition = HasState(Id(resolve(found[1])), found[3].lower())
+    elif found := related.fullmatch(part):
+        type_ = found[3].upper()
+        holds = Related(Id(resolve(found[1])), WORDS.get(type_, type_), Id(resolve(found[4])))
+    else:
+        raise InputError(f"{part[:100]!r} is no goal; {FORM}")
+    return Not(holds) if found[2] else holds

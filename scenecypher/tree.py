@@ -1,0 +1,95 @@
+"""The containment tree of a scene: rooms, furniture, things and what is held, for the terminal and for notebooks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.schema import HOLDING
+
+SHELL: Final = frozenset({"wall", "walls", "floor", "floors", "ceiling", "ceilings"})
+"""Classes of a building's shell, which a tree leaves off where nothing is in or on them."""
+
+PLACED: Final = ("ON", "INSIDE", "UNDER", "ATTACHED_TO")
+
+
+class SceneTree:
+    """The containment tree of a graph; each node appears once, below what directly holds it.
+
+    Without `shell`, walls and floors with nothing in or on them are left off and counted in `left_off`, by class.
+    """
+
+    def __init__(self, graph: SceneGraph, *, shell: bool = True) -> None:
+        self.graph = graph
+        self.left_off: Counter[str] = Counter()
+        self._parents: dict[str, str] = {}
+        self._children: dict[str, list[str]] = {}
+        bearing = {it.target for it in graph.relations if it.type in PLACED}
+        self._nodes: list[str] = []
+        for node_id, node in graph.nodes.items():
+            if not shell and node.class_.casefold() in SHELL and node_id not in bearing:
+                self.left_off[node.class_] += 1
+            else:
+                self._nodes.append(node_id)
+        for node_id in self._nodes:
+            parent = self._parent(node_id)
+            if parent is not None and node_id not in self._above(parent):
+                self._parents[node_id] = parent
+                self._children.setdefault(parent, []).append(node_id)
+
+    def roots(self) -> list[str]:
+        """Return what is in and on nothing: places first, then by name."""
+        roots = (node_id for node_id in self._nodes if node_id not in self._parents)
+        return sorted(roots, key=lambda node_id: (self.graph.nodes[node_id].kind != "Place", self._name(node_id)))
+
+    def children(self, node_id: str) -> list[str]:
+        """Return what is directly in, on or held by a node, by name."""
+        return sorted(self._children.get(node_id, ()), key=self._name)
+
+    def relation(self, node_id: str) -> str:
+        """Return how a node is related to its parent in the tree: ``on``, ``held``; empty for what is in a room."""
+        parent = self._parents.get(node_id)
+        if parent is None or self.graph.nodes[parent].kind == "Place":
+            return ""
+        if parent in self.graph.sources(node_id, *HOLDING):
+            return "held"
+        types = (type_ for type_ in PLACED if parent in self.graph.targets(node_id, type_))
+        return next(types, "").lower().replace("_", " ")
+
+    def lines(self, of: str | None = None) -> Iterator[str]:
+        """Yield the tree as text, a node a line, indented; of one node, that and all below it."""
+        waiting = [(root, 0) for root in ([of] if of is not None else self.roots())][::-1]
+        while waiting:
+            node_id, depth = waiting.pop()
+            yield f"{'  ' * depth}{self._line(node_id, depth)}"
+            waiting += [(child, depth + 1) for child in self.children(node_id)][::-1]
+
+    def _line(self, node_id: str, depth: int) -> str:
+        node = self.graph.nodes[node_id]
+        relation = f"{self.relation(node_id)}: " if depth and self.relation(node_id) else ""
+        identity = "" if node.name == node.id else f" ({node.id})"
+        return f"{relation}{node.name}{identity}{states_text(node)}"
+
+    def _parent(self, node_id: str) -> str | None:
+        """Return who holds a node, else what it is on or in, else its room."""
+        held = [source for word in HOLDING for source in self.graph.sources(node_id, word)]
+        found = [*held, *(target for type_ in PLACED for target in self.graph.targets(node_id, type_))]
+        nodes = self.graph.nodes
+        return next((it for it in found if nodes[it].kind != "Place"), next(iter(found), None))
+
+    def _above(self, node_id: str) -> Iterator[str]:
+        """Yield a node and all that it is in or on; VirtualHome's files have things inside each other."""
+        above: str | None = node_id
+        while above is not None:
+            yield above
+            above = self._parents.get(above)
+
+    def _name(self, node_id: str) -> str:
+        return self.graph.nodes[node_id].name
+
+
+def states_text(node: Node) -> str:
+    """Return a node's states in brackets; empty if it has none."""
+    return f" [{', '.join(node.states)}]" if node.states else ""
