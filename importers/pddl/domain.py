@@ -182,6 +182,13 @@ class DomainReader:
             if section.head not in KNOWN_SECTIONS:
                 hint = did_you_mean(section.head, KNOWN_SECTIONS)
                 self.fail(section.line, f"{section.head} is no part of a domain that is known here{hint}")
+        self._check_requirements()
+        if not any(self.source.all(":action")):
+            self.fail(
+                1, "the domain has no action; add one as (:action NAME :parameters (…) :precondition … :effect …)"
+            )
+
+    def _check_requirements(self) -> None:
         for word in self.source.items(":requirements"):
             if _text(word) not in KNOWN_REQUIREMENTS:
                 supported = " ".join(sorted(KNOWN_REQUIREMENTS))
@@ -189,10 +196,6 @@ class DomainReader:
         for function in self.source.items(":functions"):
             if isinstance(function, Form) and function.head != COST:
                 self.fail(function.line, f"numeric fluents such as {function.head} are not supported; leave them out")
-        if not any(self.source.all(":action")):
-            self.fail(
-                1, "the domain has no action; add one as (:action NAME :parameters (…) :precondition … :effect …)"
-            )
 
     def _check_names(self) -> None:
         """Check that actions use declared predicates with the right number of arguments, and declared types."""
@@ -292,8 +295,8 @@ class _ActionReader:
             for parameter in parameters
             if (condition := self._domain.types.is_of(parameter.name, parameter.types)) != c.ALWAYS
         ]
-        for part in (part for precondition in self._action.preconditions for part in conjuncts_of(precondition)):
-            requires.append(ActionRequirement(self._reader.condition(part), self._reader.text(part)))
+        parts = (part for precondition in self._action.preconditions for part in conjuncts_of(precondition))
+        requires += [ActionRequirement(self._reader.condition(part), self._reader.text(part)) for part in parts]
         effects = tuple(self._effects())
         words = self._form.comment or self._words_of(requires)
         return DomainAction(identifier(self._action.name), words, parameters, tuple(requires), effects)

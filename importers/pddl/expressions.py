@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 import scenecypher.db.condition as c
-from scenecypher.errors import InputError
+from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.pddl.forms import ACTING, FactForm
 from scenecypher.importers.pddl.syntax import OBJECT, PddlFile
 from scenecypher.importers.pddl.types import DomainTypes
 
 _BREAK: Final = re.compile(r"[^A-Za-z0-9_]")
+
+
+CONNECTIVES: Final[Mapping[str, Callable[..., c.Condition]]] = {
+    "AND": lambda *parts: c.And(parts),
+    "OR": lambda *parts: c.Or(parts),
+    "NOT": c.Not,
+    "IMPLIES": lambda first, second: c.Or((c.Not(first), second)),
+    "IFF": lambda first, second: c.Or((c.And((first, second)), c.And((c.Not(first), c.Not(second))))),
+}
+WORDS: Final = {"AND": "and", "OR": "or", "NOT": "not", "IMPLIES": "imply"}
 
 
 class ExpressionReader:
@@ -34,35 +44,24 @@ class ExpressionReader:
         used = {*self.names.values(), ACTING}
         return next(it for it in (name, *(f"{name}_{number}" for number in range(2, 1_000))) if it not in used)
 
-    def _fail(self, cause: str) -> NoReturn:
-        self._source.fail(self._line, f"{self._place}: {cause}")
+    def _refused(self, cause: str) -> DocumentError:
+        return DocumentError(self._source.file, f"line {self._line}", f"{self._place}: {cause}")
 
     def condition(self, node: Any) -> c.Condition:
         """Return an expression of unified-planning as a condition."""
-        match node:
-            case _ if node.is_true():
-                return c.ALWAYS
-            case _ if node.is_false():
-                return c.NEVER
-            case _ if node.is_and():
-                return c.And(tuple(map(self.condition, node.args)))
-            case _ if node.is_or():
-                return c.Or(tuple(map(self.condition, node.args)))
-            case _ if node.is_not():
-                return c.Not(self.condition(node.arg(0)))
-            case _ if node.is_implies():
-                first, second = map(self.condition, node.args)
-                return c.Or((c.Not(first), second))
-            case _ if node.is_iff():
-                first, second = map(self.condition, node.args)
-                return c.Or((c.And((first, second)), c.And((c.Not(first), c.Not(second)))))
-            case _ if node.is_equals():
+        match node.node_type.name:
+            case "BOOL_CONSTANT":
+                return c.ALWAYS if node.is_true() else c.NEVER
+            case kind if kind in CONNECTIVES:
+                return CONNECTIVES[kind](*map(self.condition, node.args))
+            case "EQUALS":
                 return c.Same(*map(self.term, node.args))
-            case _ if node.is_exists() or node.is_forall():
+            case "EXISTS" | "FORALL":
                 return self._quantified(node)
-            case _ if node.is_fluent_exp():
+            case "FLUENT_EXP":
                 return self._forms[node.fluent().name].condition(tuple(map(self.term, node.args)))
-        self._fail(f"{node} is not supported")
+            case _:
+                raise self._refused(f"{node} is not supported")
 
     def _quantified(self, node: Any) -> c.Condition:
         outer = dict(self.names)
@@ -70,14 +69,12 @@ class ExpressionReader:
         inner = self.condition(node.arg(0))
         for var, types in reversed(bound):
             of_type = self._types.is_of(var, types)
-            if node.is_forall():
-                inner = c.ForAll(var, of_type, inner)
-            else:
-                inner = c.Exists(var, c.And((of_type, inner)))
+            inner = c.ForAll(var, of_type, inner) if node.is_forall() else c.Exists(var, c.And((of_type, inner)))
         self.names = outer
         return inner
 
     def term(self, node: Any) -> c.Term:
+        """Return the variable of a parameter or quantified variable, or the id of a constant."""
         if node.is_object_exp():
             return c.Id(node.object().name)
         name: str = node.parameter().name if node.is_parameter_exp() else node.variable().name
@@ -85,26 +82,28 @@ class ExpressionReader:
 
     def text(self, node: Any) -> str:
         """Return an expression as PDDL, with ``{x}`` for the node of a variable."""
-        match node:
-            case _ if node.is_fluent_exp() or node.is_equals():
-                head = "=" if node.is_equals() else node.fluent().name
+        match node.node_type.name:
+            case "FLUENT_EXP" | "EQUALS" as kind:
+                head = "=" if kind == "EQUALS" else _escaped(node.fluent().name)
                 return f"({' '.join((head, *map(self._argument, node.args)))})"
-            case _ if node.is_not():
-                return f"(not {self.text(node.arg(0))})"
-            case _ if node.is_and() or node.is_or() or node.is_implies():
-                head = "and" if node.is_and() else "or" if node.is_or() else "imply"
-                return f"({' '.join((head, *map(self.text, node.args)))})"
-            case _ if node.is_exists() or node.is_forall():
-                head = "exists" if node.is_exists() else "forall"
-                names = " ".join(f"?{variable.name}" for variable in node.variables())
-                return f"({head} ({names}) {self.text(node.arg(0))})"
-        return str(node)
+            case kind if kind in WORDS:
+                return f"({' '.join((WORDS[kind], *map(self.text, node.args)))})"
+            case "EXISTS" | "FORALL" as kind:
+                names = " ".join(_escaped(f"?{variable.name}") for variable in node.variables())
+                return f"({kind.lower()} ({names}) {self.text(node.arg(0))})"
+            case _:
+                return _escaped(str(node))
 
     def _argument(self, node: Any) -> str:
         if node.is_object_exp():
-            return str(node.object().name)
+            return _escaped(node.object().name)
         name = node.parameter().name if node.is_parameter_exp() else node.variable().name
-        return f"{{{self.names[name]}}}" if name in self.names else f"?{name}"
+        return f"{{{self.names[name]}}}" if name in self.names else _escaped(f"?{name}")
+
+
+def _escaped(text: str) -> str:
+    """Return text for a message in which braces stand for variables."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def identifier(name: str) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field, PlainValidator, ValidationError
 
 import scenecypher.db.condition as c
+from scenecypher.db.graph.form import Form, as_validator
+from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.scene import InvalidValue, SceneGraph, relation_type
+from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import KINDS
-from scenecypher.errors import DocumentError, did_you_mean
+from scenecypher.errors import DocumentError
 from scenecypher.importers.bounded import read_bytes
 
 ACTING: Final = "agent"
@@ -55,21 +60,18 @@ class FactForm:
     def condition(self, arguments: tuple[c.Term, ...]) -> c.Condition:
         """Return the condition that the fact holds of these arguments."""
         x, *others = self.ends(arguments)
-        match self.how:
-            case "state":
-                return c.HasState(x, self.word)
-            case "class":
-                return c.HasClass(x, self.word)
-            case "kind":
-                return c.HasKind(x, self.word)
-            case "affordance":
-                return c.HasAffordance(x, self.word)
-            case "relation":
-                return c.Related(x, self.word, others[0])
-            case "within":
-                return c.Within(x, others[0], CONTAINMENT)
-            case "holds nothing":
-                return c.Not(c.Exists("in_hand", c.HeldBy("in_hand", x)))
+        return _CONDITIONS[self.how](x, self.word, *others)
+
+
+_CONDITIONS: Final[Mapping[How, Callable[..., c.Condition]]] = {
+    "state": c.HasState,
+    "class": c.HasClass,
+    "kind": c.HasKind,
+    "affordance": c.HasAffordance,
+    "relation": c.Related,
+    "within": lambda x, _, y: c.Within(x, y, CONTAINMENT),
+    "holds nothing": lambda x, _: c.Not(c.Exists("in_hand", c.HeldBy("in_hand", x))),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class DomainMapping:
     file: str = ""
 
 
-EXAMPLES: Final[Mapping[str, FactForm]] = {
+FORM_EXAMPLES: Final[Mapping[str, FactForm]] = {
     "state open": FactForm("state", "open"),
     "state closed else open": FactForm("state", "closed", otherwise="open"),
     "agent state tired": FactForm("state", "tired", of_agent=True),
@@ -119,65 +121,90 @@ EXAMPLES: Final[Mapping[str, FactForm]] = {
 """Every sort of text that a mapping file can give for a predicate, and its form."""
 
 
-def read_mapping(path: Path) -> DomainMapping:
-    """Return the mapping of a TOML file with `agent`, `[predicates]` and `[types]`. Raises DocumentError."""
-    try:
-        document = tomllib.loads(read_bytes(path, max_bytes=MAPPING_BYTES).decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
-    problems: list[tuple[str, str]] = []
-    for key in document.keys() - {"agent", "predicates", "types"}:
-        hint = did_you_mean(key, ("agent", "predicates", "types"))
-        problems.append((key, f"is no part of a mapping{hint}; it has agent, [predicates] and [types]"))
-    forms: dict[str, dict[str, FactForm]] = {"predicates": {}, "types": {}}
-    for part, found in forms.items():
-        table = document.get(part, {})
-        for name, text in table.items() if isinstance(table, dict) else ():
-            try:
-                found[name.lower()] = parse_form(text)
-            except InvalidValue as error:
-                problems.append((f"{part}.{name}", str(error)))
-        if not isinstance(table, dict):
-            problems.append((part, f"should be a table, written as [{part}]"))
-    problems += _used_twice(forms["predicates"])
-    problems += [
-        (f"types.{name}", 'a type is a class, a kind or an affordance, such as "kind Place"')
-        for name, form in forms["types"].items()
-        if form.how not in {"class", "kind", "affordance"} or form.of_agent
-    ]
-    agent = document.get("agent")
-    if agent is not None and not isinstance(agent, str):
-        problems.append(("agent", "should be the name of a type"))
-    if problems:
-        (place, cause), *more = problems
-        raise DocumentError(str(path), place, cause, more=more)
-    return DomainMapping(forms["predicates"], forms["types"], agent.lower() if agent else None, str(path))
-
-
 def parse_form(text: object) -> FactForm:
-    """Return the form of one of the texts that EXAMPLES shows. Raises InvalidValue."""
+    """Return the form of one of the texts that FORM_EXAMPLES shows. Raises InvalidValue."""
     words = text.split() if isinstance(text, str) else []
     of_agent = words[:1] == ["agent"]
-    match words[1:] if of_agent else words:
+    form = _own_form(words) or _form_with_agent(words[of_agent:], of_agent=of_agent)
+    if form is None:
+        shapes = ", ".join(f'"{example}"' for example in FORM_EXAMPLES)
+        msg = f"{shown(text)} is no single form; write one such as {shapes}"
+        raise InvalidValue(msg)
+    return form
+
+
+def type_form(text: object) -> FactForm:
+    """Return the form of a type. Raises InvalidValue."""
+    form = _own_form(text.split() if isinstance(text, str) else [])
+    if form is None or form.how == "relation":
+        msg = f'{shown(text)} is no form of a type; write one such as "class cup", "kind Place"'
+        raise InvalidValue(msg)
+    return form
+
+
+def _own_form(words: list[str]) -> FactForm | None:
+    """Return a form that the node that acts can't stand in for."""
+    match words:
+        case ["class", _, *_]:
+            return FactForm("class", " ".join(words[1:]))
+        case ["affordance", _, *_]:
+            return FactForm("affordance", " ".join(words[1:]))
+        case ["kind", word] if word in KINDS:
+            return FactForm("kind", word)
+        case [type_, "reverse"]:
+            return FactForm("relation", relation_type(type_), reverse=True)
+    return None
+
+
+def _form_with_agent(words: list[str], *, of_agent: bool) -> FactForm | None:
+    match words:
         case ["state", state]:
             return FactForm("state", state, of_agent)
         case ["state", state, "else", otherwise]:
             return FactForm("state", state, of_agent, otherwise=otherwise)
-        case ["class" | "affordance" as how, word] if not of_agent:
-            return FactForm("class" if how == "class" else "affordance", word)
-        case ["kind", word] if not of_agent and word in KINDS:
-            return FactForm("kind", word)
         case ["within"]:
             return FactForm("within", of_agent=of_agent)
         case ["holds", "nothing"]:
             return FactForm("holds nothing", of_agent=of_agent)
         case [type_]:
             return FactForm("relation", relation_type(type_), of_agent)
-        case [type_, "reverse"] if not of_agent:
-            return FactForm("relation", relation_type(type_), reverse=True)
-    shapes = ", ".join(f'"{example}"' for example in EXAMPLES)
-    msg = f"{text!r} is no single form; write one such as {shapes}"
-    raise InvalidValue(msg)
+    return None
+
+
+def form_text(form: FactForm) -> str:
+    """Return the text of a form; `parse_form` gives the form back."""
+    agent = ["agent"] if form.of_agent else []
+    word = [form.word] if form.word else []
+    match form.how:
+        case "relation":
+            return " ".join((*agent, *word, *(["reverse"] if form.reverse else [])))
+        case how:
+            return " ".join((*agent, how, *word, *(["else", form.otherwise] if form.otherwise else [])))
+
+
+class _MappingForm(Form):
+    """A mapping file."""
+
+    agent: str | None = None
+    predicates: dict[str, Annotated[FactForm, PlainValidator(as_validator(parse_form))]] = Field(default_factory=dict)
+    types: dict[str, Annotated[FactForm, PlainValidator(as_validator(type_form))]] = Field(default_factory=dict)
+
+
+def read_mapping(path: Path) -> DomainMapping:
+    """Return the mapping of a TOML file with `agent`, `[predicates]` and `[types]`. Raises DocumentError."""
+    try:
+        document = tomllib.loads(read_bytes(path, max_bytes=MAPPING_BYTES).decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
+    try:
+        form = _MappingForm.model_validate(document)
+    except ValidationError as error:
+        raise document_error(str(path), problems_of(error, document)) from None
+    twice = [*_used_twice(form.predicates)]
+    if twice:
+        raise document_error(str(path), twice)
+    predicates, types = ({name.lower(): it for name, it in table.items()} for table in (form.predicates, form.types))
+    return DomainMapping(predicates, types, form.agent.lower() if form.agent else None, str(path))
 
 
 def _used_twice(forms: Mapping[str, FactForm]) -> Iterable[tuple[str, str]]:
@@ -186,4 +213,4 @@ def _used_twice(forms: Mapping[str, FactForm]) -> Iterable[tuple[str, str]]:
         key = (form.how, form.word, form.of_agent)
         other = first.setdefault(key, name)
         if other != name and form.how in CHANGEABLE:
-            yield f"predicates.{name}", f"is stored as {form.word!r}, which is {other} already; give each its own"
+            yield f"$.predicates.{name}", f"is stored as {form.word!r}, which is {other} already; give each its own"

@@ -56,37 +56,80 @@ def forms_by_name(
     something says the same of the empty hand, which therefore need not be stored.
     """
     known = {predicate.name: predicate for predicate in predicates}
-    registered = {
-        next((name for name in names if name in known and len(known[name].types) == 2), None): relation
-        for relation, names in REGISTERED.items()
+    naming = _Naming(known, words, frozenset(agent_types), hands_agree)
+    by_count = (naming.of_none, naming.of_one, naming.of_two)
+    return {
+        name: by_count[len(predicate.types)](predicate) if len(predicate.types) < len(by_count) else None
+        for name, predicate in known.items()
     }
 
-    inside = known.get(next((name for name, relation in registered.items() if relation == "INSIDE"), None) or "")
-    own_place = inside is None or bool(inside.types[0]) and not inside.types[0] & set(agent_types)
 
-    def form(predicate: Predicate) -> FactForm | None:
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """The choice of forms by name, among all predicates of a domain."""
+
+    known: Mapping[str, Predicate]
+    words: SceneWords
+    agent_types: frozenset[str]
+    hands_agree: bool
+
+    def of_none(self, predicate: Predicate) -> FactForm:
+        if predicate.name in EMPTY_HAND and self.hands_agree:
+            return FactForm("holds nothing", of_agent=True)
+        return FactForm("state", state_name(predicate.name), of_agent=True)
+
+    def of_one(self, predicate: Predicate) -> FactForm:
         name = predicate.name
-        of_agent = [bool(types) and types <= set(agent_types) for types in predicate.types]
-        match len(predicate.types):
-            case 0 | 1 if name in EMPTY_HAND and hands_agree and all(of_agent):
-                return FactForm("holds nothing", of_agent=not of_agent)
-            case 0:
-                return FactForm("state", state_name(name), of_agent=True)
-            case 1 if name in AGENT_PLACE and not all(of_agent):
-                return FactForm("relation", "INSIDE", of_agent=True)
-            case 1 if name in HELD and not all(of_agent):
-                return FactForm("relation", "HOLDS", of_agent=True)
-            case 1:
-                return _unary(predicate, words, others=known)
-            case 2 if name in AGENT_PLACE and of_agent[0] and own_place:
-                return FactForm("relation", "INSIDE")
-            case 2 if name in HELD and any(of_agent):
-                return FactForm("relation", "HOLDS", reverse=of_agent[1])
-            case 2:
-                return FactForm("relation", registered.get(name) or relation_name(name))
-        return None
+        if self._acts(predicate, 0):
+            is_derived = name in EMPTY_HAND and self.hands_agree
+            return FactForm("holds nothing") if is_derived else FactForm("state", state_name(name))
+        if name in AGENT_PLACE:
+            return FactForm("relation", "INSIDE", of_agent=True)
+        if name in HELD:
+            return FactForm("relation", "HOLDS", of_agent=True)
+        return (None if predicate.changed else self._of_scene(name)) or self._state(name)
 
-    return {name: form(predicate) for name, predicate in known.items()}
+    def of_two(self, predicate: Predicate) -> FactForm:
+        name = predicate.name
+        if name in HELD and (self._acts(predicate, 0) or self._acts(predicate, 1)):
+            return FactForm("relation", "HOLDS", reverse=not self._acts(predicate, 0))
+        registered = {self._first(names): relation for relation, names in REGISTERED.items()}
+        if name in AGENT_PLACE and self._acts(predicate, 0) and not self._may_be_first(REGISTERED["INSIDE"]):
+            return FactForm("relation", "INSIDE")
+        return FactForm("relation", registered.get(name) or relation_name(name))
+
+    def _acts(self, predicate: Predicate, place: int) -> bool:
+        """Check if every node at this place of a predicate acts."""
+        types = predicate.types[place]
+        return bool(types) and types <= self.agent_types
+
+    def _first(self, names: Iterable[str]) -> str | None:
+        """Return the first of `names` that is a predicate of two arguments."""
+        return next((name for name in names if name in self.known and len(self.known[name].types) == 2), None)
+
+    def _may_be_first(self, names: Iterable[str]) -> bool:
+        """Check if the predicate of these names may have a node that acts as its first argument."""
+        found = self._first(names)
+        types = self.known[found].types[0] if found else self.agent_types
+        return found is not None and (not types or bool(types & self.agent_types))
+
+    def _of_scene(self, name: str) -> FactForm | None:
+        """Return the scene's affordance, class or kind of this name: what no action changes may be one."""
+        for affordance in sorted(self.words.affordances):
+            if _plain(affordance) == _plain(name):
+                return FactForm("affordance", affordance)
+        form = type_forms(name, self.words)[0]
+        return form if self.words.classes and (form.how == "kind" or form.word in self.words.classes) else None
+
+    def _state(self, name: str) -> FactForm:
+        """Return the state of this name; in a scene that has its opposite, it ends where the opposite begins."""
+        if not self.words.classes:
+            return FactForm("state", state_name(name))
+        state = STATES.get(name, state_name(name))
+        opposite = OPPOSITES.get(state)
+        is_paired = opposite is not None and bool({state, opposite} & self.words.states)
+        is_told = any(STATES.get(other, state_name(other)) == opposite for other in self.known)
+        return FactForm("state", state, otherwise=opposite if is_paired and not is_told else None)
 
 
 def type_forms(type_: str, words: SceneWords) -> tuple[FactForm, ...]:
@@ -108,23 +151,6 @@ def relation_name(name: str) -> str:
     """Return a predicate's name as a relation type: ``CONNECTED_TO``."""
     found = _BREAK.sub("_", name).strip("_").upper()
     return found if found[:1].isalpha() else f"R_{found}"
-
-
-def _unary(predicate: Predicate, words: SceneWords, *, others: Mapping[str, Predicate]) -> FactForm:
-    """Return the form of a predicate of one argument: what it never changes may be a class, affordance or kind."""
-    name = predicate.name
-    if not predicate.changed:
-        for affordance in sorted(words.affordances):
-            if _plain(affordance) == _plain(name):
-                return FactForm("affordance", affordance)
-        forms = type_forms(name, words)
-        if words.classes and (forms[0].how == "kind" or forms[0].word in words.classes):
-            return forms[0]
-    state = STATES.get(name, state_name(name)) if words.classes else state_name(name)
-    opposite = OPPOSITES.get(state)
-    paired = opposite is not None and {state, opposite} & words.states
-    told_apart = any(STATES.get(other, state_name(other)) == opposite for other in others)
-    return FactForm("state", state, otherwise=opposite if paired and not told_apart else None)
 
 
 def _plain(word: str) -> str:

@@ -124,51 +124,42 @@ def _parse(text: str, file: str) -> Form:
     """Return the first list of a text; the rest must be empty."""
     stack: list[list[Expression]] = [[]]
     opened: list[tuple[int, str]] = []
-    line, place, comment = 1, 0, _Comment()
-    for found in _TOKEN.finditer(text):
-        line += text.count("\n", place, found.start())
-        place, token = found.start(), found[0]
-        if token.startswith(";"):
-            comment.add(token, line, alone=not text[text.rfind("\n", 0, place) + 1 : place].strip())
-        elif token == "(":
-            opened.append((line, comment.above(line)))
+    for mark, line, comment in _tokens(text):
+        if mark == "(":
+            opened.append((line, comment))
             stack.append([])
-        elif token != ")":
-            stack[-1].append(Word(token.lower(), line))
-        elif not opened:
-            raise DocumentError(file, f"line {line}", "a bracket closes that was never opened")
-        else:
+        elif mark != ")":
+            stack[-1].append(Word(mark.lower(), line))
+        elif opened:
             items, (first, above) = stack.pop(), opened.pop()
             stack[-1].append(Form(tuple(items), first, above))
+        else:
+            raise DocumentError(file, f"line {line}", "a bracket closes that was never opened")
         if len(opened) > MAX_DEPTH:
             raise DocumentError(file, f"line {line}", f"brackets are nested over {MAX_DEPTH} deep; mend the file")
     if opened:
         raise DocumentError(file, f"line {opened[-1][0]}", "the bracket that opens here never closes")
-    match stack[0]:
+    return _only_form(stack[0], file)
+
+
+def _only_form(items: list[Expression], file: str) -> Form:
+    match items:
         case [Form() as form]:
             return form
-        case []:
-            raise DocumentError(file, "line 1", "the file holds no PDDL")
         case [_, second, *_]:
             raise DocumentError(file, f"line {second.line}", "the file should end here: one definition a file")
-        case [word]:
-            raise DocumentError(file, f"line {word.line}", "a PDDL file begins with `(define`")
-    raise AssertionError
+        case _:
+            raise DocumentError(file, "line 1", "a PDDL file begins with `(define`")
 
 
-@dataclass(slots=True)
-class _Comment:
-    """The comment in the latest lines that hold nothing else."""
-
-    words: str = ""
-    last: int = 0
-
-    def add(self, token: str, line: int, *, alone: bool) -> None:
-        if not alone:
-            return
-        words = token.strip("; \t\r")
-        self.words = f"{self.words} {words}".strip() if line == self.last + 1 else words
-        self.last = line
-
-    def above(self, line: int) -> str:
-        return self.words if line == self.last + 1 else ""
+def _tokens(text: str) -> Iterator[tuple[str, int, str]]:
+    """Yield each bracket and word with its line, and with the comment in the lines directly above that line."""
+    line, place, words, last = 1, 0, "", 0
+    for found in _TOKEN.finditer(text):
+        line += text.count("\n", place, found.start())
+        place = found.start()
+        if not found[0].startswith(";"):
+            yield found[0], line, words if line == last + 1 else ""
+        elif not text[text.rfind("\n", 0, place) + 1 : place].strip():
+            added = found[0].strip("; \t\r")
+            words, last = f"{words} {added}".strip() if line == last + 1 else added, line
