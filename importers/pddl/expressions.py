@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -137,7 +138,8 @@ def parse_with_unified_planning(source: PddlFile, domain: str, problem: str | No
     environment = get_environment()
     environment.credits_stream = None
     try:
-        return PDDLReader(environment).parse_problem_string(domain, problem)
+        with warnings.catch_warnings(action="ignore"):  # its use of pyparsing is deprecated
+            return PDDLReader(environment).parse_problem_string(domain, problem)
     except Exception as error:  # noqa: BLE001 - the reader raises errors of many sorts, assertions among them
         said = " ".join(str(error).split())[:300] or type(error).__name__
         line = re.search(r"line:\s*(\d+)", said)
