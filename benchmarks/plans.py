@@ -22,8 +22,8 @@ from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.pddl_part import part_of
 from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
 from scenecypher.planner.actions.pddl_required_actions import PlanningState
-from scenecypher.planner.actions.vocabularies import operators_of
 from scenecypher.planner.goal_check import missing_goals, steps_of
+from scenecypher.planner.vocabularies.registry import operators_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,34 +97,6 @@ class Vocabulary:
     properties: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules that scenes of one dataset's vocabulary keep.
-
-    `one_parent`: a node has at most one relation of a type in `containment`, and they form no cycle. `like` is a
-    vocabulary whose notes and examples are used for these scenes, too.
-    """
-
-    containment: tuple[LiteralString, ...] = ("INSIDE", "ON")
-    one_parent: bool = False
-    like: LiteralString | None = None
-
-
-VOCABULARIES: Final[Mapping[str, Rules]] = {
-    "generic": Rules(),
-    "virtualhome": Rules(),
-    "virtualhome_ext": Rules(like="virtualhome"),
-    "grasif": Rules(containment=("INSIDE", "ON", "UNDER", "ATTACHED_TO"), one_parent=True),
-    "babyai": Rules(one_parent=True),
-}
-
-
-def family(vocabulary: str) -> str:
-    """Return the vocabulary whose notes and examples apply to scenes of `vocabulary`: its `like`, else itself."""
-    rules = VOCABULARIES.get(vocabulary)
-    return vocabulary if rules is None or rules.like is None else rules.like
-
-
 def vocabulary_of(declared: Declared) -> Vocabulary:
     """Return the registry and the names that a scene declares."""
     return Vocabulary(

@@ -14,7 +14,8 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.scene import Relation, SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.evaluation.episode import Marks
 
 NodeSignature: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
@@ -75,7 +76,7 @@ def node_signature(graph: SceneGraph, node_id: str, vocabulary: str) -> NodeSign
     places = [
         (relation.type, _name(graph, relation.target))
         for relation in graph.outgoing.get(node_id, ())
-        if relation.type in VOCABULARIES[vocabulary].containment
+        if relation.type in conventions_of(vocabulary).containment
     ]
     held = [(relation.type, "") for relation in graph.incoming.get(node_id, ()) if relation.type in HOLDING]
     states = () if node.kind == "Agent" else tuple(node.states)
@@ -104,7 +105,7 @@ def _revert_node(end: SceneGraph, initial: SceneGraph, node_id: str, vocabulary:
 
 
 def _placements(graph: SceneGraph, node_id: str, vocabulary: str) -> Iterator[Relation]:
-    containment = VOCABULARIES[vocabulary].containment
+    containment = conventions_of(vocabulary).containment
     yield from (it for it in graph.outgoing.get(node_id, ()) if it.type in containment)
     yield from (it for it in graph.incoming.get(node_id, ()) if it.type in HOLDING)
 

@@ -14,13 +14,13 @@ from typing import Final
 
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import VOCABULARIES
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.evaluation.views import VOCABULARY, GoldView, belief_before_view, class_from_name
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.observation import Observation
 
 STEP: Final = 1
-CONTAINMENT: Final = VOCABULARIES[VOCABULARY].containment
+CONTAINMENT: Final = conventions_of(VOCABULARY).containment
 
 
 @dataclass(frozen=True, slots=True)

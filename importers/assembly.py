@@ -10,6 +10,7 @@ from scenecypher.db.graph.problems import Problem
 from scenecypher.db.graph.scene import InvalidValue, Node, Relation, SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared, vocabulary_of
+from scenecypher.db.vocabulary import DEFAULT
 from scenecypher.errors import did_you_mean
 
 
@@ -32,7 +33,7 @@ class RelationDraft:
 
 
 def assemble(
-    drafts: Iterable[NodeDraft], links: Iterable[RelationDraft], *, vocabulary: str = "generic", declared: Declared
+    drafts: Iterable[NodeDraft], links: Iterable[RelationDraft], *, vocabulary: str = DEFAULT, declared: Declared
 ) -> tuple[SceneGraph, list[Problem]]:
     """Return the graph and its problems. If there are any, the graph holds only the nodes that could be made."""
     problems: list[Problem] = []

@@ -14,6 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
 from scenecypher.db.graph.value import shown
+from scenecypher.db.vocabulary import DEFAULT
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
 from scenecypher.importers.dsg_format import (
     ATTRIBUTES,
@@ -60,7 +61,7 @@ def from_document(document: object, *, file: str, name: str) -> ImportedScene:
     graph, problems = assemble(_drafts(form, layers), _links(form, layers), declared=DECLARED)
     if problems:
         raise document_error(file, problems)
-    return ImportedScene(name, graph, "generic", declared=DECLARED, source=file)
+    return ImportedScene(name, graph, DEFAULT, declared=DECLARED, source=file)
 
 
 def symbol(number: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 from pydantic import AliasChoices, Field
 
 from scenecypher.db.graph.form import Form, PropertyName, RelationType
+from scenecypher.db.vocabulary import DEFAULT
 
 NODE_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id",),
@@ -76,7 +77,7 @@ class GraphAttributes(Form):
     """The attributes of a scene as a whole; it declares `relation_types` and `properties`."""
 
     name: str = Field("", description="not kept: a scene is called after its file")
-    vocabulary: str = "generic"
+    vocabulary: str = DEFAULT
     role: Literal["world", "belief"] = "world"
     relation_types: list[RelationType] = Field(default_factory=list)
     properties: list[PropertyName] = Field(default_factory=list)

@@ -16,7 +16,8 @@ from scenecypher.db.graph.problems import Problem, document_error, json_path, pr
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
 from scenecypher.db.graph.value import property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
-from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, VOCABULARIES, Declared
+from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared
+from scenecypher.db.vocabulary import DEFAULT, current_name, is_known, vocabulary_names
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
 from scenecypher.importers.grasif import class_of_name
 from scenecypher.importers.json_file import read_json
@@ -52,7 +53,7 @@ def from_document(document: object, *, file: str, name: str, declare: Declared |
     problems = [*_graph_problems(form.graph)]
     links = [*_links(form, _word_for_edges(document), problems)]
     declared = _declared(form.graph, declare or Declared())
-    vocabulary = form.graph.vocabulary if not problems else "generic"
+    vocabulary = current_name(form.graph.vocabulary) if not problems else DEFAULT
     graph, more = assemble(_drafts(form.nodes), links, vocabulary=vocabulary, declared=declared)
     if problems or more:
         raise document_error(file, problems + more)
@@ -84,8 +85,8 @@ def _declared(graph: GraphAttributes, more: Declared) -> Declared:
 
 
 def _graph_problems(graph: GraphAttributes) -> Iterator[Problem]:
-    if graph.vocabulary not in VOCABULARIES:
-        yield "$.graph.vocabulary", f"{shown(graph.vocabulary)} is none of {', '.join(VOCABULARIES)}"
+    if not is_known(graph.vocabulary):
+        yield "$.graph.vocabulary", f"{shown(graph.vocabulary)} is none of {', '.join(vocabulary_names())}"
 
 
 def _word_for_edges(document: object) -> str:

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
 from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import VOCABULARIES, family
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import INSERTED_MARK, CommittedAction, Simulator, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.actions.vocabularies import operators_of
 from scenecypher.planner.belief import world_of
 from scenecypher.planner.environment import Environment, SceneEnvironment, WorldMismatch
 from scenecypher.planner.perception.body import merge_body
 from scenecypher.planner.perception.merge import merge
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})
 """Actions that only observe their argument: the belief is updated by the observation, without effects."""
 
-REVEALING_ACTIONS: Final[Mapping[str, frozenset[str]]] = {"virtualhome": frozenset({"find", "open"})}
-"""Actions that also reveal their argument, by vocabulary; GraSIF has an action of its own for looking."""
-
 
 def can_look(vocabulary: str) -> bool:
     """Check if the vocabulary has actions that reveal something; without them no belief could be confirmed."""
-    return family(vocabulary) in REVEALING_ACTIONS or bool(LOOK_ACTIONS & {*operators_of(vocabulary)})
+    chosen = vocabulary_named(vocabulary)
+    return bool(chosen.looking.revealing or LOOK_ACTIONS & {*chosen.operators})
 
 
 BELIEF_ID_SUFFIX: Final = ":belief"
@@ -61,7 +59,7 @@ class BeliefSimulator(Simulator):
         self._world = world
         self._known: SceneGraph | None = None
         self._version = 0
-        self._revealing = REVEALING_ACTIONS.get(family(scene.vocabulary), frozenset())
+        self._revealing = vocabulary_named(scene.vocabulary).looking.revealing
 
     def belief(self) -> SceneGraph:
         """Return the present belief: loaded once, then updated by the events since."""
@@ -200,10 +198,10 @@ def _places_to_look(belief: SceneGraph, call: ActionCall, vocabulary: str) -> tu
     Rooms are left out, since a look at one shows little; in a grid a room shows everything, so there its doors are
     added.
     """
-    containment = VOCABULARIES[vocabulary].containment
+    containment = conventions_of(vocabulary).containment
     near = [end for it in call.arguments for end in (it, *belief.targets(it, *containment)) if end in belief]
     rooms = [it for it in near if belief.nodes[it].kind == "Place"]
-    if family(vocabulary) == "babyai":
+    if vocabulary_named(vocabulary).looking.whole_rooms:
         near += [door for room in rooms for door in belief.targets(room, "CONNECTS")]
         rooms = []
     return tuple(dict.fromkeys(it for it in near if it not in rooms))

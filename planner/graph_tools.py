@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
-from scenecypher.planner.actions.vocabularies import operators_of
 from scenecypher.planner.recipe import SceneAccess
 from scenecypher.planner.rehearsal import rehearse
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
+from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.retriever import graph_api
 from scenecypher.retriever.graph_api import CALL_SETS, GraphApi
 from scenecypher.retriever.retrieval import rows_text

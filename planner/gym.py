@@ -18,8 +18,8 @@ from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import RejectedError
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.actions.vocabularies import action_list
 from scenecypher.planner.session import ends_session
+from scenecypher.planner.vocabularies.registry import action_list
 
 CHARACTERS: Final = string.ascii_letters + string.digits + string.punctuation + " \n"
 """Characters of observations and actions; all others are escaped as in Python."""

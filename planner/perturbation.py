@@ -12,9 +12,11 @@ from typing import Final
 
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import Relation, SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import InputError
 from scenecypher.planner.perception.moving import gained_relations, lost_relations
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 SAME_CLASS_WEIGHT: Final = 10
 BEARING_WEIGHT: Final = 4
@@ -46,10 +48,10 @@ class Perturbation:
 
 def perturb(graph: SceneGraph, *, vocabulary: str, seed: int, objects: int) -> Perturbation:
     """Move `objects` things, chosen by the seed. Raises InputError if fewer can be moved, and for a grid."""
-    if vocabulary == "babyai":
+    if vocabulary_named(vocabulary).looking.whole_rooms:
         msg = "a grid's things are moved by MiniGrid itself; perturb a scene of a home, or import another seed"
         raise InputError(msg)
-    chance, containment = Random(seed), VOCABULARIES[vocabulary].containment  # noqa: S311 - reproducible, no secret
+    chance, containment = Random(seed), conventions_of(vocabulary).containment  # noqa: S311 - reproducible, no secret
     things = movable_things(graph, vocabulary=vocabulary)
     if len(things) < objects:
         advice = f"move at most {len(things)} (--objects)" if things else "choose another scene"
@@ -71,7 +73,7 @@ def draw_things(things: list[str], chance: Random, objects: int) -> list[str]:
 
 def movable_things(graph: SceneGraph, *, vocabulary: str) -> list[str]:
     """Return the objects that can be moved: not held, without contents, on or in furniture, and with another place."""
-    containment = VOCABULARIES[vocabulary].containment
+    containment = conventions_of(vocabulary).containment
     held = {it.target for it in graph.relations if it.type in HOLDING}
     bearing = {it.target for it in graph.relations if it.type in containment}
     free = (it for it in sorted(graph.by_kind.get("Object", ())) if it not in held | bearing)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner import traversal
 from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
 from scenecypher.planner.recipe import SceneAccess
 from scenecypher.planner.sandbox.running import ProgramResult, run_program
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
+from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import ReasoningTool
 from scenecypher.retriever.reader import SceneReader
 
 PYTHON: Final = "python"
@@ -25,20 +24,6 @@ NOTHING: Final = "The program printed nothing; print what you want to know."
 ATTEMPTS: Final = 3
 """Programs that the Tool Caller may write for one message; SG2 gives no number."""
 
-
-@dataclass(frozen=True, slots=True)
-class ReasoningTool:
-    """A computing tool: the function, its arguments in order, and its annotation for a model."""
-
-    run: Callable[..., Any]
-    arguments: tuple[str, ...]
-    annotation: str
-
-
-TOOLS: Final[Mapping[str, Mapping[str, ReasoningTool]]] = {
-    "babyai": {traversal.NAME: ReasoningTool(traversal.traverse_room, traversal.ARGUMENTS, traversal.ANNOTATION)},
-}
-"""Reasoning tools by vocabulary; the others have none, like VirtualHome in the papers."""
 
 QUERY_ANNOTATION: Final = """\
 query(cypher)
@@ -59,7 +44,7 @@ MEND: Final = "The execution failed: {error}\n\nWrite the program again, in a ``
 
 def tools_of(vocabulary: str) -> Mapping[str, ReasoningTool]:
     """Return the reasoning tools of a vocabulary."""
-    return TOOLS.get(family(vocabulary), {})
+    return vocabulary_named(vocabulary).tools
 
 
 def tools_text(vocabulary: str, *, query: bool = False) -> str:

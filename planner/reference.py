@@ -27,7 +27,7 @@ from scenecypher.planner.actions.pddl_part import part_of
 from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
 from scenecypher.planner.actions.pddl_required_actions import apply_call
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.actions.vocabularies import operators_of
+from scenecypher.planner.vocabularies.registry import operators_of
 
 FIRST_TIMEOUT_S: Final = 60.0
 """Time limit of the first plan."""

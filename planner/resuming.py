@@ -14,7 +14,6 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError
 from scenecypher.planner.actions.simulator import INSERTED_MARK, CommittedAction
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 from scenecypher.planner.belief import belief_name
 from scenecypher.planner.belief_simulator import BeliefSimulator
 from scenecypher.planner.budget import Spent
@@ -25,6 +24,7 @@ from scenecypher.planner.recipe import MethodContext, Recipe
 from scenecypher.planner.session import StepWriter
 from scenecypher.planner.session_log import LoggedSession, log_heading, read_log, trim_log
 from scenecypher.planner.staging import SessionSetting, acts_on_belief, prepare_session
+from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
 ACTION_EVENTS: Final = frozenset({"acted", "corrected"})
 """Events of executed actions, by their names in a log."""

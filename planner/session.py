@@ -12,7 +12,6 @@ from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, R
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.actions.vocabularies import DONE
 from scenecypher.planner.budget import Budget, Spent, Stopwatch, UsageMeter
 from scenecypher.planner.environment import WorldMismatch
 from scenecypher.planner.events import (
@@ -47,6 +46,7 @@ from scenecypher.planner.method import (
     decision_document,
 )
 from scenecypher.planner.toolbox import NO_TOOLS, Toolbox
+from scenecypher.planner.vocabularies.registry import DONE
 from scenecypher.retriever.retrieval import Retrieval
 
 ViewWriter: TypeAlias = Callable[[Memory], str]

@@ -15,7 +15,6 @@ from scenecypher.errors import InputError
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
 from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.actions.vocabularies import action_list
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
 from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
@@ -27,6 +26,7 @@ from scenecypher.planner.recipe import MethodContext, Recipe, SceneAccess
 from scenecypher.planner.session import Session, StepWriter
 from scenecypher.planner.toolbox import Toolbox
 from scenecypher.planner.views import make_view
+from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.retriever.schema_text import schema_text

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, Protocol, assert_never
 
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import family
 from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.belief_simulator import LOOK_ACTIONS, REVEALING_ACTIONS
+from scenecypher.planner.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.method import CallTool, Memory
 from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
 from scenecypher.planner.prompts.graph_json import graph_json
@@ -19,6 +18,7 @@ from scenecypher.planner.recipe import Recipe, SceneAccess, ViewForm
 from scenecypher.planner.session import StepWriter, ViewWriter
 from scenecypher.planner.surroundings import read_surroundings
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.retriever.collapsed import CollapsedGraph, collapse
 from scenecypher.retriever.graph_api import GraphApi
 from scenecypher.retriever.graph_text import graph_text
@@ -101,7 +101,7 @@ def _memory_graph(memory: Memory, access: SceneAccess, *, form: ViewForm, priors
 
 
 def _surrounding_graph(access: SceneAccess, *, touched: frozenset[str], priors: bool) -> SceneGraph:
-    through_doors = family(access.scene.vocabulary) == "babyai"
+    through_doors = vocabulary_named(access.scene.vocabulary).looking.whole_rooms
     database, scene = access.store.database, access.scene
     return read_surroundings(database, scene, touched=touched, priors=priors, through_doors=through_doors)
 
@@ -137,7 +137,7 @@ def alfworld_step_writer(access: SceneAccess) -> StepWriter:
     def write(step: CommittedAction) -> str:
         call, vocabulary = parse_action(step.action), access.scene.vocabulary
         graph = _surrounding_graph(access, touched=frozenset(call.arguments), priors=False)
-        revealing = REVEALING_ACTIONS.get(family(vocabulary), frozenset())
+        revealing = vocabulary_named(vocabulary).looking.revealing
         return describe_action(call, graph, vocabulary, shows=revealing)
 
     return write

@@ -8,8 +8,9 @@ from operator import itemgetter
 from typing import Any, Final, LiteralString, Self, TypeAlias
 
 from scenecypher.db.gate import JsonValue
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.enumerations import DENSE
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
 from scenecypher.retriever.graph_api import GraphApi, attributes, with_string
 from scenecypher.retriever.paging import all_rows
@@ -83,7 +84,7 @@ class CollapsedGraph:
     def _content_of(self, place: str) -> Branch:
         """Return the content of a place but not of places within it, items that agents hold there, and its doors."""
         reader = self.api.reader
-        types = VOCABULARIES.get(reader.scene.vocabulary, VOCABULARIES["generic"]).containment
+        types = conventions_of(reader.scene.vocabulary).containment
         within = _branch(all_rows(reader, with_string(contained(types), place)))
         own = _reached(within, place, types=frozenset(types), but=frozenset(id_ for id_, _ in self.places.nodes))
         beside = [_branch(all_rows(reader, with_string(query, place))) for query in (DOORS, HELD)]

@@ -1,4 +1,4 @@
-"""The library of worked examples: questions with their Cypher, a file a vocabulary, chosen by shared words."""
+"""The library of worked examples: questions with their Cypher, a file of each vocabulary, chosen by shared words."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.db.schema import family
+from scenecypher.db.vocabulary import DEFAULT, conventions_of
 from scenecypher.retriever.mentions import stems
 
-GENERIC: Final = "generic"
 COMMON: Final = frozenset(
     stems("a an are be before can do does from have has i in is it many much of or the there to what where which with")
 )
@@ -29,11 +28,9 @@ class Example(BaseModel):
 
 @cache
 def library(vocabulary: str) -> tuple[Example, ...]:
-    """Return the examples of a vocabulary, or the generic ones if it has none of its own."""
-    folder = files("scenecypher.retriever") / "examples"
-    file = folder / f"{family(vocabulary)}.jsonl"
-    chosen = file if file.is_file() else folder / f"{GENERIC}.jsonl"
-    lines = chosen.read_text(encoding="utf-8").splitlines()
+    """Return the examples of a vocabulary, or the default's if it has none of its own."""
+    own, others = (files(conventions_of(name).texts) / "queries.jsonl" for name in (vocabulary, DEFAULT))
+    lines = (own if own.is_file() else others).read_text(encoding="utf-8").splitlines()
     return tuple(Example.model_validate_json(line) for line in lines)
 
 

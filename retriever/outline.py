@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES, REMEMBERED, family
+from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES, REMEMBERED
 from scenecypher.db.store.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
-from scenecypher.retriever.notes import NOTES
+from scenecypher.db.vocabulary import conventions_of
 
 EXAMPLES_A_KIND: Final = 3
 PLACES: Final = 12
@@ -39,7 +39,7 @@ class Outline:
 
 
 def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Outline:
-    """Return the outline of `shown`, the part of `whole` that fits; `vocabulary` as in `db.schema.VOCABULARIES`."""
+    """Return the outline of `shown`, the part of `whole` that fits; `vocabulary` the name that the scene stores."""
     counts = dict(shown.kinds)
     return Outline(
         labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in KINDS.items()),
@@ -52,7 +52,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
         affordances=tuple((use.value, use.count) for use in shown.affordances),
         examples=_examples(shown),
         agents=tuple(map(_agent, shown.agents)),
-        notes=NOTES.get(family(vocabulary), ()),
+        notes=conventions_of(vocabulary).notes,
         left_off=tuple((field, n) for field in LISTED if (n := _missing(field, shown, whole))),
     )
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.db.store.enumerations import Enumerations, literal
+from scenecypher.db.vocabulary import DEFAULT
 from scenecypher.errors import InputError
 from scenecypher.retriever.mentions import Mentions, words_of
 from scenecypher.retriever.outline import Outline, WordCounts, outline
@@ -28,7 +29,7 @@ def schema_text(
     enumerations: Enumerations,
     question: str = "",
     *,
-    vocabulary: str = "generic",
+    vocabulary: str = DEFAULT,
     form: SchemaForm = "compact",
     budget_tokens: int = 2_000,
     names: bool = True,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.vocabulary import conventions_of
 
 
 def broken_rules(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, str]]:
     """Yield each node that breaks a rule of `vocabulary`, as (node id, cause)."""
-    rules = VOCABULARIES[vocabulary]
+    rules = conventions_of(vocabulary)
     if not rules.one_parent:
         return
     parents: dict[str, str] = {}

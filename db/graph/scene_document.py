@@ -14,7 +14,8 @@ from scenecypher.db.graph.problems import document_error, json_path, problems_of
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.scene_check import find_faults
 from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, shown
-from scenecypher.db.schema import VOCABULARIES, Declared
+from scenecypher.db.schema import Declared
+from scenecypher.db.vocabulary import BUILT_IN, DEFAULT, current_name, is_known, vocabulary_names
 
 FORMAT: Final = "scenecypher/scene"
 VERSION: Final = 1
@@ -74,10 +75,14 @@ def _source(words: str) -> str:
 
 
 def _vocabulary(name: str) -> str:
-    if name not in VOCABULARIES:
-        msg = f"{shown(name)} is none of {', '.join(VOCABULARIES)}"
+    if not is_known(name):
+        msg = f"{shown(name)} is none of {', '.join(vocabulary_names())}"
         raise InvalidValue(msg)
-    return name
+    return current_name(name)
+
+
+_VOCABULARY_SCHEMA: Final[dict[str, Any]] = {"anyOf": [{"enum": [*BUILT_IN]}, {"type": "string"}]}
+"""A built-in vocabulary, which editors can offer, or another's name."""
 
 
 class _NodeForm(Form):
@@ -118,9 +123,7 @@ class _SceneForm(Form):
     format: Literal["scenecypher/scene"]
     version: Annotated[int, AfterValidator(as_validator(_version)), WithJsonSchema({"const": VERSION})]
     name: Label
-    vocabulary: Annotated[str, AfterValidator(as_validator(_vocabulary)), WithJsonSchema({"enum": [*VOCABULARIES]})] = (
-        "generic"
-    )
+    vocabulary: Annotated[str, AfterValidator(as_validator(_vocabulary)), WithJsonSchema(_VOCABULARY_SCHEMA)] = DEFAULT
     role: Literal["world", "belief"] = "world"
     source: Annotated[str, AfterValidator(as_validator(_source))] = ""
     declared: _DeclaredForm = _DeclaredForm()

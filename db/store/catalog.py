@@ -12,6 +12,7 @@ from neo4j import ManagedTransaction, Record
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
+from scenecypher.db.vocabulary import DEFAULT, current_name
 from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
 
 Role: TypeAlias = Literal["world", "belief"]
@@ -70,7 +71,7 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
         key=record["key"],
         name=record.get("name") or record.get("was") or record["key"],
         role=record.get("role", "world"),
-        vocabulary=record.get("vocabulary", "generic"),
+        vocabulary=current_name(record.get("vocabulary", DEFAULT)),
         status=record["status"],
         version=record["version"],
         declared=Declared(tuple(record.get("declared_relations", ())), tuple(record.get("declared_properties", ()))),

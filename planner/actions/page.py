@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
 from scenecypher.db.condition import Condition, explain
 from scenecypher.db.graph.scene import EMPTY
-from scenecypher.db.schema import family
+from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.mistakes import MISTAKE_OF_FAULT
 from scenecypher.planner.actions.operator import (
@@ -27,7 +27,8 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
 )
-from scenecypher.planner.actions.vocabularies import OPERATORS, macros_of
+from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import Vocabulary
 
 HEAD: Final = """\
 # Actions
@@ -42,31 +43,24 @@ mistake. A missing step counts as *wrong order* if the missing condition held ea
 involved, and the effects. All conditions are evaluated before any change, and a fact that is both removed and added
 remains.
 """
-ABOUT: Final[Mapping[str, str]] = {
-    "virtualhome": "The actions of VirtualHome's own engine (`evolving_graph`, in `eai-eval`), with its "
-    "semantics, oddities included: tests compare each step with it.",
-    "virtualhome_ext": "VirtualHome's actions; appliances work, and held things come along into the next room.",
-    "grasif": "GraSIF's actions: a robot with one hand among rooms, assets and objects.",
-    "babyai": "BabyAI's actions; each walks up to its node first.",
-}
 _SAME_TERM: Final = re.compile(r"\b(\w+) is (not )?\1\b")
 
 
 def page() -> str:
     """Return the whole page."""
-    return "\n".join([HEAD, *(line for vocabulary in OPERATORS for line in _section(vocabulary))])
+    return "\n".join([HEAD, *(line for name in BUILT_IN for line in _section(vocabulary_named(name)))])
 
 
-def _section(vocabulary: str) -> Iterator[str]:
-    base = OPERATORS[family(vocabulary)] if family(vocabulary) != vocabulary else {}
-    yield f"## {vocabulary}\n"
-    yield f"{ABOUT[vocabulary]}\n"
-    if base:
-        yield f"Actions that are not listed here are as in {family(vocabulary)}.\n"
-    for name, operator in OPERATORS[vocabulary].items():
+def _section(vocabulary: Vocabulary) -> Iterator[str]:
+    base = {} if vocabulary.base is None else vocabulary.base.operators
+    yield f"## {vocabulary.name}\n"
+    yield f"{vocabulary.about}\n"
+    if vocabulary.base is not None:
+        yield f"Actions that are not listed here are as in {vocabulary.base.name}.\n"
+    for name, operator in vocabulary.operators.items():
         if operator != base.get(name):
             yield from _action(operator)
-    for macro in macros_of(vocabulary).values():
+    for macro in vocabulary.macros.values():
         yield from _macro(macro)
 
 

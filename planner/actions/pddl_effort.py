@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,9 +32,4 @@ EFFORTS: Final = (
 
 
 UNPRUNED: Final = (Effort(wide=True, pruned=False),)
-"""For BabyAI: its levels are small, and no goal names their keys and obstacles, which pruning would drop."""
-
-
-def efforts_of(vocabulary: str) -> Sequence[Effort]:
-    """Return the efforts to try in order."""
-    return UNPRUNED if vocabulary == "babyai" else EFFORTS
+"""For small scenes whose goals don't name the keys and obstacles on the way, which pruning would drop (BabyAI)."""

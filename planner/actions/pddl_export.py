@@ -8,7 +8,6 @@ from scenecypher.db.condition import evaluate
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.pddl import pddl_text, planning_problem
 from scenecypher.planner.actions.pddl_bindings import OutOfTime
-from scenecypher.planner.actions.pddl_effort import efforts_of
 from scenecypher.planner.actions.pddl_engine import check_pddl_installed
 from scenecypher.planner.actions.pddl_facts import ConditionReader
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE
@@ -22,6 +21,7 @@ from scenecypher.planner.actions.pddl_planner import (
     relevant_actions,
     unreachable_reason,
 )
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 
 def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
@@ -31,7 +31,7 @@ def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
     actions, and if unified-planning is missing.
     """
     check_pddl_installed()
-    effort = efforts_of(request.vocabulary)[0]
+    effort = vocabulary_named(request.vocabulary).planning.efforts[0]
     state = planning_state(read_part(effort.wide), request.vocabulary)
     if state is None:
         raise InputError(f"{NO_AGENT}: choose one that has one")

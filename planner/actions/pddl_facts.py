@@ -8,7 +8,8 @@ from typing import Final, assert_never
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
@@ -47,7 +48,7 @@ class PossibleFacts:
         self._to: dict[tuple[str, str], set[str]] = {}
         for atom in relations:
             self._index(atom)
-        rules = VOCABULARIES[self.vocabulary]
+        rules = conventions_of(self.vocabulary)
         self.containment: tuple[str, ...] = rules.containment
         self.parent_types = frozenset((*rules.containment, *HOLDING)) if rules.one_parent else frozenset()
 

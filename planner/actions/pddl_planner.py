@@ -10,12 +10,11 @@ from typing import Final, TypeAlias
 from scenecypher.db.condition import And, Condition, HasState, conjuncts, evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.minigrid_obstacles import operators_with_obstacles, with_obstacles
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl import planning_problem
 from scenecypher.planner.actions.pddl_bindings import GroundingScope, OutOfTime
 from scenecypher.planner.actions.pddl_dead_effects import drop_dead_effects
-from scenecypher.planner.actions.pddl_effort import Effort, efforts_of
+from scenecypher.planner.actions.pddl_effort import Effort
 from scenecypher.planner.actions.pddl_engine import EngineAnswer, check_pddl_installed, solve
 from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Formula, GroundAtom, literals
@@ -23,9 +22,8 @@ from scenecypher.planner.actions.pddl_grounding import GroundAction, Grounding
 from scenecypher.planner.actions.pddl_part import SECOND_HAND, is_liftable, is_spare_surface, sought_for
 from scenecypher.planner.actions.pddl_relevance import goal_relevant, nearest
 from scenecypher.planner.actions.pddl_required_actions import PlanningState, RequiredAction, apply_call, plan_required
-from scenecypher.planner.actions.pddl_simplified import simplify_operators
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.vocabularies import operators_of
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 PLAN_TIMEOUT_S: Final = 30.0
 MAX_SHORTENED: Final = 60
@@ -80,7 +78,7 @@ def find_plan(request: PlanRequest, read_part: ReadPart, *, efforts: Sequence[Ef
     started = time.monotonic()
     deadline = started + request.timeout_s
     why, nodes = "", 0
-    for effort in efforts or efforts_of(request.vocabulary):
+    for effort in efforts or vocabulary_named(request.vocabulary).planning.efforts:
         remaining_s = deadline - time.monotonic()
         if remaining_s < 0:
             why = why or f"no plan within {request.timeout_s:g} s"
@@ -95,7 +93,8 @@ def find_plan(request: PlanRequest, read_part: ReadPart, *, efforts: Sequence[Ef
 
 def planning_state(part: SceneGraph, vocabulary: str) -> PlanningState | None:
     """Return the state of a part of a scene with its first agent; None if it has no agent."""
-    operators, graph = _with_obstacles(vocabulary, part)
+    chosen = vocabulary_named(vocabulary)
+    operators, graph = chosen.planning.prepare(chosen.operators, part)
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     return None if agent is None else PlanningState(graph, agent, operators)
 
@@ -184,7 +183,8 @@ def ground_actions(
         movable=movable if effort.nearest else None,
         deadline=deadline,
     )
-    operators = simplify_operators(request.vocabulary, state.operators) if effort.nearest else state.operators
+    simplify = vocabulary_named(request.vocabulary).planning.simplify
+    operators = simplify(state.operators) if effort.nearest else state.operators
     facts = PossibleFacts(graph, request.vocabulary)
     return facts, Grounding(facts, drop_dead_effects(operators, request.goal), scope).actions()
 
@@ -254,12 +254,6 @@ def _without(
             continue
         kept += (call,)
     return kept, graph
-
-
-def _with_obstacles(vocabulary: str, part: SceneGraph) -> tuple[Mapping[str, Operator], SceneGraph]:
-    if vocabulary == "babyai":
-        return operators_with_obstacles(), with_obstacles(part)
-    return operators_of(vocabulary), part
 
 
 def optimistic_goal(request: PlanRequest, graph: SceneGraph) -> Formula:

@@ -31,7 +31,7 @@ from scenecypher.planner.actions.operator import AGENT, Operator, Repair
 from scenecypher.planner.actions.read_plan import minimal_reads, reads_of
 from scenecypher.planner.actions.read_set import AccessPath, choice_needs
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
-from scenecypher.planner.actions.vocabularies import macros_of, operators_of
+from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
 INSERTED_MARK: Final = "  [inserted: "
 """The separator in the history between an inserted action and the reason of its insertion."""

@@ -15,7 +15,7 @@ from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.planner.method import Decision, Memory, Solve
 from scenecypher.planner.prompts.examples import examples
-from scenecypher.planner.prompts.functions import WHOLE, functions
+from scenecypher.planner.prompts.functions import functions
 
 SYSTEM: Final = """\
 You plan the work of a robot from a graph of its building. Write the whole plan, step by step, that carries out the \
@@ -58,5 +58,5 @@ def prompt(memory: Memory, vocabulary: str) -> tuple[Message, Message]:
         f"An example. {problem}\nIts plan:\n{json.dumps({'plan': example['plan']}, ensure_ascii=False)}",
         f"Now the task. {PROBLEM.format(instruction=memory.instruction, graph=memory.view)}\nIts plan:",
     ]
-    system = SYSTEM.format(functions=functions(vocabulary, WHOLE))
+    system = SYSTEM.format(functions=functions(vocabulary, "whole"))
     return Message("system", system), Message("user", "\n\n".join(parts))

@@ -9,13 +9,12 @@ too, but the plan is executed, which shows the actions that are refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
-from scenecypher.db.schema import family
 from scenecypher.errors import InputError, ReplyRejected
 from scenecypher.planner.actions.pddl_lifted import solve_text
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S
@@ -25,6 +24,7 @@ from scenecypher.planner.methods.pddl_mistakes import find_mistakes
 from scenecypher.planner.methods.pddl_text import PddlProblem, read_domain, read_problem
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.examples import examples
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 ATTEMPTS: Final = 3
 
@@ -38,21 +38,6 @@ and say that something is not so by (not ...). Reply with the problem and nothin
 
 PROBLEM: Final = "The instruction: {instruction}\nThe graph:\n{graph}"
 
-ARGUMENT_PLACES: Final[Mapping[str, Mapping[str, tuple[int, ...]]]] = {
-    "grasif": {
-        "go_to": (1,),
-        "pick_up": (0,),
-        **dict.fromkeys(("put_on", "put_inside"), (1,)),
-        **dict.fromkeys(("turn_on", "turn_off", "open", "close"), (0,)),
-    },
-    "babyai": dict.fromkeys(("pickup", "remove", "open"), (0,)),
-    "virtualhome": {
-        **dict.fromkeys(("put_on", "put_in"), (0, 1)),
-        **dict.fromkeys(("walk", "grab", "open", "close", "switch_on", "switch_off"), (0,)),
-    },
-}
-"""Positions of our action's arguments among those of a PDDL step, by vocabulary and action."""
-
 
 class LlmPlusP:
     """Method that asks `model` for a problem, planned in `timeout_s()` seconds. Raises InputError without a domain."""
@@ -61,14 +46,16 @@ class LlmPlusP:
         self, model: Model, vocabulary: str, *, timeout_s: Callable[[], float] = lambda: PLAN_TIMEOUT_S
     ) -> None:
         self._model, self._vocabulary, self._timeout_s = model, vocabulary, timeout_s
-        if not domain_text(vocabulary):
+        problems = vocabulary_named(vocabulary).problems
+        if problems is None:
             raise InputError(f"llm+p has no domain for the vocabulary {vocabulary!r}; choose another method")
+        self._problems = problems
         self._domain = read_domain(domain_text(vocabulary))
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the plan, or the problem's mistakes. Raises ReplyRejected after three replies that are no PDDL."""
         problem, usage = self._ask_problem(memory)
-        mistakes = find_mistakes(problem, self._domain, view=memory.view, vocabulary=self._vocabulary)
+        mistakes = find_mistakes(problem, self._domain, view=memory.view, forms=self._problems)
         fatal = [str(mistake) for mistake in mistakes if mistake.kind != "temporal inconsistency"]
         if fatal:
             return GiveUp("; ".join(fatal)), usage
@@ -77,7 +64,7 @@ class LlmPlusP:
         if planned.status != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, warnings)))), usage
         names = {node.lower(): node for node in node_names(memory.view)}
-        places = ARGUMENT_PLACES[family(self._vocabulary)]
+        places = self._problems.argument_places
         actions = [
             ActionCall(name, tuple(names.get(arguments[place], arguments[place]) for place in places[name]))
             for name, *arguments in planned.steps

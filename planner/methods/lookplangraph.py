@@ -22,12 +22,12 @@ from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.method import Act, Decision, Done, Memory
 from scenecypher.planner.prompts.examples import examples
-from scenecypher.planner.prompts.functions import STEPWISE, functions
+from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.past import feedback, previous_actions
+from scenecypher.planner.vocabularies.registry import DONE, macros_of, operators_of
 
 SYSTEM: Final = """\
 You are a robot at work in a building, and choose one action at a time until an instruction is carried out. What you \
@@ -103,7 +103,7 @@ def system_prompt(vocabulary: str) -> str:
         for number, example in enumerate(examples("lookplangraph", vocabulary), 1)
     ]
     done = "" if DONE in operators_of(vocabulary) else SAY_DONE
-    return SYSTEM.format(functions=functions(vocabulary, STEPWISE), done=done, examples="\n".join(shown))
+    return SYSTEM.format(functions=functions(vocabulary, "stepwise"), done=done, examples="\n".join(shown))
 
 
 def step_prompt(memory: Memory) -> str:

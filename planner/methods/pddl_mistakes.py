@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from scenecypher.db.schema import family
 from scenecypher.planner.methods.pddl_text import PddlDomain, PddlFact, PddlProblem, goal_facts
+from scenecypher.planner.vocabularies.vocabulary import Problems
 
 MistakeKind: TypeAlias = Literal["predicate misalignment", "semantic violation", "temporal inconsistency"]
 """Unknown words of the domain; impossible facts; facts left out, so that preconditions are missed."""
@@ -25,39 +25,13 @@ class PddlMistake:
         return f"{self.kind}: {self.words}"
 
 
-REQUIRED_AFFORDANCES: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
-    "grasif": {
-        "inside": (2, "put_inside"),
-        "ontop": (2, "put_on"),
-        "closed": (1, "open"),
-        "on-state": (1, "turn_on"),
-        "agent-hold": (1, "pick_up"),
-    },
-    "virtualhome": {
-        "inside": (2, "containers"),
-        "on": (2, "surfaces"),
-        "closed": (1, "can_open"),
-        "on-state": (1, "has_switch"),
-        "held": (1, "grabbable"),
-    },
-    "babyai": {"holds": (1, "grabbable"), "opened": (1, "can_open")},
-}
-"""By vocabulary and predicate: position and affordance of the argument that makes the fact possible."""
-RELATION_PREDICATES: Final[Mapping[str, Mapping[str, str]]] = {
-    "grasif": {"ontop_of": "ontop", "inside_of": "inside"},
-    "virtualhome": {"ontop_of": "on", "inside_of": "inside"},
-    "babyai": {},
-}
-"""Predicates of the relations in the graph's document, by vocabulary."""
-
-
-def find_mistakes(problem: PddlProblem, domain: PddlDomain, *, view: str, vocabulary: str) -> tuple[PddlMistake, ...]:
+def find_mistakes(problem: PddlProblem, domain: PddlDomain, *, view: str, forms: Problems) -> tuple[PddlMistake, ...]:
     """Return the mistakes of a problem about the graph in `view`, a JSON document."""
     nodes = {node["name"].lower(): node for group in _node_groups(view) for node in group}
     return (
         *(PddlMistake("predicate misalignment", words) for words in _misaligned(problem, domain)),
-        *(PddlMistake("semantic violation", words) for words in _impossible(problem, nodes, family(vocabulary))),
-        *(PddlMistake("temporal inconsistency", words) for words in _left_out(problem, nodes, family(vocabulary))),
+        *(PddlMistake("semantic violation", words) for words in _impossible(problem, nodes, forms)),
+        *(PddlMistake("temporal inconsistency", words) for words in _left_out(problem, nodes, forms)),
     )
 
 
@@ -91,7 +65,7 @@ def _ill_formed(fact: PddlFact, problem: PddlProblem, domain: PddlDomain) -> Ite
                 yield f"{text}: {argument} is no {type_}"
 
 
-def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
+def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], forms: Problems) -> Iterator[str]:
     for name in problem.objects:
         if name not in nodes:
             yield f"there is no {name} in the graph"
@@ -99,7 +73,7 @@ def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocab
     for name in sorted(mentioned - {*problem.objects}):
         yield f"{name} is used, but is none of the objects"
     for fact, wanted in goal_facts(problem.goal):
-        place, affordance = REQUIRED_AFFORDANCES.get(vocabulary, {}).get(fact[0], (0, ""))
+        place, affordance = forms.required_affordances.get(fact[0], (0, ""))
         if not wanted or not 0 < place < len(fact) or fact[place].startswith("?"):
             continue
         node = nodes.get(fact[place])
@@ -109,14 +83,14 @@ def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocab
             yield f"({' '.join(fact)}): {fact[place]} does not admit {affordance}"
 
 
-def _left_out(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
+def _left_out(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], forms: Problems) -> Iterator[str]:
     """Yield facts about the problem's objects that are missing in it and decide the order of actions."""
     init = {*problem.init}
     for name in problem.objects:
         node = nodes.get(name, {})
-        predicate = RELATION_PREDICATES.get(vocabulary, {}).get(str(node.get("relation")))
+        predicate = forms.relation_predicates.get(str(node.get("relation")))
         fact = (predicate or "", name, str(node.get("related_to")).lower())
         if predicate and fact[2] in problem.objects and fact not in init:
             yield f"({' '.join(fact)}) is left out"
-        if vocabulary != "babyai" and "closed" in node.get("states", ()) and ("closed", name) not in init:
+        if forms.closed and "closed" in node.get("states", ()) and ("closed", name) not in init:
             yield f"(closed {name}) is left out"

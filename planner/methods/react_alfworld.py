@@ -12,46 +12,21 @@ its reason; and in BabyAI, where the whole room is in view, its contents are sho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.prompts.calls import check_known_call
 from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.functions import WHOLE, functions
+from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.vocabularies.registry import DONE, vocabulary_named
 
 NAME: Final = "react-alfworld"
 
-
-@dataclass(frozen=True, slots=True)
-class Approach:
-    """Approach of a thing: the revealing action, the actions that it replaces, and its annotation."""
-
-    look: str
-    go: tuple[str, ...]
-    words: str
-
-
-APPROACHES: Final[Mapping[str, Approach]] = {
-    "grasif": Approach(
-        "discover_objects",
-        ("go_to",),
-        "go_to(x): go to an asset or object in the room, too; you see what is on and in it",
-    ),
-    "virtualhome": Approach(
-        "find",
-        ("walk", "run"),
-        "walk(x): go up to an asset or object, too; you see what is on it, and in it if it is open",
-    ),
-}
-"""Approaches by vocabulary; BabyAI has none, since the whole room is in view."""
 
 SYSTEM: Final = """\
 You are a robot that carries out a task by actions, one a reply. After each you are told what comes of it and what you \
@@ -78,9 +53,10 @@ class ReactAlfworld:
 
     def __init__(self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]]) -> None:
         self._model, self._vocabulary, self._places = model, vocabulary, places
-        self._approach = APPROACHES.get(family(vocabulary))
+        chosen = vocabulary_named(vocabulary)
+        self._approach = chosen.words.approach
         left_out = {DONE, *([self._approach.look] if self._approach else [])}
-        known = (*operators_of(vocabulary), *macros_of(vocabulary))
+        known = (*chosen.operators, *chosen.macros)
         self._names = (*(name for name in known if name not in left_out), DONE)
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
@@ -127,7 +103,7 @@ class ReactAlfworld:
 
     def _annotations(self) -> str:
         """Return the annotations of the actions, without the revealing action."""
-        lines = functions(self._vocabulary, WHOLE)
+        lines = functions(self._vocabulary, "whole")
         if self._approach is None:
             return lines
         offered = [line for line in lines.splitlines() if not line.startswith(f"{self._approach.look}(")]

@@ -24,14 +24,14 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.db.schema import family
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.graph_tools import REHEARSED
 from scenecypher.planner.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
-from scenecypher.planner.prompts.functions import WHOLE, functions
+from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.views import CONTRACT, EXPAND
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 VERIFY: Final = "verify_plan"
 CONFIRM: Final = "verify_graph"
@@ -60,14 +60,6 @@ TRIED: Final = """\
 The plan is tried on a simulator of the graph. Where a step can't be carried out you are told why: mend the plan then.
 """
 
-ACCESSING: Final = """\
-go_to(room): go to a room
-access(node): turn to an asset or object of this room, before something is taken from it or released at it
-pick_up(object): take an object at the accessed node into the one hand
-release(object): put what is held down on or into the accessed node
-open(node), close(node): open or close it
-turn_on(node), turn_off(node): switch it"""
-
 WHOLE_FORM: Final = """\
 Reply with one JSON object and nothing else:
 {"chain_of_thought": [your thoughts, step by step], "reasoning": why this comes next,
@@ -92,11 +84,6 @@ An example of a reply:
 {"chain_of_thought": ["the mail lies in the hall, which is shown", "the porch, which is shown, holds nothing of use", \
 "the tray may be in the studio"], "reasoning": "the studio is not shown yet",
  "command": {"command_name": "expand_node", "node_name": "studio-1"}}"""
-
-PLANNED: Final = """
-An example of a reply:
-{"chain_of_thought": ["the mail is in the locker of the hall, which is closed", "the tray is in the studio"],
- "plan": ["go_to(hall-1)", "open(locker-1)", "pick_up(mail-1)", "go_to(studio-1)", "put_inside(tray-1)"]}"""
 
 
 class Command(BaseModel):
@@ -152,7 +139,7 @@ class SayPlan:
 
     def __init__(self, model: Model, vocabulary: str) -> None:
         self._model, self._vocabulary = model, vocabulary
-        self._verifies = family(vocabulary) != "babyai"
+        self._verifies = vocabulary_named(vocabulary).planning.rehearsed
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
@@ -171,7 +158,8 @@ class SayPlan:
         return _parse_answer(plan) or CallTool(VERIFY, {"plan": plan}, reply.reasoning), usage
 
     def _system(self, memory: Memory) -> str:
-        actions = ACCESSING if family(self._vocabulary) == "grasif" else functions(self._vocabulary, WHOLE)
+        own = vocabulary_named(self._vocabulary).words.sayplan_actions
+        actions = functions(self._vocabulary, "whole") if own is None else own
         plan = PLAN.format(functions=actions, tried=TRIED if self._verifies else "")
         examples = worked_examples("sayplan", self._vocabulary, memory.instruction)
         return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
@@ -206,9 +194,9 @@ class SayPlanLite:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         tried = [turn for turn in memory.turns[-1:] if _is_call(turn, VERIFY) or turn.decision is None]
         parts += [f"The last plan:\n{line}" for line in [*_turn_lines(tried)]]
-        actions = PLAN.format(functions=functions(self._vocabulary, WHOLE), tried=TRIED)
-        example = [PLANNED] if family(self._vocabulary) == "grasif" else []
-        system = "\n".join((ROLE, actions, PLAN_FORM, *example))
+        actions = PLAN.format(functions=functions(self._vocabulary, "whole"), tried=TRIED)
+        example = vocabulary_named(self._vocabulary).words.sayplan_example
+        system = "\n".join((ROLE, actions, PLAN_FORM, *([example] if example else [])))
         reply, usage = ask_for(self._model, _messages(system, parts), LitePlanReply)
         return _parse_answer(reply.plan) or CallTool(VERIFY, {"plan": reply.plan}), usage
 

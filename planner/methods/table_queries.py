@@ -23,7 +23,6 @@ from functools import partial
 from typing import Final
 
 from scenecypher.chat.model import SEED
-from scenecypher.planner import traversal
 from scenecypher.planner.graph_tools import PAPER_SETS
 from scenecypher.planner.method import Method
 from scenecypher.planner.methods.nameless import NamelessMethod
@@ -46,6 +45,7 @@ from scenecypher.planner.reasoning_tools import (
 )
 from scenecypher.planner.recipe import Ablation, MethodContext, Recipe, SceneAccess
 from scenecypher.planner.views import alfworld_step_writer
+from scenecypher.planner.vocabularies.babyai import traversal
 from scenecypher.retriever.graph_api import CALL_SETS
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.verifier import VerifierMode

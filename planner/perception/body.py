@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.footprint import PatternRead, ReadPlan, RelationPattern
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.perception.draft import BeliefDraft, relation_text
 from scenecypher.planner.perception.merge import Finding, MergeResult
 from scenecypher.planner.perception.observation import Support
@@ -28,7 +29,7 @@ class Body:
 
 def body_reads(vocabulary: str) -> ReadPlan:
     """Return the reads of a world's scene that `body_of` needs."""
-    hop = RelationPattern("agent", (*HOLDING, *VOCABULARIES[vocabulary].containment), "x")
+    hop = RelationPattern("agent", (*HOLDING, *conventions_of(vocabulary).containment), "x")
     return ReadPlan(("agent",), (PatternRead((hop,), rows=(hop,), whole=("x",)),))
 
 
@@ -76,7 +77,7 @@ class _BodyDraft(BeliefDraft):
 
     def merge_place(self) -> Iterator[Finding]:
         """Correct the agent's place."""
-        agent, kinds = self.body.agent, VOCABULARIES[self.vocabulary].containment
+        agent, kinds = self.body.agent, conventions_of(self.vocabulary).containment
         believed = {it for it in self.belief.outgoing.get(agent, ()) if it.type in kinds}
         places = {Relation(agent, *place) for place in self.body.places or () if place[1] in self.nodes}
         if places and places != believed:

@@ -12,7 +12,8 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.perception.draft import SEEN, BeliefDraft, relation_text
 from scenecypher.planner.perception.matching import match_sightings
@@ -53,7 +54,7 @@ def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> M
         msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
         raise UnknownReference(msg)
     placed = placements(observation, of)
-    known = match_sightings(belief, observation, placed, containment=VOCABULARIES[vocabulary].containment)
+    known = match_sightings(belief, observation, placed, containment=conventions_of(vocabulary).containment)
     draft = _ObservationDraft(belief, vocabulary, observation)
     draft.merge_own_states(of)
     for placement in placed:
@@ -178,7 +179,7 @@ class _ObservationDraft(BeliefDraft):
 
     @property
     def _containment(self) -> tuple[str, ...]:
-        return VOCABULARIES[self.vocabulary].containment
+        return conventions_of(self.vocabulary).containment
 
 
 def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:

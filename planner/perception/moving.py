@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenecypher.db.graph.scene import Relation, SceneGraph
-from scenecypher.db.schema import HOLDING, REMEMBERED, VOCABULARIES, family
+from scenecypher.db.schema import HOLDING, REMEMBERED
+from scenecypher.db.vocabulary import conventions_of
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 NEARNESS: Final = ("CLOSE", "FACING")
 """Relations that a moved thing loses, in both directions."""
@@ -14,18 +16,18 @@ NEARNESS: Final = ("CLOSE", "FACING")
 
 def lost_relations(graph: SceneGraph, thing: str, *, vocabulary: str) -> set[Relation]:
     """Return the relations of a thing to containers, holders and near things; those of its own contents stay."""
-    types = {*VOCABULARIES[vocabulary].containment, *NEARNESS, *REMEMBERED}
+    types = {*conventions_of(vocabulary).containment, *NEARNESS, *REMEMBERED}
     leaving = {it for it in graph.outgoing.get(thing, ()) if it.type in types}
     return leaving | {it for it in graph.incoming.get(thing, ()) if it.type in {*NEARNESS, *HOLDING}}
 
 
 def gained_relations(graph: SceneGraph, relation: Relation, *, room_of: str, vocabulary: str) -> Iterator[Relation]:
-    """Yield a thing's new relation and those that follow: in VirtualHome also to the room, and nearness.
+    """Yield a thing's new relation and those that follow: to the room and nearness, if the vocabulary has them.
 
     The room is that of the node `room_of` of `graph`.
     """
     yield relation
-    if family(vocabulary) == "virtualhome":
+    if vocabulary_named(vocabulary).looking.nearness:
         rooms = [it for it in graph.targets(room_of, "INSIDE") if graph.nodes[it].kind == "Place"]
         yield from (Relation(relation.source, "INSIDE", room) for room in rooms)
         yield Relation(relation.source, "CLOSE", relation.target)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, Node, Properties, SceneGraph
-from scenecypher.db.schema import VOCABULARIES, family
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
-from scenecypher.planner.actions.babyai import COLORS
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 NUMBERED: Final = re.compile(r"[-_ ]?\d+$")
 """Number at the end of a name."""
@@ -30,7 +30,8 @@ class KnownNode:
     """Belief about an observed node, as a model is told it.
 
     `names` are the names of all objects, `priors` of those believed on or in the node. `things` are the meanings of
-    names, ids and classes (casefolded), and `fixed` the names of nodes that can't be on or in another.
+    names, ids and classes (casefolded), `fixed` the names of nodes that can't be on or in another, and
+    `colors` those that tell things of one class apart.
     """
 
     id: str
@@ -40,7 +41,7 @@ class KnownNode:
     priors: tuple[str, ...]
     things: dict[str, ThingMeaning]
     fixed: frozenset[str]
-    colored: bool = False
+    colors: tuple[str, ...] = ()
 
     def is_itself(self, name: str) -> bool:
         """Check if a name means the observed node."""
@@ -54,7 +55,7 @@ def known_node(belief: SceneGraph, of: str, *, vocabulary: str) -> KnownNode:
         msg = f"no node {of[:100]!r} to look at{did_you_mean(of[:100], tuple(belief.nodes))}; use the id of a node"
         raise UnknownReference(msg)
     objects = [belief.nodes[it] for it in belief.by_kind.get("Object", ())]
-    containment = VOCABULARIES[vocabulary].containment
+    containment = conventions_of(vocabulary).containment
     below = belief.reaching(of, *containment)
     return KnownNode(
         id=node.id,
@@ -64,7 +65,7 @@ def known_node(belief: SceneGraph, of: str, *, vocabulary: str) -> KnownNode:
         priors=_names([it for it in objects if it.id in below], but=node.id),
         things=_meanings(objects),
         fixed=frozenset(word for it in belief.nodes.values() if it.kind != "Object" for word in _words(it)),
-        colored=family(vocabulary) == "babyai",
+        colors=vocabulary_named(vocabulary).looking.colors,
     )
 
 
@@ -77,7 +78,7 @@ def meaning_of_name(name: str, known: KnownNode) -> ThingMeaning:
     """Return the meaning of a name: a known object, else a class, maybe plural, without a final number."""
     words = name.strip().casefold()
     color, _, rest = words.partition(" ")
-    if known.colored and color in COLORS and rest:
+    if color in known.colors and rest:
         meaning = meaning_of_name(rest, known)
         return ThingMeaning(meaning.class_, meaning.affordances, Properties({"color": color}))
     bare = NUMBERED.sub("", words)

@@ -9,11 +9,11 @@ from random import Random
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
-from scenecypher.db.schema import VOCABULARIES
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
 from scenecypher.db.store.look import read_part
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.perception.observation import Observation, Observer, Sighting
 from scenecypher.planner.perception.placing import is_covered
@@ -29,7 +29,7 @@ def true_observation(world: SceneGraph, of: str, *, step: int, vocabulary: str) 
     container are not seen, nor in a place those of its furniture and objects.
     """
     node = world.nodes[of]
-    containment = VOCABULARIES[vocabulary].containment
+    containment = conventions_of(vocabulary).containment
     covers = tuple(type_ for type_ in containment if type_ != "INSIDE" or "closed" not in node.states)
     sightings = []
     for relation in world.incoming.get(of, ()):
@@ -81,7 +81,7 @@ class TruthObserver:
 @cache
 def _footprint(vocabulary: str) -> ReadPlan:
     """Return the reads of a node, its contents, and their other containers."""
-    types = VOCABULARIES[vocabulary].containment
+    types = conventions_of(vocabulary).containment
     below, above = RelationPattern("child", types, "x"), RelationPattern("child", types, "outer")
     return ReadPlan(
         ("agent", "x"),

@@ -6,17 +6,18 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import VOCABULARIES, family
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.prompts.graph_words import graph_words
 from scenecypher.planner.prompts.layout import SceneLayout, is_confirmed
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 LOOKING: Final = frozenset({"discover_objects", "look_at", "find"})
 
 
 def describe_surroundings(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
     """Describe all places and the furniture seen at the agent's place; in a grid, everything in view."""
-    if family(vocabulary) == "babyai":
+    if vocabulary_named(vocabulary).looking.whole_rooms:
         return f"You look around.\n{graph_words(graph, vocabulary, inspected=inspected)}"
     layout = SceneLayout(graph, vocabulary)
     places = ", ".join(place.id for place in layout.of_kind("Place"))
@@ -32,7 +33,7 @@ def describe_action(call: ActionCall, graph: SceneGraph, vocabulary: str, *, sho
         SceneLayout(graph, vocabulary),
         f"You {call.name.replace('_', ' ')} {', '.join(call.arguments)}".strip(),
     )
-    if family(vocabulary) == "babyai":
+    if vocabulary_named(vocabulary).looking.whole_rooms:
         return f"{done}. {graph_words(graph, vocabulary)}"
     node = graph.nodes.get(call.arguments[0]) if call.arguments else None
     if node is not None and node.kind == "Place" and node.id == layout.here:
@@ -59,7 +60,7 @@ def _seen_at(layout: SceneLayout, of: str) -> str:
 
 
 def _contents(layout: SceneLayout, of: str) -> list[str]:
-    found = ((type_, [*_seen_objects(layout, of, type_)]) for type_ in VOCABULARIES[layout.vocabulary].containment)
+    found = ((type_, [*_seen_objects(layout, of, type_)]) for type_ in conventions_of(layout.vocabulary).containment)
     return [
         f"{_relation_heading(type_)} {of} you see {', '.join(things)}." for type_, things in sorted(found) if things
     ]

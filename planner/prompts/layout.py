@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
-from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.vocabulary import conventions_of
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 RELATION_WORDS: Final = {"ON": "ontop", "INSIDE": "inside", "UNDER": "under", "ATTACHED_TO": "attached_to"}
 """LookPlanGraph's words for relations (appendix F-3; LLM-as-P's for the last two)."""
@@ -75,7 +77,7 @@ class SceneLayout:
 
     @cached_property
     def _types(self) -> tuple[str, ...]:
-        return VOCABULARIES.get(self.vocabulary, VOCABULARIES["generic"]).containment
+        return conventions_of(self.vocabulary).containment
 
 
 def is_confirmed(node: Node) -> bool:
@@ -86,7 +88,7 @@ def is_confirmed(node: Node) -> bool:
 def cell_of(node: Node, vocabulary: str) -> tuple[int, int] | None:
     """Return the grid cell of a thing or door; None if the scene is no grid or the cell is unknown."""
     center = node.properties.get("center")
-    if vocabulary != "babyai" or node.kind == "Place" or not isinstance(center, Point):
+    if not vocabulary_named(vocabulary).looking.whole_rooms or node.kind == "Place" or not isinstance(center, Point):
         return None
     return round(center.x), round(center.y)
 

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.method import Done, Solve
+from scenecypher.planner.vocabularies.registry import DONE, macros_of, operators_of, vocabulary_named
 
 FORM: Final = "\
 Of a planning task the solution is the list of actions, such as [first(a), second(b, c)], with ids of nodes, and \
@@ -53,4 +52,4 @@ def is_question_task(instruction: str, vocabulary: str) -> bool:
 
     Detecting questions by their opening words is ours.
     """
-    return family(vocabulary) == "babyai" and instruction.lower().startswith("find the ")
+    return instruction.lower().startswith(vocabulary_named(vocabulary).words.questions)

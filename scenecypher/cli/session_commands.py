@@ -236,7 +236,7 @@ def _history(state: SessionState, _: str) -> None:
 
 
 def _actions(state: SessionState, _: str) -> None:
-    from scenecypher.planner.actions.vocabularies import action_list, macros_of, operators_of
+    from scenecypher.planner.vocabularies.registry import action_list, macros_of, operators_of
 
     vocabulary = state.scene.vocabulary
     output().print(action_list(operators_of(vocabulary), macros_of(vocabulary)), markup=False)

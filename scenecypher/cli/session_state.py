@@ -50,7 +50,7 @@ class SessionState:
 
     def signatures(self) -> dict[str, str]:
         """Return the signature of each action by name; none in a vocabulary without actions."""
-        from scenecypher.planner.actions.vocabularies import macros_of, operators_of
+        from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
         vocabulary = self.scene.vocabulary
         actions: tuple[Operator | Macro, ...]

@@ -82,9 +82,10 @@ def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str,
 
 def _minigrid(scene: SceneInfo) -> Environment:
     from scenecypher.planner.minigrid_world import MiniGridEnvironment
+    from scenecypher.planner.vocabularies.registry import vocabulary_named
 
     named = INSTANCE.fullmatch(scene.name)
-    if scene.vocabulary != "babyai" or named is None:
+    if not vocabulary_named(scene.vocabulary).looking.whole_rooms or named is None:
         msg = f"{scene.name!r} is no level of MiniGrid; give one such as babyai/trv1/7, or leave out --world"
         raise InputError(msg)
     return MiniGridEnvironment(named[1], int(named[2]))

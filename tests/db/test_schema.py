@@ -14,13 +14,13 @@ from scenecypher.db.schema import (
     PROPERTY_NAME,
     RELATION_NAME,
     RELATION_TYPES,
-    VOCABULARIES,
     Declared,
     definitions,
     vocabulary_of,
 )
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.vocabulary import BUILT_IN, conventions_of
 from scenecypher.errors import InputError
 
 
@@ -29,7 +29,7 @@ def test_the_registry_obeys_its_own_rules() -> None:
     assert all(PROPERTY_NAME.fullmatch(name) for name in (*CORE_PROPERTIES, *EXTRA_PROPERTIES))
     assert not {*CORE_PROPERTIES} & {*EXTRA_PROPERTIES}
     assert {*HOLDING} <= {*RELATION_TYPES}
-    assert all({*rules.containment} <= {*RELATION_TYPES} for rules in VOCABULARIES.values())
+    assert all({*conventions_of(name).containment} <= {*RELATION_TYPES} for name in BUILT_IN)
 
 
 def test_declared_names_join_the_vocabulary() -> None:

@@ -65,7 +65,7 @@ def test_a_scene_round_trips_through_each_format_that_fits(make: Callable[[], Im
         (apartment, "virtualhome", "VirtualHome has no property"),
         (oddities, "networkx", "position would be read as something else"),
         (lambda: EXPECTED, "virtualhome", "does not end in '_' and a number"),
-        (lambda: replace(EXPECTED, vocabulary="generic"), "grasif", "its vocabulary generic would become grasif"),
+        (lambda: replace(EXPECTED, vocabulary="household"), "grasif", "its vocabulary household would become grasif"),
         (lambda: replace(EXPECTED, role="belief"), "grasif", "its role belief would become world"),
         (lambda: EXPECTED, "pickle", "no format 'pickle' is known; give one of json, grasif"),
     ],
@@ -104,7 +104,7 @@ def test_an_export_names_what_grasif_lacks(scene: ImportedScene, lost: str) -> N
         export_document(scene, "grasif")
 
 
-@given(scene_graphs(), st.sampled_from(list(FORMATS)), st.sampled_from(["generic", "virtualhome"]))
+@given(scene_graphs(), st.sampled_from(list(FORMATS)), st.sampled_from(["household", "virtualhome"]))
 def test_any_scene_round_trips_or_is_refused(graph: SceneGraph, form: str, vocabulary: str) -> None:
     scene = ImportedScene("home", graph, vocabulary, declared=Declared(TYPES, KEYS))
     try:

@@ -130,7 +130,7 @@ def test_ambiguous_properties_are_not_exported(key: str) -> None:
         ({"directed": "yes"}, "$.directed", "should be true or false, not 'yes'"),
         ({"adjacency": []}, "$.adjacency", "is no field that is known here"),
         ({"graph": {"colour": 1}}, "$.graph.colour", "is no field that is known here"),
-        ({"graph": {"vocabulary": "alfred"}}, "$.graph.vocabulary", "'alfred' is none of generic"),
+        ({"graph": {"vocabulary": "alfred"}}, "$.graph.vocabulary", "'alfred' is none of household"),
         ({"graph": {"properties": ["a b"]}}, "$.graph.properties[0]", "is no property name"),
         ({"nodes": [{"id": [1, 2]}], "edges": []}, "$.nodes[0]", "id should be text or a 64-bit whole number"),
         ({"nodes": [{"id": True}], "edges": []}, "$.nodes[0]", "id should be text or a 64-bit whole number, not True"),

@@ -17,7 +17,6 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ConflictError, InputError, ModelUnavailable, RejectedError
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.actions.vocabularies import action_list, operators_of
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import (
     Acted,
@@ -35,6 +34,7 @@ from scenecypher.planner.method import Memory
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.methods.stepwise import Stepwise
 from scenecypher.planner.session import Asker, Session
+from scenecypher.planner.vocabularies.registry import action_list, operators_of
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Retriever
 from tests.planner.actions.test_operators import put

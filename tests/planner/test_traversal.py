@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scenecypher.errors import ReplyRejected
 from scenecypher.importers.babyai_grid import GridCell
-from scenecypher.planner.traversal import traverse_room
+from scenecypher.planner.vocabularies.babyai.traversal import traverse_room
 from tests.planner.methods.worked_examples import Traversal
 
 CELLS = [(x, y) for x in range(1, 4) for y in range(1, 4)]

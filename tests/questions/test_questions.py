@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.gate import Gate
-from scenecypher.db.schema import VOCABULARIES
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.evaluation.matching import rows_equal
 from scenecypher.evaluation.question_set import (
     DATA,
@@ -42,7 +42,7 @@ def test_each_data_set_has_forty_questions_of_all_kinds(data: str) -> None:
 
 
 def test_no_question_is_a_worked_example_of_the_retrievers_prompt() -> None:
-    examples = [example for name in VOCABULARIES for example in library(name)]
+    examples = [example for name in BUILT_IN for example in library(name)]
     shown = {" ".join(stems(one.question)) for one in examples} | {" ".join(one.cypher.split()) for one in examples}
     asked = [(one.id, " ".join(stems(one.question)), " ".join(one.cypher.split())) for one in load_questions()]
     assert [id_ for id_, question, cypher in asked if question in shown or cypher in shown] == []

@@ -9,17 +9,19 @@ import pytest
 
 from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.schema import VOCABULARIES, vocabulary_of
+from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.vocabulary import BUILT_IN
+from scenecypher.errors import InputError
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.offices import scene as office
 from scenecypher.retriever.library import Example, library, nearest_examples
 from scenecypher.retriever.reader import SceneReader
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+@pytest.mark.parametrize("vocabulary", BUILT_IN)
 def test_every_vocabulary_has_examples(vocabulary: str) -> None:
     examples = library(vocabulary)
     assert len(examples) >= 10
@@ -27,8 +29,9 @@ def test_every_vocabulary_has_examples(vocabulary: str) -> None:
 
 
 def test_a_vocabulary_can_have_its_own_examples() -> None:
-    assert library("virtualhome") != library("generic")
-    assert library("no such") == library("generic")
+    assert library("virtualhome") != library("household") == library("generic")
+    with pytest.raises(InputError, match="no vocabulary is called 'no such'"):
+        library("no such")
 
 
 def test_the_nearest_example_comes_last() -> None:
@@ -61,7 +64,7 @@ def test_every_example_runs_on_a_real_scene(store: SceneStore, gate: Gate, vocab
     assert sum(map(bool, found.values())) >= least, [question for question, rows in found.items() if not rows]
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+@pytest.mark.parametrize("vocabulary", BUILT_IN)
 def test_every_example_passes_the_gate(gate: Gate, scene: SceneInfo, vocabulary: str) -> None:
     reference, words = SceneRef(scene.key, scene.name), vocabulary_of(scene.declared)
     for example in library(vocabulary):

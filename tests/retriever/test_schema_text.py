@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenecypher.db.schema import KINDS, VOCABULARIES
+from scenecypher.db.schema import KINDS
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
+from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import InputError
 from scenecypher.retriever.mentions import Mentions, words_of
 from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, MIN_TOKENS, SchemaForm, schema_text
@@ -112,7 +113,7 @@ def test_the_graph_is_never_shown(form: SchemaForm) -> None:
     assert sum(f"name_{i}" in shown.replace(",", " ").split() for i in range(400)) <= 12
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+@pytest.mark.parametrize("vocabulary", BUILT_IN)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_minimum_budget_holds_the_fixed_part(form: SchemaForm, vocabulary: str) -> None:
     text = schema_text(big(), form=form, vocabulary=vocabulary, budget_tokens=MIN_TOKENS)

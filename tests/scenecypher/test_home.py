@@ -215,7 +215,7 @@ def test_a_graph_of_networkx_becomes_a_home(db: sc.SceneDatabase) -> None:
     home = db.import_networkx(graph, name=name)
     try:
         assert home.query("MATCH (m:Object)-[:ON]->(t) RETURN m.name, t.name").rows == (("mug", "table"),)
-        assert home.info.vocabulary == "generic"
+        assert home.info.vocabulary == "household"
         assert "mug" in home._repr_html_()
     finally:
         db.delete(name)

@@ -58,7 +58,7 @@ def test_similar_deltas_have_different_hashes() -> None:
 
 @given(
     scene_graphs(),
-    st.sampled_from(["generic", "virtualhome"]),
+    st.sampled_from(["household", "virtualhome"]),
     st.sampled_from(["world", "belief"]),
     st.sampled_from(["", "from a file é"]),
 )
@@ -86,7 +86,7 @@ def test_the_document_has_the_published_format() -> None:
         "format": "scenecypher/scene",
         "version": 1,
         "name": "home",
-        "vocabulary": "generic",
+        "vocabulary": "household",
         "role": "world",
         "source": "",
         "declared": {"relation_types": ["BESIDE"], "properties": ["weight"]},
@@ -138,7 +138,7 @@ ON = ["cup", "ON", "table"]
         (scene(version=1.0), {"$.version": "should be a whole number, not 1.0"}),
         (scene(name=""), {"$.name": "text is empty"}),
         (scene(name=7), {"$.name": "should be text, not 7"}),
-        (scene(vocabulary="alfred"), {"$.vocabulary": "'alfred' is none of generic, virtualhome, virtualhome_ext"}),
+        (scene(vocabulary="alfred"), {"$.vocabulary": "'alfred' is none of household, virtualhome, virtualhome_ext"}),
         (scene(role="truth"), {"$.role": "should be 'world' or 'belief', not 'truth'"}),
         (scene(source="\ud83d"), {"$.source": "half a surrogate pair"}),
         (scene(author="me"), {"$.author": "is no field that is known here"}),

@@ -13,9 +13,10 @@ from scenecypher.db.store import catalog, commit, history, lease, load, publish,
 from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.planner import surroundings
 from scenecypher.planner.actions.read_plan import reads_of
-from scenecypher.planner.actions.vocabularies import OPERATORS
+from scenecypher.planner.vocabularies.registry import operators_of
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
@@ -52,7 +53,7 @@ LOCKS = {commit.LOCK, replica.VERSION_GUARD}
 def statements() -> Iterator[tuple[str, str]]:
     for module in (catalog, commit, history, lease, load, publish, replica, scene_store, surroundings):
         yield from _constants(module)
-    for vocabulary, operators in OPERATORS.items():
+    for vocabulary, operators in ((name, operators_of(name)) for name in BUILT_IN):
         for operator in operators.values():
             reads = reads_of(operator)
             yield f"{vocabulary} {operator.name}, lock", reads.lock_statement

@@ -23,7 +23,7 @@ from scenecypher.evaluation.eai.subgoal_text import (
     primitives_to_achieve,
 )
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.virtualhome import OPERATORS
+from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 
 OBJECTS: Final = {"cup": {7: "cup_7", 1000: "cup_1000"}, "sink": {42: "sink_42"}, "character": {65: "character_65"}}
 

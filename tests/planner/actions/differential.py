@@ -17,7 +17,7 @@ from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.mistakes import Mistake, mistake_of
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.virtualhome import OPERATORS
+from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from tests.planner.actions.evolving_graph import Engine, Verdict, line_of
 
 MISSING_ID: Final = "ghost_9999999"

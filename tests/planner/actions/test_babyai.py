@@ -12,10 +12,10 @@ from scenecypher.db.graph.scene import Properties, SceneGraph
 from scenecypher.errors import ActionRefused
 from scenecypher.importers.babyai import LevelInstance, level_instance
 from scenecypher.importers.babyai_grid import AGENT, grid_scene_graph
-from scenecypher.planner.actions.babyai import COLORS, OPERATORS
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.minigrid import ACTIONS, Executor
 from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.vocabularies.babyai.operators import COLORS, OPERATORS
 from tests.sampling import sample
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")

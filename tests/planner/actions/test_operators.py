@@ -13,7 +13,7 @@ from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.actions.virtualhome import OPERATORS
+from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from tests.db.store.test_store import fresh
 from tests.planner.actions.flat import FLAT_ROWS
 from tests.planner.actions.worlds import ROBOT, ROWS, Broken, Row

@@ -30,7 +30,6 @@ from scenecypher.db.condition import (
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.grasif import OPERATORS
 from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.operator import Assign, ForEach, Forget, When
 from scenecypher.planner.actions.pddl import pddl_text, planning_problem
@@ -56,8 +55,9 @@ from scenecypher.planner.actions.pddl_relevance import goal_relevant, nearest
 from scenecypher.planner.actions.pddl_required_actions import PlanningState, apply_call
 from scenecypher.planner.actions.pddl_variables import atoms_of
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.actions.virtualhome import OPERATORS as VIRTUALHOME
-from scenecypher.planner.actions.vocabularies import operators_of
+from scenecypher.planner.vocabularies.grasif.operators import OPERATORS
+from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS as VIRTUALHOME
 from tests.planner.actions.flat import FLAT_ROWS
 from tests.planner.actions.grasif_worlds import ROBOT, home, random_home
 from tests.planner.actions.worlds import HOME as WALKED

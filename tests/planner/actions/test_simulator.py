@@ -19,7 +19,7 @@ from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
-from scenecypher.planner.actions.virtualhome import OPERATORS
+from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from tests.db.store.test_store import fresh
 from tests.planner.actions.differential import agent_of, proposal
 from tests.planner.actions.test_operators import put
@@ -112,9 +112,9 @@ def test_an_invalid_action_is_refused_with_a_reason(store: SceneStore, text: str
         list(Simulator(store, SceneInfo("k", "n", "world", "virtualhome", "ready", 0)).act(text))
 
 
-def test_a_vocabulary_without_actions_is_an_input_error(store: SceneStore) -> None:
-    with pytest.raises(InputError, match="'generic' have no actions"):
-        Simulator(store, SceneInfo("k", "n", "world", "generic", "ready", 0))
+def test_an_unknown_vocabulary_is_an_input_error(store: SceneStore) -> None:
+    with pytest.raises(InputError, match=r"'kitchen'.*Install the package .*`scenecypher scenes set NAME --vocabulary"):
+        Simulator(store, SceneInfo("k", "n", "world", "kitchen", "ready", 0))
 
 
 def test_a_correction_goes_there_opens_and_then_grabs(store: SceneStore) -> None:

@@ -12,7 +12,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import REMEMBERED
 from scenecypher.importers.virtualhome_format import KIND_OF_CATEGORY
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.actions.virtualhome import OPERATORS
+from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from tests.planner.actions.differential import SideBySide, random_walk, totals
 from tests.planner.actions.flat import FLAT, FLAT_ROWS
 from tests.planner.actions.randomized import randomized

@@ -13,8 +13,8 @@ import pytest
 from scenecypher.db.schema import REMEMBERED
 from scenecypher.importers.eai import program_files
 from scenecypher.importers.virtualhome_graph import document_of
-from scenecypher.planner.actions.virtualhome import OPERATORS
-from scenecypher.planner.actions.virtualhome_terms import BODY_PARTS, KNIVES
+from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
+from scenecypher.planner.vocabularies.virtualhome.terms import BODY_PARTS, KNIVES
 from tests.planner.actions.differential import SideBySide, home, proposal, random_walk, totals
 from tests.planner.actions.evolving_graph import NAMES, UNSUPPORTED, VERBS
 from tests.planner.actions.randomized import randomized

@@ -10,13 +10,13 @@ from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.actions import virtualhome
 from scenecypher.planner.actions.execution import simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.read_plan import reads_of
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.actions.virtualhome_ext import OPERATORS
+from scenecypher.planner.vocabularies.virtualhome import operators as virtualhome
+from scenecypher.planner.vocabularies.virtualhome.extended import OPERATORS
 from tests.db.store.test_store import fresh
 from tests.planner.actions.worlds import HOME, ROBOT, edited, mutual, node
 from tests.sampling import sample

@@ -11,7 +11,6 @@ import pytest
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import family
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.datasets import DATASETS
@@ -26,20 +25,25 @@ from tests.planner.actions.test_operators import put
 ANSWER: Final = "red"
 
 
+def _family(vocabulary: str) -> str:
+    """Return the vocabulary whose PDDL domain and actions these replies use."""
+    return vocabulary.removesuffix("_ext")
+
+
 def problem(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
     """Return LLM+P's problem, with the action as its plan."""
     node, here = node_of(action), here_in(graph)
     objects, init, goal = {
         "babyai": (f"{here} - room {node} - thing", f"(agent-in {here}) (in {node} {here})", f"(holds {node})"),
         "virtualhome": (f"{node} - object", "", f"(near {node})"),
-    }.get(family(vocabulary), (f"{here} {node} - room", f"(robot-in {here})", f"(robot-in {node})"))
-    head = f"(define (problem p) (:domain {family(vocabulary)})"
+    }.get(_family(vocabulary), (f"{here} {node} - room", f"(robot-in {here})", f"(robot-in {node})"))
+    head = f"(define (problem p) (:domain {_family(vocabulary)})"
     return (f"{head} (:objects {objects}) (:init {init}) (:goal {goal}))",)
 
 
 def goal(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
     """Return the goal that the action reaches: something is held, or the agent is in a room."""
-    held = family(vocabulary) == "babyai"
+    held = _family(vocabulary) == "babyai"
     what, relation, to = (
         (node_of(action), "HELD", None) if held else (min(graph.by_kind["Agent"]), "INSIDE", node_of(action))
     )
@@ -119,10 +123,10 @@ def node_of(action: str) -> str:
 def small_action(graph: SceneGraph, vocabulary: str) -> str:
     """Return a feasible action: to take a thing in the room, or to go to another room if there is one."""
     here = here_in(graph)
-    if family(vocabulary) == "babyai":
+    if _family(vocabulary) == "babyai":
         return f"pickup({min(it for it in graph.sources(here, 'INSIDE') if graph.nodes[it].kind == 'Object')})"
     room = min(graph.by_kind["Place"], key=lambda it: (it == here, it))
-    return f"{'walk' if family(vocabulary) == 'virtualhome' else 'go_to'}({room})"
+    return f"{'walk' if _family(vocabulary) == 'virtualhome' else 'go_to'}({room})"
 
 
 def run_method(

@@ -25,12 +25,16 @@ from tests.planner.methods.worked_examples import (
 
 def test_the_files_are_what_their_instances_say() -> None:
     written = texts()
-    assert {file.name for file in FOLDER.glob("*.txt")} == {*written, *BY_HAND}
+    assert {file.relative_to(FOLDER).as_posix() for file in FOLDER.glob("*/examples/*.txt")} == {*written, *BY_HAND}
     for name, text in written.items():
         assert (FOLDER / name).read_text(encoding="utf-8") == text, name
 
 
-BY_HAND = {"algorithm-babyai.txt", "algorithm-babyai-questions.txt", "react-alfworld-grasif.txt"}
+BY_HAND = {
+    "babyai/examples/algorithm.txt",
+    "babyai/examples/algorithm-questions.txt",
+    "grasif/examples/react-alfworld.txt",
+}
 """Files with a method in words, and an example that test_react compares with a session."""
 
 
@@ -55,7 +59,7 @@ def test_their_solutions_are_right() -> None:
 
 
 def test_sayplans_replies_are_in_its_own_form() -> None:
-    for name in ("sayplan-babyai.txt", "sayplan-babyai-questions.txt"):
+    for name in ("babyai/examples/sayplan.txt", "babyai/examples/sayplan-questions.txt"):
         replies = [
             SayPlanReply.model_validate_json(line) for line in texts()[name].splitlines() if line.startswith("{")
         ]

@@ -19,9 +19,9 @@ from scenecypher.importers.babyai_oracle import QUESTION
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.planner.prompts.text_replies import format_sections
-from scenecypher.planner.traversal import traverse_room
+from scenecypher.planner.vocabularies.babyai.traversal import traverse_room
 
-FOLDER: Final = Path(__file__).parents[3] / "planner" / "prompts" / "worked"
+FOLDER: Final = Path(__file__).parents[3] / "planner" / "vocabularies"
 TRAVERSALS: Final = (("trv1", 900_001), ("trv1", 900_004))
 QUESTIONS: Final = (("numqa", 900_001), ("numqa", 900_004))
 """Two instances each (SG-RwR, 3.1), of Trv-1 only (SG2, "2D Grid World Traversal Planning")."""
@@ -456,28 +456,30 @@ def action(step: ProgramStep) -> str:
 
 
 def texts() -> Mapping[str, str]:
-    """Return the content of each file by its name."""
+    """Return the content of each file by its path."""
     traversals, questions = [Traversal(*it) for it in TRAVERSALS], [Question(*it) for it in QUESTIONS]
     return {
-        "sg2-babyai.txt": _joined(map(sg2_traversal, traversals)),
-        "sg2-babyai-questions.txt": _joined(map(sg2_question, questions)),
-        "react-sg2-babyai.txt": _joined(react_traversal(it, expands=True, walks=True) for it in traversals),
-        "react-sg2-babyai-questions.txt": _joined(react_question(it, expands=True) for it in questions),
-        "react-limit-babyai.txt": _joined(react_traversal(it, expands=False, walks=True) for it in traversals),
-        "react-limit-babyai-questions.txt": _joined(react_question(it, expands=False) for it in questions),
-        "react-rwr-babyai.txt": _joined(react_traversal(it, expands=False, walks=False) for it in traversals),
-        "react-rwr-babyai-questions.txt": _joined(react_question(it, expands=False) for it in questions),
-        "sayplan-babyai.txt": _joined(map(sayplan_traversal, traversals)),
-        "sayplan-babyai-questions.txt": _joined(map(sayplan_question, questions)),
-        "cot-babyai.txt": _joined(prompted(it, built=False) for it in traversals),
-        "cot-babyai-questions.txt": _joined(prompted(it, built=False) for it in questions),
-        "bag-babyai.txt": _joined(prompted(it, built=True) for it in traversals),
-        "bag-babyai-questions.txt": _joined(prompted(it, built=True) for it in questions),
-        "tasks-babyai.txt": _joined(map(told, traversals)),
-        "tasks-babyai-questions.txt": _joined(map(told, questions)),
-        **{f"{name}-virtualhome.txt": home_examples() for name in ("sg2", "tasks")},
-        "cot-virtualhome.txt": _joined(prompted_home(task, graph, built=False) for task, graph in home_tasks()),
-        "bag-virtualhome.txt": _joined(prompted_home(task, graph, built=True) for task, graph in home_tasks()),
+        "babyai/examples/sg2.txt": _joined(map(sg2_traversal, traversals)),
+        "babyai/examples/sg2-questions.txt": _joined(map(sg2_question, questions)),
+        "babyai/examples/react-sg2.txt": _joined(react_traversal(it, expands=True, walks=True) for it in traversals),
+        "babyai/examples/react-sg2-questions.txt": _joined(react_question(it, expands=True) for it in questions),
+        "babyai/examples/react-limit.txt": _joined(react_traversal(it, expands=False, walks=True) for it in traversals),
+        "babyai/examples/react-limit-questions.txt": _joined(react_question(it, expands=False) for it in questions),
+        "babyai/examples/react-rwr.txt": _joined(react_traversal(it, expands=False, walks=False) for it in traversals),
+        "babyai/examples/react-rwr-questions.txt": _joined(react_question(it, expands=False) for it in questions),
+        "babyai/examples/sayplan.txt": _joined(map(sayplan_traversal, traversals)),
+        "babyai/examples/sayplan-questions.txt": _joined(map(sayplan_question, questions)),
+        "babyai/examples/cot.txt": _joined(prompted(it, built=False) for it in traversals),
+        "babyai/examples/cot-questions.txt": _joined(prompted(it, built=False) for it in questions),
+        "babyai/examples/bag.txt": _joined(prompted(it, built=True) for it in traversals),
+        "babyai/examples/bag-questions.txt": _joined(prompted(it, built=True) for it in questions),
+        "babyai/examples/tasks.txt": _joined(map(told, traversals)),
+        "babyai/examples/tasks-questions.txt": _joined(map(told, questions)),
+        **{f"virtualhome/examples/{name}.txt": home_examples() for name in ("sg2", "tasks")},
+        "virtualhome/examples/cot.txt": _joined(
+            prompted_home(task, graph, built=False) for task, graph in home_tasks()
+        ),
+        "virtualhome/examples/bag.txt": _joined(prompted_home(*it, built=True) for it in home_tasks()),
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
-from scenecypher.db.schema import VOCABULARIES
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.merge import MergeResult, merge
@@ -18,7 +18,7 @@ from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.truth import true_observation
 from tests.planner.actions.grasif_worlds import home, random_home
 
-COVERS = VOCABULARIES["grasif"].containment
+COVERS = conventions_of("grasif").containment
 
 
 def observed(*sightings: Sighting, of: str = "table-1", covers: tuple[str, ...] = COVERS) -> Observation:

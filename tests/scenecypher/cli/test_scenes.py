@@ -116,7 +116,7 @@ def test_versions_and_generations_are_compared(command: RunCommand, home: str, s
     never = command("scenes", "diff", home, "--replaced")
     assert (never.code, never.out) == (2, "")
     assert "no earlier generation" in never.err
-    store.put(replace(small_home(), name=home, vocabulary="generic"))
+    store.put(replace(small_home(), name=home, vocabulary="virtualhome_ext"))
     assert store.find(home).version == 0, "another vocabulary makes a new generation"
     back = command("scenes", "diff", home, "--replaced", "--json").json
     assert back == _inverse_order(forth)

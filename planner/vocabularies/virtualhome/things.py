@@ -15,7 +15,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     is_bound,
 )
-from scenecypher.planner.actions.virtualhome_terms import (
+from scenecypher.planner.vocabularies.virtualhome.terms import (
     A_FREE_HAND,
     IN_HANDS,
     KNIVES,

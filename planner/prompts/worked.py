@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from scenecypher.db.schema import family
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import InputError
 from scenecypher.planner.prompts.solution import is_question_task
 
@@ -16,7 +16,7 @@ def worked_examples(method: str, vocabulary: str, instruction: str) -> str:
     questions.
     """
     kind = "-questions" if is_question_task(instruction, vocabulary) else ""
-    file = files(__name__) / f"{method}-{family(vocabulary)}{kind}.txt"
+    file = files(conventions_of(vocabulary).texts) / "examples" / f"{method}{kind}.txt"
     return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
 
 

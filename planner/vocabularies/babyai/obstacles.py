@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.condition import And, Exists, HasState, Not, Or, Related, Same
 from scenecypher.db.graph.scene import Point, Relation, SceneGraph
-from scenecypher.planner.actions.babyai import OPERATORS
 from scenecypher.planner.actions.operator import Operator, Requirement, Unrelate
+from scenecypher.planner.vocabularies.vocabulary import Operators
 
 BLOCKS: Final = "BLOCKS"
 """An item in the cell before a door. Scenes do not have this relation, only the copy that is planned on."""
@@ -27,7 +26,12 @@ CLEAR_DOOR: Final = Requirement(
 )
 
 
-def with_obstacles(graph: SceneGraph) -> SceneGraph:
+def with_obstacles(operators: Operators, graph: SceneGraph) -> tuple[Operators, SceneGraph]:
+    """Return the operators with MiniGrid's requirements about obstacles, and the graph with its obstacles."""
+    return _operators_with_obstacles(operators), _graph_with_obstacles(graph)
+
+
+def _graph_with_obstacles(graph: SceneGraph) -> SceneGraph:
     """Return the graph with BLOCKS relations for the items before its doors, as far as cells are known."""
     doors = graph.by_kind.get("Door", ())
     items = graph.by_kind.get("Object", ())
@@ -35,10 +39,9 @@ def with_obstacles(graph: SceneGraph) -> SceneGraph:
     return SceneGraph.of(graph.nodes.values(), graph.relations | obstacles)
 
 
-def operators_with_obstacles() -> Mapping[str, Operator]:
-    """Return BabyAI's operators with MiniGrid's additional requirements about obstacles."""
-    clearing = {name: _with_clearing(OPERATORS[name]) for name in ("pickup", "remove")}
-    opened = replace(OPERATORS["open"], requires=(*OPERATORS["open"].requires, CLEAR_PATH, CLEAR_DOOR))
+def _operators_with_obstacles(operators: Operators) -> Operators:
+    clearing = {name: _with_clearing(operators[name]) for name in ("pickup", "remove")}
+    opened = replace(operators["open"], requires=(*operators["open"].requires, CLEAR_PATH, CLEAR_DOOR))
     return {**clearing, "open": opened}
 
 

@@ -1,43 +1,37 @@
-"""The table of actions by vocabulary."""
+"""Vocabularies and their actions by the name that a scene stores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
+from scenecypher.db.vocabulary import load_vocabulary
 from scenecypher.errors import InputError
-from scenecypher.planner.actions import babyai, grasif, virtualhome, virtualhome_ext
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.vocabularies.vocabulary import Vocabulary
 
-OPERATORS: Final[Mapping[str, Mapping[str, Operator]]] = {
-    "virtualhome": virtualhome.OPERATORS,
-    "virtualhome_ext": virtualhome_ext.OPERATORS,
-    "grasif": grasif.OPERATORS,
-    "babyai": babyai.OPERATORS,
-}
-
-MACROS: Final[Mapping[str, Mapping[str, Macro]]] = {
-    "grasif": grasif.MACROS,
-}
-"""Actions that are carried out as several others; a vocabulary without a row has none."""
-
-DONE: Final = grasif.DONE.name
+DONE: Final = "done"
 """The action that ends an episode, in vocabularies that have it."""
 
 
-def operators_of(vocabulary: str) -> Mapping[str, Operator]:
-    """Return the operators of a vocabulary by name. Raises InputError if it has none."""
-    if vocabulary not in OPERATORS:
-        known = ", ".join(OPERATORS)
-        msg = f"scenes of the vocabulary {vocabulary!r} have no actions; act on scenes of {known}"
+def vocabulary_named(name: str) -> Vocabulary:
+    """Return a vocabulary by its name. Raises InputError for an unknown one, or one that is no Vocabulary."""
+    found = load_vocabulary(name)
+    if not isinstance(found, Vocabulary):
+        msg = f"the vocabulary {name!r} is a {type(found).__name__}, no Vocabulary; mend the package that brings it"
         raise InputError(msg)
-    return OPERATORS[vocabulary]
+    return found
+
+
+def operators_of(vocabulary: str) -> Mapping[str, Operator]:
+    """Return the operators of a vocabulary by name. Raises InputError for an unknown vocabulary."""
+    return vocabulary_named(vocabulary).operators
 
 
 def macros_of(vocabulary: str) -> Mapping[str, Macro]:
     """Return the macros of a vocabulary by name; empty if it has none."""
-    return MACROS.get(vocabulary, {})
+    return vocabulary_named(vocabulary).macros
 
 
 def action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro] | None = None) -> str:

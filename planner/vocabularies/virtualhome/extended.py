@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.condition import And, Condition, HasAffordance, HasState, HeldBy, Not, Or, Related, Within
-from scenecypher.planner.actions import virtualhome, virtualhome_hands, virtualhome_moves, virtualhome_things
 from scenecypher.planner.actions.operator import AGENT, Become, Effect, ForEach, Operator, When
-from scenecypher.planner.actions.virtualhome_terms import any_class, is_close
+from scenecypher.planner.vocabularies.virtualhome import hands, moves, operators, things
+from scenecypher.planner.vocabularies.virtualhome.terms import any_class, is_close
 
 HEATERS: Final = ("microwave", "toaster")
 WASHERS: Final = ("dishwasher", "washing_machine")
@@ -20,7 +20,7 @@ OUTCOMES: Final = {"heated": HEATERS, "washed": WASHERS}
 
 CONTAINMENT: Final = ("INSIDE", "ON")
 
-WALK_EFFECTS: Final = virtualhome_moves.come_close("room")
+WALK_EFFECTS: Final = moves.come_close("room")
 """The agent comes close to `x`; what it holds comes to be inside the room that it walks to."""
 
 
@@ -72,12 +72,12 @@ def with_effects(operator: Operator, effects: tuple[Effect, ...]) -> Operator:
 
 
 OPERATORS: Final = {
-    **virtualhome.OPERATORS,
-    "walk": replace(virtualhome_moves.WALK, effects=WALK_EFFECTS),
-    "run": replace(virtualhome_moves.RUN, effects=WALK_EFFECTS),
-    "find": replace(virtualhome_moves.FIND, effects=virtualhome_moves.find_effects(WALK_EFFECTS)),
-    "close": with_effects(virtualhome_things.CLOSE, treat_contents("x", "can_open", HasState("x", "on"))),
-    "switch_on": with_effects(virtualhome_things.SWITCH_ON, treat_contents("x", "has_switch", is_closed("x"))),
-    "put_in": with_effects(virtualhome_hands.PUT_IN, treat_inserted("x", "y")),
-    "put_back": with_effects(virtualhome_hands.PUT_BACK, treat_put_back()),
+    **operators.OPERATORS,
+    "walk": replace(moves.WALK, effects=WALK_EFFECTS),
+    "run": replace(moves.RUN, effects=WALK_EFFECTS),
+    "find": replace(moves.FIND, effects=moves.find_effects(WALK_EFFECTS)),
+    "close": with_effects(things.CLOSE, treat_contents("x", "can_open", HasState("x", "on"))),
+    "switch_on": with_effects(things.SWITCH_ON, treat_contents("x", "has_switch", is_closed("x"))),
+    "put_in": with_effects(hands.PUT_IN, treat_inserted("x", "y")),
+    "put_back": with_effects(hands.PUT_BACK, treat_put_back()),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.db.schema import VOCABULARIES
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import (
     AGENT,
@@ -26,7 +25,7 @@ from scenecypher.planner.actions.operator import (
     is_bound,
 )
 
-CONTAINMENT: Final = VOCABULARIES["grasif"].containment
+CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 
 HERE: Final = Choose("here", (c.Related(AGENT, "INSIDE", "here"),))
 HELD: Final = Choose("held", (c.Related(AGENT, "HOLDS", "held"),))

@@ -5,12 +5,12 @@ Simplification is safe: every plan is validated with the original operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
 from scenecypher.planner.actions.operator import Effect, Operator, Relate, When
-from scenecypher.planner.actions.virtualhome_hands import GRAB
+from scenecypher.planner.vocabularies.virtualhome.hands import GRAB
+from scenecypher.planner.vocabularies.vocabulary import Operators
 
 REDUNDANT: Final = frozenset(
     {"run", "find", "put_back", "drop", "release", "move", "push", "pull", "touch", "look_at", "point_at", "watch"}
@@ -18,12 +18,8 @@ REDUNDANT: Final = frozenset(
 """VirtualHome's actions that are dropped, since others have the same effect."""
 
 
-def simplify_operators(vocabulary: str, operators: Mapping[str, Operator]) -> Mapping[str, Operator]:
+def simplify_operators(operators: Operators) -> Operators:
     """Return the operators of the first searches."""
-    return _SIMPLIFICATIONS[vocabulary](operators) if vocabulary in _SIMPLIFICATIONS else operators
-
-
-def _virtualhome(operators: Mapping[str, Operator]) -> Mapping[str, Operator]:
     kept = {name: operator for name, operator in operators.items() if name not in REDUNDANT}
     return {**kept, GRAB.name: _grab_without_origin(operators[GRAB.name])}
 
@@ -46,9 +42,3 @@ def _mentions_origin(effect: Effect) -> bool:
             return any(map(_mentions_origin, (*effect.effects, *effect.otherwise)))
         case _:
             return False
-
-
-_SIMPLIFICATIONS: Final[Mapping[str, Callable[[Mapping[str, Operator]], Mapping[str, Operator]]]] = {
-    "virtualhome": _virtualhome,
-    "virtualhome_ext": _virtualhome,
-}

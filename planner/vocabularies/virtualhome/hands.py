@@ -20,7 +20,7 @@ from scenecypher.planner.actions.operator import (
     When,
     is_bound,
 )
-from scenecypher.planner.actions.virtualhome_terms import (
+from scenecypher.planner.vocabularies.virtualhome.terms import (
     A_FREE_HAND,
     HANDS,
     IN_A_ROOM,

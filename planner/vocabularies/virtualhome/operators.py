@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenecypher.planner.actions import virtualhome_hands as hands
-from scenecypher.planner.actions import virtualhome_moves as moves
-from scenecypher.planner.actions import virtualhome_things as things
+from scenecypher.planner.vocabularies.virtualhome import hands, moves, things
 
 OPERATORS: Final = {
     operator.name: operator

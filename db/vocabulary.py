@@ -1,0 +1,128 @@
+"""Vocabularies by name: those that come with SceneCypher, those of installed packages, and those added in Python.
+
+A vocabulary is a value of one package (`scenecypher.planner.vocabularies.vocabulary.Vocabulary`), found by its name as
+an entry point is. This layer reads no more of it than its `Conventions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final, LiteralString, Protocol
+
+from scenecypher.errors import InputError, did_you_mean
+
+GROUP: Final = "scenecypher.vocabularies"
+"""The group of entry points by which an installed package brings a vocabulary of its own."""
+
+BUILT_IN: Final[Mapping[str, str]] = {
+    "household": "scenecypher.planner.vocabularies.household:VOCABULARY",
+    "virtualhome": "scenecypher.planner.vocabularies.virtualhome:VOCABULARY",
+    "virtualhome_ext": "scenecypher.planner.vocabularies.virtualhome:EXTENDED",
+    "grasif": "scenecypher.planner.vocabularies.grasif:VOCABULARY",
+    "babyai": "scenecypher.planner.vocabularies.babyai:VOCABULARY",
+}
+"""One row a vocabulary: its name, and the value of it as an entry point names it."""
+
+DEFAULT: Final = "household"
+"""The vocabulary of a scene that names no other."""
+
+FORMER_NAMES: Final[Mapping[str, str]] = {"generic": DEFAULT}
+"""Names in stored scenes and files of earlier versions, read as the names of today."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conventions:
+    """The conventions of a vocabulary's scenes, for those who store and query them.
+
+    `containment` are the relation types of being in, on or at something. With `one_parent`, a node has at most one of
+    them, and they form no cycle. `notes` are lines of the schema text. `texts` is the Python package with the files of
+    worked examples: `queries.jsonl` for queries; `domain.pddl` and `examples/` for planning methods.
+    """
+
+    containment: tuple[LiteralString, ...]
+    one_parent: bool
+    notes: tuple[str, ...]
+    texts: str
+
+
+class NamedVocabulary(Protocol):
+    """A vocabulary as far as this layer reads it."""
+
+    @property
+    def name(self) -> str:
+        """The name that scenes store."""
+        ...
+
+    @property
+    def conventions(self) -> Conventions:
+        """The conventions of its scenes."""
+        ...
+
+
+_added: Final[dict[str, NamedVocabulary]] = {}
+
+
+def current_name(name: str) -> str:
+    """Return the name of today for one of an earlier version; any other as it is."""
+    return FORMER_NAMES.get(name, name)
+
+
+def vocabulary_names() -> tuple[str, ...]:
+    """Return the names of all known vocabularies: built in, of installed packages, and added."""
+    return tuple(dict.fromkeys((*BUILT_IN, *sorted(it.name for it in entry_points(group=GROUP)), *_added)))
+
+
+def add_vocabulary(vocabulary: NamedVocabulary) -> None:
+    """Make a vocabulary known in this process, in place of one added before. Raises InputError for a built-in name."""
+    if vocabulary.name in {*BUILT_IN, *FORMER_NAMES}:
+        msg = f"{vocabulary.name!r} is the name of a vocabulary that comes with SceneCypher; choose another"
+        raise InputError(msg)
+    _added[vocabulary.name] = vocabulary
+
+
+def load_vocabulary(name: str) -> NamedVocabulary:
+    """Return a vocabulary by the name that a scene stores. Raises InputError for an unknown or unreadable one."""
+    return _added[name] if name in _added else _load(current_name(name))
+
+
+def conventions_of(name: str) -> Conventions:
+    """Return the conventions of a vocabulary's scenes. Raises InputError as `load_vocabulary` does."""
+    return load_vocabulary(name).conventions
+
+
+def is_known(name: str) -> bool:
+    """Check if a vocabulary has this name, without loading it."""
+    return name in FORMER_NAMES or name in vocabulary_names()
+
+
+@cache
+def _load(name: str) -> NamedVocabulary:
+    point = EntryPoint(name, BUILT_IN[name], GROUP) if name in BUILT_IN else _installed(name)
+    try:
+        found: Any = point.load()
+    except (ImportError, AttributeError) as error:
+        raise _unreadable(point, str(error)) from error
+    if not isinstance(getattr(found, "conventions", None), Conventions):
+        raise _unreadable(point, f"it is a {type(found).__name__}, no Vocabulary")
+    if found.name != name:
+        raise _unreadable(point, f"its name is {found.name!r}")
+    vocabulary: NamedVocabulary = found
+    return vocabulary
+
+
+def _installed(name: str) -> EntryPoint:
+    for point in entry_points(group=GROUP, name=name):
+        return point
+    names = vocabulary_names()
+    msg = (
+        f"no vocabulary is called {name[:60]!r}{did_you_mean(name[:60], names)}; there are {', '.join(names)}. Install "
+        "the package that brings it, or give the scene another: `scenecypher scenes set NAME --vocabulary household`"
+    )
+    raise InputError(msg)
+
+
+def _unreadable(point: EntryPoint, why: str) -> InputError:
+    return InputError(f"the vocabulary {point.name!r} can't be read from {point.value}: {why}; mend that package")

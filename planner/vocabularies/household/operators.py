@@ -1,0 +1,289 @@
+"""Actions in any home: a robot with one hand, among rooms, furniture and things as far as the file has them.
+
+Where the file is silent, the world is kind: every object can be picked up, furniture bears things, and what is in no
+room is within reach. An affordance that is given counts, and states decide what is open, closed, on or off. A file may
+state the place of a thing alone, or its room as well; both stay so.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import scenecypher.db.condition as c
+from scenecypher.db.schema import HOLDING
+from scenecypher.planner.actions.operator import (
+    AGENT,
+    Assign,
+    Become,
+    Choose,
+    Effect,
+    ForEach,
+    Forget,
+    Operator,
+    Parameter,
+    Relate,
+    Repair,
+    Requirement,
+    Unrelate,
+    When,
+    is_bound,
+)
+
+CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
+NEARNESS: Final = ("CLOSE", "FACING")
+"""Relations that a thing loses when it is picked up."""
+
+LIFTABLE: Final = ("grabbable", "pick_up")
+SURFACES: Final = ("surfaces", "put_on")
+CONTAINERS: Final = ("containers", "put_inside", "put_in")
+OPENABLE: Final = ("can_open", "open", "close")
+SWITCHES: Final = ("has_switch", "turn_on", "turn_off", "switch_on", "switch_off")
+"""Affordances, in the words of the formats that are imported."""
+
+HERE: Final = Choose("here", (c.And((c.Related(AGENT, "INSIDE", "here"), c.HasKind("here", "Place"))),))
+HELD: Final = Choose("held", (c.HeldBy("held", AGENT),))
+
+
+def affords(x: str, words: tuple[str, ...]) -> c.Condition:
+    """Return the condition that `x` has one of the affordances."""
+    return c.Or(tuple(c.HasAffordance(x, word) for word in words))
+
+
+def is_in_or_on(x: str, y: str) -> c.Condition:
+    """Return the condition that `x` is directly in, on, under or attached to `y`."""
+    return c.Or(tuple(c.Related(x, type_, y) for type_ in CONTAINMENT))
+
+
+def is_furniture(x: str) -> c.Condition:
+    """Return the condition that `x` is furniture whose affordances don't say what it bears."""
+    return c.And((c.HasKind(x, "Asset"), c.Not(affords(x, (*SURFACES, *CONTAINERS)))))
+
+
+def bears(x: str) -> c.Condition:
+    """Return the condition that things can be put on `x`."""
+    return c.Or((affords(x, SURFACES), is_furniture(x)))
+
+
+def contains(x: str) -> c.Condition:
+    """Return the condition that things can be put into `x`: a container, furniture, what can be opened, or a room."""
+    openable = c.Or((affords(x, OPENABLE), c.HasState(x, "open"), c.HasState(x, "closed")))
+    return c.Or((affords(x, CONTAINERS), is_furniture(x), openable, c.HasKind(x, "Place")))
+
+
+def is_carried(x: str) -> c.Condition:
+    """Return the condition that the agent holds `x`, or what `x` is in or on."""
+    return c.Or(
+        (c.HeldBy(x, AGENT), c.Exists("hand", c.And((c.HeldBy("hand", AGENT), c.Within(x, "hand", CONTAINMENT)))))
+    )
+
+
+def room_of(x: str) -> Choose:
+    """Choose the room of `x`: itself, the place that it is in, that of what it is in or on, or any place above it."""
+    place, above = c.HasKind("room", "Place"), c.Within(x, "room", CONTAINMENT)
+    support = (c.Within(x, "support", CONTAINMENT), c.Not(c.HasKind("support", "Place")))
+    through = c.Exists("support", c.And((*support, c.Related("support", "INSIDE", "room"))))
+    among = (
+        c.And((place, c.Same("room", x))),
+        c.And((c.Related(x, "INSIDE", "room"), place)),
+        c.And((above, place, through)),
+        c.And((above, place)),
+    )
+    return Choose("room", among)
+
+
+def closed_container_of(x: str) -> Choose:
+    """Choose a closed node that `x` is inside of, over any number of containers."""
+    inside = c.Exists("content", c.And((c.Within(x, "content", CONTAINMENT), c.Related("content", "INSIDE", "lid"))))
+    closed = c.And((c.HasState("lid", "closed"), c.Not(c.HasKind("lid", "Place"))))
+    within = c.Or((c.Related(x, "INSIDE", "lid"), inside))
+    return Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed, within)),))
+
+
+def reach(x: str) -> tuple[Choose, ...]:
+    """Return the choices that `within_reach` reads."""
+    return HERE, HELD, room_of(x), closed_container_of(x)
+
+
+def within_reach(x: str) -> tuple[Requirement, ...]:
+    """Require that the agent is in the room of `x`, if it is in one, and that `x` is in nothing closed."""
+    here = c.Or((c.Not(is_bound("room")), c.Same("here", "room"), is_carried(x)))
+    return (
+        Requirement(here, f"{{{x}}} is not in the agent's room", repair=Repair("go_to", ("room",))),
+        Requirement(
+            c.Not(is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
+        ),
+    )
+
+
+def holds(x: str) -> Requirement:
+    """Require that the agent holds `x`."""
+    return Requirement(c.HeldBy(x, AGENT), f"{{agent}} does not hold {{{x}}}", repair=Repair("pick_up", (x,)))
+
+
+LET_GO: Final = Unrelate("x", HOLDING, AGENT)
+
+CARRY: Final = ForEach(
+    "carried",
+    c.And((is_carried("carried"), c.Related("carried", "INSIDE", "here"))),
+    (Unrelate("carried", ("INSIDE",), "here", directed=True), Relate("carried", "INSIDE", "x")),
+)
+"""In files that state the room of each thing, the rooms of what is carried change."""
+
+GO_TO: Final = Operator(
+    "go_to",
+    (Parameter("x", "a room"),),
+    (
+        Requirement(
+            c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
+        ),
+    ),
+    (Unrelate(AGENT, ("INSIDE",), "here"), Relate(AGENT, "INSIDE", "x"), Forget(AGENT, "center"), CARRY),
+    "go to a room; what is held comes along",
+    (HERE,),
+)
+
+A_FREE_HAND: Final = Requirement(
+    c.Not(is_bound("held")),
+    "{agent} holds {held}, and has one hand",
+    repair=Repair(
+        "put_on",
+        ("held", "surface"),
+        (Choose("surface", (c.And((c.Related("surface", "INSIDE", "here"), bears("surface"))),)),),
+    ),
+)
+
+SUPPORT: Final = Choose("support", (c.And((is_in_or_on("x", "support"), c.Not(c.HasKind("support", "Place")))),))
+LEAVE_SUPPORT: Final[tuple[Effect, ...]] = (
+    ForEach(
+        "below",
+        c.And((is_in_or_on("x", "below"), c.Not(c.HasKind("below", "Place")))),
+        (Unrelate("x", CONTAINMENT, "below", directed=True),),
+    ),
+    When(is_bound("support"), (), (Unrelate("x", CONTAINMENT, directed=True),)),
+)
+"""A thing leaves what it is in or on; it stays in its room only if the file states that besides."""
+
+PICK_UP: Final = Operator(
+    "pick_up",
+    (Parameter("x", "an object"),),
+    (
+        Requirement(c.Or((c.HasKind("x", "Object"), affords("x", LIFTABLE))), "{x} can not be picked up", "affordance"),
+        Requirement(c.Not(c.HeldBy("x", AGENT)), "{agent} holds {x} already", "already"),
+        Requirement(
+            c.Not(is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+        ),
+        *within_reach("x"),
+        A_FREE_HAND,
+    ),
+    (*LEAVE_SUPPORT, Unrelate("x", NEARNESS), Relate(AGENT, "HOLDS", "x"), Forget("x", "center")),
+    "take an object into the one hand, with all that is in or on it",
+    (*reach("x"), SUPPORT, Choose("other", (c.And((c.HeldBy("x", "other"), c.Not(c.Same("other", AGENT)))),))),
+)
+
+
+def put_operator(name: str, relation: str, suits: c.Condition, doing: str, words: str, *extra: Requirement) -> Operator:
+    """Return an operator that gives the held `x` the `relation` to `y`."""
+    return Operator(
+        name,
+        (Parameter("x", "what is held"), Parameter("y", words.partition("; ")[2])),
+        (
+            Requirement(suits, f"{{y}} can not be {doing}", "affordance"),
+            holds("x"),
+            Requirement(
+                c.Not(is_carried("y")), "{y} is in the hand itself: choose what stands elsewhere", "affordance"
+            ),
+            *within_reach("y"),
+            *extra,
+        ),
+        (LET_GO, Relate("x", relation, "y")),
+        words.partition("; ")[0],
+        reach("y"),
+    )
+
+
+PUT_ON: Final = put_operator(
+    "put_on", "ON", bears("y"), "something to put things on", "put what is held on something; furniture, or a surface"
+)
+PUT_IN: Final = put_operator(
+    "put_in",
+    "INSIDE",
+    contains("y"),
+    "something to put things into",
+    "put what is held into something that is not closed, or down in a room; furniture, a container or a room",
+    Requirement(
+        c.Or((c.Not(c.HasState("y", "closed")), c.HasKind("y", "Place"))),
+        "{y} is closed",
+        repair=Repair("open", ("y",)),
+    ),
+)
+
+
+def switch_operator(
+    name: str, *, state: str, instead_of: str, affordances: tuple[str, ...], doing: str, words: str
+) -> Operator:
+    """Return an operator that changes the state of a node within reach."""
+    changeable = c.Or((c.HasState("x", instead_of), c.HasState("x", state), affords("x", affordances)))
+    return Operator(
+        name,
+        (Parameter("x", "furniture, a door or an object"),),
+        (
+            Requirement(changeable, f"{{x}} can not be {doing}", "affordance"),
+            Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
+            *within_reach("x"),
+        ),
+        (Become("x", state, instead_of=instead_of),),
+        words,
+        reach("x"),
+    )
+
+
+OPEN: Final = switch_operator(
+    "open", state="open", instead_of="closed", affordances=OPENABLE, doing="opened", words="open something"
+)
+CLOSE: Final = switch_operator(
+    "close", state="closed", instead_of="open", affordances=OPENABLE, doing="closed", words="close something"
+)
+SWITCH_ON: Final = switch_operator(
+    "switch_on", state="on", instead_of="off", affordances=SWITCHES, doing="switched on", words="switch a device on"
+)
+SWITCH_OFF: Final = switch_operator(
+    "switch_off", state="off", instead_of="on", affordances=SWITCHES, doing="switched off", words="switch a device off"
+)
+
+UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
+"""True only in a belief: in the world nothing is unseen."""
+
+LOOK_AT: Final = Operator(
+    "look_at",
+    (Parameter("x", "furniture, an object, or the room that the agent is in"),),
+    (
+        *within_reach("x"),
+        Requirement(
+            c.Or((c.Not(c.HasState("x", "closed")), c.HasKind("x", "Place"))),
+            "{x} is closed, so that nothing inside can be seen",
+            repair=Repair("open", ("x",)),
+        ),
+    ),
+    (ForEach("child", c.And((is_in_or_on("child", "x"), UNSEEN)), (Assign("child", "seen", value=True),)),),
+    "look what is on and in something; it changes nothing in the world",
+    reach("x"),
+)
+
+HAND_OVER: Final = Operator(
+    "hand_over",
+    (Parameter("x", "what is held"), Parameter("y", "another agent in the room")),
+    (
+        Requirement(c.And((c.HasKind("y", "Agent"), c.Not(c.Same("y", AGENT)))), "{y} is no other agent", "affordance"),
+        holds("x"),
+        *within_reach("y"),
+        Requirement(c.Not(is_bound("full")), "{y} holds {full}, and has one hand: wait until it is put down"),
+    ),
+    (LET_GO, Relate("y", "HOLDS", "x")),
+    "give what is held to another agent",
+    (*reach("y"), Choose("full", (c.HeldBy("full", "y"),))),
+)
+
+OPERATORS: Final = {
+    operator.name: operator
+    for operator in (GO_TO, PICK_UP, PUT_ON, PUT_IN, OPEN, CLOSE, SWITCH_ON, SWITCH_OFF, LOOK_AT, HAND_OVER)
+}
