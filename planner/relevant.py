@@ -62,7 +62,8 @@ class RelevanceQuery:
     """Query for a relevant part: `ids` and `classes` of its nodes, and affordances of useful additional nodes.
 
     A node with an affordance of `surfaces` and none of `lifted` (which make it portable) is a spare surface; one is
-    read for each room. With `fillers`, one portable object outside closed containers is read for each room too.
+    read for each room. With `fillers`, one portable object outside closed containers is read for each room too. A scene
+    of at most `small` nodes is read whole.
     """
 
     ids: frozenset[str]
@@ -70,6 +71,7 @@ class RelevanceQuery:
     surfaces: tuple[str, ...]
     lifted: tuple[str, ...]
     fillers: bool = False
+    small: int = SMALL_SCENE_NODES
 
 
 def read_relevant_part(
@@ -90,7 +92,7 @@ def read_relevant_part(
     }
 
     def work(tx: ManagedTransaction) -> SceneGraph:
-        record = tx.run(RELEVANT, parameters, key=scene.key, small=SMALL_SCENE_NODES, contents=MAX_CONTENTS).single()
+        record = tx.run(RELEVANT, parameters, key=scene.key, small=query.small, contents=MAX_CONTENTS).single()
         if record is None or record["status"] != "ready":
             raise SceneReplaced(scene.name)
         return partial_graph(record["nodes"], record["relations"])

@@ -12,7 +12,7 @@ from neo4j import ManagedTransaction, Record
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
-from scenecypher.db.vocabulary import DEFAULT, current_name
+from scenecypher.db.vocabulary import DEFAULT, current_name, with_own_actions
 from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
 
 Role: TypeAlias = Literal["world", "belief"]
@@ -67,14 +67,20 @@ class SceneInfo:
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
     """Return the value of a Scene node from the server; missing facts get their defaults."""
+    declared = Declared(
+        tuple(record.get("declared_relations", ())),
+        tuple(record.get("declared_properties", ())),
+        record.get("actions", ""),
+        record.get("domain", ""),
+    )
     return SceneInfo(
         key=record["key"],
         name=record.get("name") or record.get("was") or record["key"],
         role=record.get("role", "world"),
-        vocabulary=current_name(record.get("vocabulary", DEFAULT)),
+        vocabulary=with_own_actions(current_name(record.get("vocabulary", DEFAULT)), declared.actions),
         status=record["status"],
         version=record["version"],
-        declared=Declared(tuple(record.get("declared_relations", ())), tuple(record.get("declared_properties", ()))),
+        declared=declared,
         source=record.get("source", ""),
         nodes=record.get("nodes", 0),
         relations=record.get("relations", 0),

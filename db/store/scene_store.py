@@ -13,7 +13,9 @@ from neo4j import ManagedTransaction
 from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import Declared
 from scenecypher.db.store import catalog, history, lease, load, publish
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
 from scenecypher.db.store.commit import (
@@ -33,6 +35,7 @@ from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.replicas import Replicas
+from scenecypher.db.vocabulary import base_name, with_own_actions
 from scenecypher.errors import ConflictError, InputError, QueryTimeout, RejectedError, ServiceError
 
 CHANGES_PER_COMMIT: Final = 5_000
@@ -87,8 +90,8 @@ class SceneStore:
         if known is None or known.role != scene.role:
             checked_new_name(scene.name, scene.role)
         header = Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
-        if known is None or (known.vocabulary, known.declared, known.role) != (
-            scene.vocabulary,
+        if known is None or (base_name(known.vocabulary), known.declared, known.role) != (
+            base_name(scene.vocabulary),
             scene.declared,
             scene.role,
         ):
@@ -120,6 +123,19 @@ class SceneStore:
             msg = f"a scene named {to!r} exists; delete it first or choose another name"
             raise InputError(msg)
         return self._copy(name, to, progress=progress)
+
+    def redeclare(self, scene: SceneInfo, *, vocabulary: str, declared: Declared) -> SceneInfo:
+        """Give a scene another vocabulary and what it declares; graph and history stay.
+
+        Those who keep the scene in memory load it again. Raises InputError for an unknown vocabulary or if the scene
+        breaks its rules, SceneReplaced.
+        """
+        name = with_own_actions(base_name(vocabulary), declared.actions)
+        broken = next(iter(broken_rules(self.load(scene.name).graph, name)), None)
+        if broken is not None:
+            msg = f"{scene.name} can't have the vocabulary {base_name(name)}: {broken[0]}: {broken[1]}"
+            raise InputError(msg)
+        return publish.redeclare(self.database, scene, vocabulary=name, declared=declared)
 
     def delete(self, name: str) -> None:
         """Remove the name of a scene at once; `delete_leftovers` frees its space later. Raises SceneNotFound."""

@@ -9,11 +9,14 @@ from pydantic import AfterValidator, Field, PlainValidator, ValidationError
 
 import scenecypher.db.condition as c
 from scenecypher.db.condition.forms import TermForm
+from scenecypher.db.graph.document import canonical_json
 from scenecypher.db.graph.form import Form, Label, as_validator
 from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.value import InvalidValue
+from scenecypher.db.schema import Declared
 from scenecypher.importers.pddl.domain import ActionEffect, ActionParameter, ActionRequirement, Domain, DomainAction
 from scenecypher.importers.pddl.forms import FactForm, form_text, parse_form
+from scenecypher.importers.pddl.syntax import PddlFile
 
 VERSION: Final = 1
 
@@ -28,6 +31,7 @@ def domain_document(domain: Domain) -> dict[str, Any]:
         "constants": dict(domain.constants),
         "agent_types": sorted(domain.agent_types),
         "actions": [_action_document(action) for action in domain.actions],
+        **({} if domain.goal is None else {"goal": c.condition_document(domain.goal)}),
     }
 
 
@@ -37,6 +41,15 @@ def domain_from_document(document: object, *, file: str) -> Domain:
         return _DomainForm.model_validate(document).domain()
     except ValidationError as error:
         raise document_error(file, problems_of(error, document)) from None
+
+
+def declaration_of(domain: Domain, source: PddlFile, also: Declared | None = None) -> Declared:
+    """Return what a scene with the actions of a domain declares: its relations and actions, and `also`."""
+    types = (form.word for form in domain.predicates.values() if form.how == "relation")
+    known = also or Declared()
+    return Declared(
+        (*known.relation_types, *types), known.properties, canonical_json(domain_document(domain)), source.text
+    )
 
 
 def _action_document(action: DomainAction) -> dict[str, Any]:
@@ -141,7 +154,8 @@ class _DomainForm(Form):
     constants: dict[Label, Label]
     agent_types: Annotated[frozenset[Label], Field(strict=False)]
     actions: tuple[_ActionForm, ...] = Field(strict=False, min_length=1)
+    goal: _Condition | None = None
 
     def domain(self) -> Domain:
         actions = tuple(it.action() for it in self.actions)
-        return Domain(self.name, self.predicates, self.types, self.constants, actions, self.agent_types)
+        return Domain(self.name, self.predicates, self.types, self.constants, actions, self.agent_types, goal=self.goal)

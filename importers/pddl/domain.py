@@ -90,7 +90,10 @@ class DomainAction:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A domain: the form of each predicate and type, its constants by name, its actions, and what was left out."""
+    """A domain: the form of each predicate and type, its constants by name, its actions, and what was left out.
+
+    `goal` is that of the problem whose scene the actions are for, if it has one.
+    """
 
     name: str
     predicates: Mapping[str, FactForm]
@@ -99,6 +102,7 @@ class Domain:
     actions: tuple[DomainAction, ...]
     agent_types: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    goal: c.Condition | None = None
 
 
 def read_domain(source: PddlFile, mapping: DomainMapping | None = None, words: SceneWords | None = None) -> Domain:
@@ -127,6 +131,7 @@ class DomainReader:
         actions = tuple(_ActionReader(self, action, forms).read() for action in problem.actions)
         types = {type_: self.types.forms_of(type_) for type_ in self.types.tree.parents}
         constants = {name.text: (given[0].text if given else OBJECT) for name, given in self._constants}
+        self._check_constants()
         return Domain(
             self.source.name,
             forms,
@@ -209,6 +214,12 @@ class DomainReader:
             for part in (":precondition", ":effect"):
                 for fact in _facts(part_of(action, part)):
                     self._check_fact(fact)
+
+    def _check_constants(self) -> None:
+        for name, _ in self._constants:
+            if self._words.classes and name.text not in self._words.ids:
+                hint = did_you_mean(name.text, tuple(self._words.ids))
+                self.fail(name.line, f"the scene has no node that is called {name.text}{hint}")
 
     def _check_fact(self, fact: Form) -> None:
         predicate = self.predicates.get(fact.head)

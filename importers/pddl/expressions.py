@@ -77,7 +77,7 @@ class ExpressionReader:
     def term(self, node: Any) -> c.Term:
         """Return the variable of a parameter or quantified variable, or the id of a constant."""
         if node.is_object_exp():
-            return c.Id(node.object().name)
+            return c.Id(self._types.node_named(node.object().name))
         name: str = node.parameter().name if node.is_parameter_exp() else node.variable().name
         return self.names[name]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,11 +77,15 @@ _CONDITIONS: Final[Mapping[How, Callable[..., c.Condition]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SceneWords:
-    """The words that a scene uses, by which a domain's names are understood; a new scene has none."""
+    """The words that a scene uses, by which a domain's names are understood; a new scene has none.
+
+    `ids` gives the node that each id and each name of one node stands for, in lower case.
+    """
 
     classes: frozenset[str] = frozenset()
     states: frozenset[str] = frozenset()
     affordances: frozenset[str] = frozenset()
+    ids: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: SceneGraph) -> SceneWords:
@@ -90,7 +95,14 @@ class SceneWords:
             frozenset(node.class_ for node in nodes),
             frozenset(state for node in nodes for state in node.states),
             frozenset(word for node in nodes for word in node.affordances),
+            _ids_by_word(graph),
         )
+
+
+def _ids_by_word(graph: SceneGraph) -> dict[str, str]:
+    names = Counter(node.name.lower() for node in graph.nodes.values())
+    by_name = {node.name.lower(): node.id for node in graph.nodes.values() if names[node.name.lower()] == 1}
+    return by_name | {node_id.lower(): node_id for node_id in graph.nodes}
 
 
 @dataclass(frozen=True, slots=True)

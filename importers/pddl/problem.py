@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.schema import RELATION_TYPES, Declared
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.pddl.domain import Domain, DomainReader
 from scenecypher.importers.pddl.expressions import ExpressionReader, parse_with_unified_planning
@@ -22,22 +21,10 @@ ROBOT: Final = "robot"
 
 @dataclass(frozen=True, slots=True)
 class PddlScene:
-    """The scene of a problem, with its domain and its goal."""
+    """The scene of a problem, and its domain with the problem's goal."""
 
     domain: Domain
     graph: SceneGraph
-    goal: c.Condition
-
-    @property
-    def declared(self) -> Declared:
-        """The relation types that the domain adds to the registry."""
-        return declared_by(self.domain)
-
-
-def declared_by(domain: Domain) -> Declared:
-    """Return the relation types that a domain adds to the registry."""
-    words = (form.word for form in domain.predicates.values() if form.how == "relation")
-    return Declared(tuple(word for word in words if word not in RELATION_TYPES))
 
 
 def read_problem(problem: PddlFile, reader: DomainReader) -> PddlScene:
@@ -67,7 +54,7 @@ class _ProblemReader:
         graph = SceneGraph.of(
             [_with_states(node, states.get(node.id, ())) for node in nodes.values()], sorted(relations)
         )
-        return PddlScene(self._domain, graph, self._goal())
+        return PddlScene(replace(self._domain, goal=self._goal()), graph)
 
     def _fail(self, line: int, cause: str) -> NoReturn:
         self._problem.fail(line, cause)

@@ -107,6 +107,10 @@ class DomainTypes:
             return c.Or(tuple(form.condition((x,)) for form in forms)) if len(forms) > 1 else forms[0].condition((x,))
         return c.ALWAYS if self.agent_types else c.Not(c.HasKind(x, "Agent"))
 
+    def node_named(self, name: str) -> str:
+        """Return the id of the node that a constant or an object stands for."""
+        return self._words.ids.get(name, name)
+
     def is_agent(self, types: Iterable[str]) -> bool:
         """Check if every node of `types` acts."""
         below = self.tree.below(types)

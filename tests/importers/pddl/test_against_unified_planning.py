@@ -102,7 +102,7 @@ def check_same_facts(problem: Any, state: Any, scene: PddlScene, graph: SceneGra
             ours = evaluate(form.condition(tuple(Id(it.name) for it in objects)), graph, {ACTING: agent})
             assert ours == state.get_value(fluent(*objects)).is_true(), (fluent.name, objects)
     theirs = all(state_holds(problem, state, goal) for goal in problem.goals)
-    assert evaluate(scene.goal, graph, {}) == theirs
+    assert evaluate(scene.domain.goal, graph, {}) == theirs
 
 
 def state_holds(problem: Any, state: Any, goal: Any) -> bool:

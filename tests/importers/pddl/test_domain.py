@@ -204,7 +204,7 @@ def test_a_problem_becomes_a_scene_with_a_robot_that_it_does_not_name() -> None:
         ("robot", "INSIDE", "hall"),
         ("red", "INSIDE", "hall"),
     }
-    assert scene.goal == c.HasState(c.Id("red"), "opened")
+    assert scene.domain.goal == c.HasState(c.Id("red"), "opened")
 
 
 def test_the_acting_variable_is_the_planners() -> None:
