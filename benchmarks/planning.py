@@ -34,7 +34,7 @@ from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 
 INSTRUCTION: Final = "Put the cup on the table."
-OVERHEAD_MS: Final = 5.0
+OVERHEAD_MS: Final = 1.5
 TEXT_MS: Final = 10.0
 GROWTH: Final = 1.2
 STEPS: Final = 200
@@ -60,9 +60,11 @@ class _TimedSimulator(Simulator):
 
     taken: float = 0.0
 
-    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[CommittedAction]:
+    def act(
+        self, text: str, *, expected_version: int | None = None, action_id: str | None = None
+    ) -> Iterator[CommittedAction]:
         began = perf_counter()
-        steps = list(super().act(text, expected_version=expected_version))
+        steps = list(super().act(text, expected_version=expected_version, action_id=action_id))
         self.taken += perf_counter() - began
         yield from steps
 

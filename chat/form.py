@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -58,6 +59,7 @@ def ask_for(
     )
 
 
+@lru_cache(maxsize=256)
 def schema_of(form: type[BaseModel]) -> dict[str, object]:
     """Return the JSON schema of a form in the subset that strict services accept: closed objects, all required.
 

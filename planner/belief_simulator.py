@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 from uuid import uuid4
 
-from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.delta import Delta, SetProperty, compose
+from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.history import Event, versions_in_effect
@@ -16,13 +18,15 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.simulator import INSERTED_MARK, CommittedAction, Simulator, history_text
-from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator, action_of, history_text
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.belief import world_of
 from scenecypher.planner.environment import Environment, SceneEnvironment, WorldMismatch
 from scenecypher.planner.perception.body import merge_body
-from scenecypher.planner.perception.merge import merge
+from scenecypher.planner.perception.merge import MergeResult, merge
 from scenecypher.planner.vocabularies.registry import vocabulary_named
+
+T = TypeVar("T")
 
 LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})
 """Actions that only observe their argument: the belief is updated by the observation, without effects."""
@@ -34,6 +38,8 @@ def can_look(vocabulary: str) -> bool:
     return bool(chosen.looking.revealing or LOOK_ACTIONS & {*chosen.operators})
 
 
+WORLD_ID_SUFFIX: Final = ":world"
+"""Suffix of the id of an action that was done in the world by a belief."""
 BELIEF_ID_SUFFIX: Final = ":belief"
 SEEN_SUFFIX: Final = ":seen"
 """Suffixes of the belief's events: each adds one to the id of the world's action."""
@@ -42,7 +48,8 @@ SEEN_SUFFIX: Final = ":seen"
 class BeliefSimulator(Simulator):
     """Simulator that acts in `world` first and then on the belief `scene`; the world may refuse what the belief allows.
 
-    World and belief are two commits; the second has the action's id with the suffix ``:belief``.
+    World and belief are two commits, each with the action's id and suffixes of its own. `past` is the scene in whose
+    history actions are looked for that the belief lacks.
     """
 
     def __init__(
@@ -51,74 +58,110 @@ class BeliefSimulator(Simulator):
         scene: SceneInfo,
         *,
         world: Environment,
+        past: SceneInfo | None = None,
         actor: str = "person",
         agent: str | None = None,
         fix: bool = False,
     ) -> None:
         super().__init__(store, scene, actor=actor, agent=agent, fix=fix)
-        self._world = world
-        self._known: SceneGraph | None = None
-        self._version = 0
+        self._world, self._past = world, past
         self._revealing = vocabulary_named(scene.vocabulary).looking.revealing
 
-    def belief(self) -> SceneGraph:
-        """Return the present belief: loaded once, then updated by the events since."""
-        if self._known is None:
-            snapshot = self._store.load(self.scene.name)
-            self._known, self._version = snapshot.graph, snapshot.info.version
-        since = self._store.history(self.scene, after=self._version)
-        if since:
-            self._known = apply(self._known, compose(event.delta for event in since))
-            self._version = since[-1].version
-        return self._known
+    def act(
+        self, text: str, *, expected_version: int | None = None, action_id: str | None = None
+    ) -> Iterator[CommittedAction]:
+        """Carry out an action as `Simulator.act` does, once the belief has all that was done by it in the world."""
+        self.complete()
+        yield from super().act(text, expected_version=expected_version, action_id=action_id)
 
-    def complete(self, log: Sequence[Event]) -> tuple[CommittedAction, ...]:
+    def belief(self) -> SceneGraph:
+        """Return the present belief."""
+        return self._read(lambda locked: SceneGraph.of(locked.part.nodes.values(), locked.part.relations))
+
+    def complete(self) -> tuple[CommittedAction, ...]:
         """Apply to the belief the actions that only the world has, after a program ended between the two commits.
 
-        `log` is the world's history. For an action that the belief does not allow, the belief is corrected by a look.
+        They are looked for once, in the history of `past`. For an action that the belief does not allow, the belief is
+        corrected by a look.
         """
-        ids = {event.action_id for event in self._store.history(self.scene)}
-        return tuple(step for event in self._missing_halves(log, ids) for step in self._complete_half(event))
+        past, self._past = self._past, None
+        missing = self._missing_halves(past) if past is not None else ()
+        return tuple(step for event in missing for step in self._complete_half(event))
 
-    def _missing_halves(self, log: Sequence[Event], ids: Collection[str]) -> Iterator[Event]:
-        """Yield this actor's actions in the world, not undone, since the last one that the belief has in full."""
-        held, since = versions_in_effect(log), self.scene.world_version or 0
-        own = [it for it in log if it.version > since and it.kind == "act" and it.actor == self._actor]
-        for event in reversed(own):
-            if self._is_complete(event, ids):
-                since = event.version
+    def _missing_halves(self, world: SceneInfo) -> list[Event]:
+        """Return this actor's actions by the belief, not undone, since the last one that the belief has in full."""
+        log: list[Event] = []
+        for event in self._store.latest(world):
+            if event.version <= (self.scene.world_version or 0) or (self._is_own(event) and self._is_complete(event)):
                 break
-        yield from (event for event in own if event.version > since and event.version in held)
+            log.append(event)
+        held = versions_in_effect(log[::-1])
+        return [event for event in reversed(log) if self._is_own(event) and event.version in held]
 
-    def _is_complete(self, event: Event, ids: Collection[str]) -> bool:
-        reveals = _parse_event(event)[0].name in self._revealing
-        return f"{event.action_id}{BELIEF_ID_SUFFIX}" in ids and (
-            not reveals or f"{event.action_id}{SEEN_SUFFIX}" in ids
-        )
+    def _is_own(self, event: Event) -> bool:
+        return event.kind == "act" and event.actor == self._actor and event.action_id.endswith(WORLD_ID_SUFFIX)
+
+    def _is_complete(self, event: Event) -> bool:
+        suffixes = [BELIEF_ID_SUFFIX, *([SEEN_SUFFIX] if action_of(event)[0].name in self._revealing else [])]
+        return all(self._store.event(self.scene, f"{event.action_id}{suffix}") for suffix in suffixes)
 
     def _complete_half(self, event: Event) -> Iterator[CommittedAction]:
-        call, because = _parse_event(event)
+        call, because = action_of(event)
         operator = self.operators[call.name]
         try:
             yield self._update_belief(operator, call, because, action_id=event.action_id)
-        except (ActionRefused, UnknownReference) as refusal:
-            self._correct_belief(call, refusal, event.action_id)
+        except RejectedError:
+            self._look_again(call, event.action_id)
 
     def look(self, of: str, *, action: str, action_id: str) -> CommittedAction:
         """Look at a node of the world and commit the change of the belief. Raises UnknownReference."""
-        belief = self.belief()
-        observation = self._world.observe(of, step=self._version + 1)
-        found = merge(belief, observation, vocabulary=self.scene.vocabulary)
-        done = self._store.commit(self.scene, found.delta, actor=self._actor, action=action, action_id=action_id)
-        return CommittedAction(action, done.version, found.delta, seen=tuple(map(str, found.findings)))
+        observation = self._world.observe(of, step=self._read(lambda locked: locked.version) + 1)
+        merged = partial(merge, observation=observation, vocabulary=self.scene.vocabulary)
+        return self._merge(merged, Intent(self._actor, action, action_id))
+
+    def _merge(self, merged: Callable[[GraphView], MergeResult], intent: Intent) -> CommittedAction:
+        """Commit what `merged` makes of the present belief."""
+        results: list[MergeResult] = []
+
+        def decide(locked: LockedPart) -> Delta:
+            results.append(merged(locked.part))
+            return results[-1].delta
+
+        done = self._store.edit(self.scene, decide, intent=intent)
+        self.scene = replace(self.scene, version=max(done.version, self.scene.version))
+        findings = () if done.repeated else results[-1].findings
+        return CommittedAction(intent.action, done.version, done.delta, seen=tuple(map(str, findings)))
+
+    def _read(self, read: Callable[[LockedPart], T]) -> T:
+        """Return what `read` makes of the present belief, which it must not keep: it changes in place."""
+        found: list[T] = []
+
+        def decide(locked: LockedPart) -> Delta:
+            found.append(read(locked))
+            raise _RolledBack
+
+        with suppress(_RolledBack):
+            self._store.edit(self.scene, decide, intent=Intent(self._actor, "", uuid4().hex))
+        return found[-1]
+
+    def _event_of(self, action_id: str) -> Event | None:
+        return self._store.event(self.scene, f"{action_id}{WORLD_ID_SUFFIX}{BELIEF_ID_SUFFIX}")
 
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         self._check(operator, call, expected=intent.expected_version)
+        action_id = f"{intent.action_id}{WORLD_ID_SUFFIX}"
         try:
-            self._world.execute(str(call), action_id=intent.action_id, because=because)
+            self._world.execute(str(call), action_id=action_id, because=because)
         except (ActionRefused, UnknownReference) as refusal:
-            raise self._correct_belief(call, refusal, intent.action_id) from refusal
-        return self._update_belief(operator, call, because, action_id=intent.action_id)
+            raise WorldMismatch(str(call), refusal.reasons, self._look_again(call, action_id)) from refusal
+        try:
+            return self._update_belief(operator, call, because, action_id=action_id)
+        except RejectedError:
+            if operator.name in LOOK_ACTIONS:
+                raise
+            # Somebody else has changed the belief meanwhile.
+            seen = self._look_again(call, action_id)
+            return CommittedAction(str(call), self.scene.version, Delta(), because, seen)
 
     def _update_belief(
         self, operator: Operator, call: ActionCall, because: str | None, *, action_id: str
@@ -157,15 +200,17 @@ class BeliefSimulator(Simulator):
             raise _RolledBack
 
         intent = Intent(self._actor, str(call), uuid4().hex, expected)
-        try:
+        with suppress(_RolledBack):
             self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
-        except _RolledBack:
-            return
 
-    def _correct_belief(self, call: ActionCall, refusal: RejectedError, action_id: str) -> WorldMismatch:
-        """Correct the belief after the world's refusal: the robot's own state, then the places involved, by looks."""
+    def _look_again(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
+        """Correct the belief after an action that it was wrong about; return the findings.
+
+        First the robot's own state is corrected, then the places involved, by looks.
+        """
         findings = [*self._correct_own_state(call, f"{action_id}:self")]
-        for number, of in enumerate(_places_to_look(self.belief(), call, self.scene.vocabulary)):
+        places = self._read(lambda locked: _places_to_look(locked.part, call, self.scene.vocabulary))
+        for number, of in enumerate(places):
             try:
                 look = self.look(
                     of, action=f"look at {of}, since {call} was not possible", action_id=f"{action_id}:{number}"
@@ -176,23 +221,23 @@ class BeliefSimulator(Simulator):
                 findings.append(f"{of} was not seen: {failure}")
                 continue
             findings += look.seen
-        return WorldMismatch(str(call), refusal.reasons, tuple(findings))
+        return tuple(findings)
 
     def _correct_own_state(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
         """Correct the belief about the robot itself, without a look; return the findings."""
-        belief = self.belief()
-        agent = self._agent or min(belief.by_kind.get("Agent", ()), default=None)
+        agent = self._agent or self._read(lambda locked: min(locked.part.by_kind.get("Agent", ()), default=None))
         body = None if agent is None else self._world.body(agent)
         if body is None:
             return ()
-        found = merge_body(belief, body, vocabulary=self.scene.vocabulary)
+        merged = partial(merge_body, body=body, vocabulary=self.scene.vocabulary)
+        found = self._read(lambda locked: merged(locked.part))
         if found.delta:
             action = f"notice what {agent} holds and where it is, since {call} was not possible"
-            self._store.commit(self.scene, found.delta, actor=self._actor, action=action, action_id=action_id)
+            return self._merge(merged, Intent(self._actor, action, action_id)).seen
         return tuple(map(str, found.findings))
 
 
-def _places_to_look(belief: SceneGraph, call: ActionCall, vocabulary: str) -> tuple[str, ...]:
+def _places_to_look(belief: GraphView, call: ActionCall, vocabulary: str) -> tuple[str, ...]:
     """Return the nodes worth a look: each argument, and what it is believed to be in or on.
 
     Rooms are left out, since a look at one shows little; in a grid a room shows everything, so there its doors are
@@ -207,12 +252,6 @@ def _places_to_look(belief: SceneGraph, call: ActionCall, vocabulary: str) -> tu
     return tuple(dict.fromkeys(it for it in near if it not in rooms))
 
 
-def _parse_event(event: Event) -> tuple[ActionCall, str | None]:
-    """Return the action of an event, and the reason if a correction inserted it."""
-    action, inserted, because = event.action.partition(INSERTED_MARK)
-    return parse_action(action), because.removesuffix("]") if inserted else None
-
-
 class _RolledBack(Exception):
     """Raised to roll a check back when the precondition holds; never leaves this module."""
 
@@ -224,5 +263,6 @@ def simulator_of(store: SceneStore, scene: SceneInfo, *, agent: str | None = Non
     """
     if scene.role != "belief":
         return Simulator(store, scene, agent=agent, fix=fix)
-    world = SceneEnvironment(store, world_of(store, scene), actor="person", agent=agent)
-    return BeliefSimulator(store, scene, world=world, agent=agent, fix=fix)
+    past = world_of(store, scene)
+    world = SceneEnvironment(store, past, actor="person", agent=agent)
+    return BeliefSimulator(store, scene, world=world, past=past, agent=agent, fix=fix)

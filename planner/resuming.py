@@ -83,8 +83,7 @@ def complete_belief(setting: SessionSetting) -> tuple[CommittedAction, ...]:
     if belief is None:
         return ()
     world = setting.world or SceneEnvironment(store, setting.scene, actor=setting.name)
-    robot = BeliefSimulator(store, belief, world=world, actor=setting.name)
-    return robot.complete(store.history(setting.scene))
+    return BeliefSimulator(store, belief, world=world, past=setting.scene, actor=setting.name).complete()
 
 
 @dataclass(frozen=True, slots=True)

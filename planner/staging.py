@@ -139,7 +139,8 @@ def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
     if not acts_on_belief(setting, recipe):
         return Simulator(store, scene, actor=actor, fix=fix)
     world = setting.world or SceneEnvironment(store, scene, actor=actor)
-    return BeliefSimulator(store, find_or_create_belief(store, scene), world=world, actor=actor, fix=fix)
+    belief = find_or_create_belief(store, scene)
+    return BeliefSimulator(store, belief, world=world, past=scene, actor=actor, fix=fix)
 
 
 def _engine_timeout_s(watch: Stopwatch) -> float:

@@ -4,6 +4,7 @@
     ├── InputError         the user fixes a file, a name or a setting      exit code 2
     │   ├── DocumentError      a scene file: file, place, cause
     │   ├── SceneNotFound      no such scene, with the nearest names
+    │   ├── NothingToUndo      no action is in effect                  exit code 1
     │   └── NothingToRedo      the latest change is no undo            exit code 1
     ├── RejectedError      the model (or person) who wrote it tries again  exit code 1
     │   ├── QueryRefused       the gate's verdict: code, piece, hint
@@ -66,6 +67,12 @@ class SceneNotFound(InputError):
     def __init__(self, name: str, known: Sequence[str] = ()) -> None:
         super().__init__(f"no scene named {name!r}{did_you_mean(name, known)}; `scenecypher scenes list` shows all")
         self.name = name
+
+
+class NothingToUndo(InputError):
+    """A scene has no action in effect, or not of the given version; nothing was committed."""
+
+    exit_code = 1
 
 
 class NothingToRedo(InputError):

@@ -183,16 +183,24 @@ class Home:
     # --- acting
 
     def act(
-        self, action: str, *, agent: str | None = None, fix: bool = False, expected_version: int | None = None
+        self,
+        action: str,
+        *,
+        agent: str | None = None,
+        fix: bool = False,
+        expected_version: int | None = None,
+        action_id: str | None = None,
     ) -> tuple[CommittedAction, ...]:
         """Carry out an action such as ``grab(cup_2004)``; each step is one transaction, the requested one last.
 
-        `fix` first does, by rule, what the action needs. `agent` is who acts, by default the first agent. Raises
-        ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer at
-        `expected_version`; nothing of the refused action is committed.
+        `fix` first does, by rule, what the action needs. `agent` is who acts, by default the first agent. With an
+        `action_id` the call is safe to repeat: an action of that id that is done already is returned, not done again.
+
+        Raises ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer
+        at `expected_version`; nothing of the refused action is committed. Raises CommitUnknown if the answer was lost.
         """
         simulator = simulator_of(self._services.store, self.info, agent=agent, fix=fix)
-        return tuple(simulator.act(action, expected_version=expected_version))
+        return tuple(simulator.act(action, expected_version=expected_version, action_id=action_id))
 
     def history(self, *, after: int = 0) -> list[Event]:
         """Return the events with a version above `after`, oldest first."""
@@ -201,12 +209,12 @@ class Home:
     def undo(self, *, version: int | None = None, to: int | None = None) -> Committed:
         """Undo the latest action that still holds, the one of `version`, or everything after version `to`.
 
-        Raises InputError if there is none, ConflictError if its effects no longer hold.
+        Raises NothingToUndo, ConflictError if its effects no longer hold, InputError for a version there is not.
         """
         return self._services.store.undo(self.info, version=version, to=to)
 
     def redo(self) -> Committed:
-        """Take the latest undo back. Raises InputError if there is none."""
+        """Take the latest undo back. Raises NothingToRedo."""
         return self._services.store.redo(self.info)
 
     # --- planning

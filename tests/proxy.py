@@ -50,6 +50,11 @@ class Proxy:
         with self._lock:
             self._to_lose += [what] * times
 
+    def refuse(self) -> None:
+        """Accept no further connections."""
+        _hang_up(self._listening)
+        self._listening.close()
+
     def __enter__(self) -> Self:
         self._start(self._accept)
         return self

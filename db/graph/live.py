@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Mapping
 from typing import TypeVar
 
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, edited_nodes
@@ -45,9 +46,12 @@ class LiveGraph:
         """Return the ids from which one or more relations of `types` (or any) lead to `target`."""
         return closure(target, lambda node_id: self.sources(node_id, *types))
 
-    def apply(self, delta: Delta) -> None:
-        """Change the graph in place. Raises ConflictError, with nothing changed, if it is not as the Delta says."""
-        for node_id, node in edited_nodes(self, delta).items():
+    def apply(self, delta: Delta, edits: Mapping[str, Node | None] | None = None) -> None:
+        """Change the graph in place. Raises ConflictError, with nothing changed, if it is not as the Delta says.
+
+        `edits` is what `edited_nodes` returns, if it was called for this graph and Delta.
+        """
+        for node_id, node in (edited_nodes(self, delta) if edits is None else edits).items():
             self._put(node_id, node)
         for change in delta.changes:
             match change:

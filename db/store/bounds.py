@@ -18,7 +18,7 @@ from scenecypher.db.graph.delta import (
     SetProperty,
     value_of,
 )
-from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, SceneGraph
 
 Measure: TypeAlias = Literal["nodes", "relations", "out", "in", "text", "items"]
 """Nodes by kind, relations by type, the most that leave or reach one node by type, and by property the longest text
@@ -44,6 +44,33 @@ class Bounds:
 
 UNKNOWN: Final = Bounds()
 """No bounds are known."""
+
+
+class TrackedBounds:
+    """The bounds stored with a scene that is kept in memory, for finding which of them a Delta raises.
+
+    What is known of a bound is never above what is stored, so that no raise is overlooked, and never below what the
+    scene has, so that no stored bound is lowered too far.
+    """
+
+    def __init__(self, graph: GraphView, stored: Bounds) -> None:
+        self._known = stored.properties()
+        kinds = {f"{PREFIX}nodes_{kind}": len(ids) for kind, ids in graph.by_kind.items()}
+        self._members = Counter({**kinds, **Counter(f"{PREFIX}relations_{it.type}" for it in graph.relations)})
+
+    def raised_by(self, graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> dict[str, int]:
+        """Return the bounds that `delta` raises, as properties of the Scene node; `graph` is before it."""
+        counts = {name: self._members[name] + number for name, number in counts_after(delta)}
+        found = {**counts, **degrees_after(graph, delta), **lengths_after(delta, edits).properties()}
+        return {name: number for name, number in found.items() if number > self._known.get(name, 0)}
+
+    def follow(self, delta: Delta, raised: Mapping[str, int], *, is_ours: bool) -> None:
+        """Follow a commit that `raised` bounds; others' commits may also lower counts, where they hold the lock."""
+        for name, number in counts_after(delta):
+            self._members[name] += number
+            if not is_ours and name in self._known:
+                self._known[name] += min(number, 0)
+        self._known.update(raised)
 
 
 def bounds_of(graph: SceneGraph) -> Bounds:
@@ -126,6 +153,23 @@ def counts_after(delta: Delta) -> list[tuple[str, int]]:
             case _:
                 continue
     return [(name, number) for name, number in sorted(found.items()) if number]
+
+
+def degrees_after(graph: GraphView, delta: Delta) -> dict[str, int]:
+    """Return the largest degrees of nodes that a Delta relates to more nodes, as properties of the Scene node."""
+    more: Counter[tuple[str, str, str]] = Counter()
+    for change in delta.changes:
+        if isinstance(change, AddRelation | RemoveRelation):
+            relation, number = change.relation, 1 if isinstance(change, AddRelation) else -1
+            more["out", relation.type, relation.source] += number
+            more["in", relation.type, relation.target] += number
+    found: dict[str, int] = {}
+    for (measure, type_, node_id), number in more.items():
+        if number > 0:
+            around = (graph.outgoing if measure == "out" else graph.incoming).get(node_id, ())
+            degree, name = number + sum(it.type == type_ for it in around), f"{PREFIX}{measure}_{type_}"
+            found[name] = max(degree, found.get(name, 0))
+    return found
 
 
 def lengths_after(delta: Delta, after: Mapping[str, Node | None]) -> Bounds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final, LiteralString, assert_never
 
@@ -93,7 +93,9 @@ CALL (s) { UNWIND $add_relations AS row
   CREATE (a)-[:$(row[1])]->(b) RETURN count(*) AS add_relations }
 """,
 }
-# After the changes: the scene's bounds, raised by what grows them. Only degrees have to be counted.
+# After the changes: the scene's bounds, raised by what grows them. Only degrees have to be counted. Where the whole
+# scene is in memory (`TrackedBounds`), SET_BOUNDS does it, and only if a bound grows.
+SET_BOUNDS: Final[LiteralString] = "SET s += $raised\n"
 RAISE_BOUNDS: Final[LiteralString] = """
 CALL (s) { UNWIND $bounds AS row
   WITH s, row[0] AS name, coalesce(s[row[0]], 0) + row[1] AS number, row[2] AS least
@@ -163,12 +165,18 @@ class Committed:
 class WritePlan:
     """The Cypher that writes a Delta to a scene `s` in one statement, and its parameters.
 
-    `groups` are the non-empty groups of changes; each returns the number of its rows that matched.
+    `groups` are the non-empty groups of changes; each returns the number of its rows that matched. `edits` are the
+    changed nodes as they are after it. The clauses `raising` raise the scene's bounds.
     """
 
     groups: tuple[str, ...]
-    parameters: dict[str, Any]
-    is_bounded: bool = False
+    parameters: Mapping[str, Any]
+    edits: Mapping[str, Node | None] = field(default_factory=dict)
+    raising: LiteralString = ""
+
+    def with_bounds(self, raising: LiteralString, **parameters: object) -> WritePlan:
+        """Return the plan with clauses that raise the scene's bounds, and their parameters."""
+        return replace(self, raising=raising, parameters={**self.parameters, **parameters})
 
     @property
     def body(self) -> LiteralString:
@@ -176,10 +184,7 @@ class WritePlan:
         text: LiteralString = ""
         for name in self.groups:
             text += WRITE_PARTS[name]
-        if self.is_bounded:
-            text += RAISE_BOUNDS
-            text += RAISE_DEGREES if "add_relations" in self.groups else ""
-        return text + WRITE_EVENT
+        return text + self.raising + WRITE_EVENT
 
     @property
     def end(self) -> LiteralString:
@@ -243,7 +248,10 @@ def write_delta(
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
     plan = plan_write(scene, locked.part, delta, intent=intent, text=text)
-    record = tx.run(WRITE_HEAD + plan.body + plan.end, plan.parameters).single(strict=True)
+    if scene.bounds:
+        raising: LiteralString = RAISE_BOUNDS + (RAISE_DEGREES if "add_relations" in plan.groups else "")
+        plan = plan.with_bounds(raising, bounds=raised(delta, plan.edits, scene.bounds))
+    record = tx.run(WRITE_HEAD + plan.body + plan.end, dict(plan.parameters)).single(strict=True)
     for name in plan.groups:
         if record[name] != len(plan.parameters[name]):
             msg = f"{name.replace('_', ' ')}: {record[name]} of {len(plan.parameters[name])} fit; load the scene again"
@@ -270,9 +278,7 @@ def plan_write(
         "delta": text,
         "hash": delta_hash(text),
     }
-    if scene.bounds:
-        parameters["bounds"] = raised(delta, after, scene.bounds)
-    return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters, scene.bounds is not None)
+    return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters, after)
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:

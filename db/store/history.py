@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, LiteralString
+from itertools import takewhile
+from typing import Any, Final, LiteralString
 
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import Delta, compose, invert
 from scenecypher.db.graph.document import delta_from_json
-from scenecypher.errors import InputError, NothingToRedo
+from scenecypher.errors import InputError, NothingToRedo, NothingToUndo
 
 EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.version
 """
+# In the order of the index, so that the server reads no more than is asked for.
+LATEST_EVENTS: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE e.version <= $last RETURN e
+ORDER BY e.scene DESC, e.version DESC LIMIT $limit
+"""
+EVENT_OF_ACTION: Final[LiteralString] = "MATCH (e:Event {scene: $key, action_id: $action_id}) RETURN e"
+LARGEST_VERSION: Final = 2**63 - 1
+FIRST_PAGE: Final = 10
+"""Events that are read first, newest first; each further page has twice as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,55 +56,62 @@ class Revert:
 
 def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
     """Return the events of a scene with a version above `after`, oldest first."""
-    return [
-        Event(
-            version=e["version"],
-            at=e["at"].to_native(),
-            actor=e["actor"],
-            action=e["action"],
-            action_id=e["action_id"],
-            kind=e["kind"],
-            undoes=tuple(e["undoes"]),
-            delta=delta_from_json(e["delta"]),
-        )
-        for e in (record["e"] for record in tx.run(EVENTS, key=key, after=after))
-    ]
+    return [_event_of(record["e"]) for record in tx.run(EVENTS, key=key, after=after)]
+
+
+def latest_events(tx: ManagedTransaction, key: str, *, last: int, limit: int) -> list[Event]:
+    """Return the latest events with a version up to `last`, newest first."""
+    return [_event_of(record["e"]) for record in tx.run(LATEST_EVENTS, key=key, last=last, limit=limit)]
+
+
+def event_of_action(tx: ManagedTransaction, key: str, action_id: str) -> Event | None:
+    """Return the event of an action, None if it was not committed."""
+    record = tx.run(EVENT_OF_ACTION, key=key, action_id=action_id).single()
+    return _event_of(record["e"]) if record else None
 
 
 def versions_in_effect(log: Sequence[Event]) -> frozenset[int]:
     """Return the versions that are in effect: not reverted by an event that is itself in effect."""
+    return frozenset(event.version for event in in_effect(reversed(log)))
+
+
+def in_effect(latest: Iterable[Event]) -> Iterator[Event]:
+    """Yield the events in effect, given newest first: what reverts an event is younger."""
     taken: set[int] = set()
-    held: set[int] = set()
-    for event in reversed(log):
+    for event in latest:
         if event.version not in taken:
-            held.add(event.version)
             taken.update(event.undoes)
-    return frozenset(held)
+            yield event
 
 
-def plan_undo(log: Sequence[Event], *, version: int | None = None, to: int | None = None) -> Revert:
+def plan_undo(latest: Iterable[Event], *, version: int | None = None, to: int | None = None) -> Revert:
     """Plan the undo of the latest action in effect, of the one of `version`, or of all after version `to`.
 
-    Raises InputError if there is nothing to undo.
+    `latest` are the events, newest first; no more are taken than needed. Raises NothingToUndo.
     """
     if to is not None:
-        return _plan_undo_to(log, to)
-    held = versions_in_effect(log)
-    for event in reversed(log):
-        if event.kind == "act" and event.version in held and version in {None, event.version}:
+        return _plan_undo_to(latest, to)
+    for event in in_effect(latest):
+        if version is not None and event.version < version:
+            break
+        if event.kind == "act" and version in {None, event.version}:
             return Revert(invert(event.delta), (event.version,), f"undo {event.version}: {event.action}")
     msg = "nothing to undo" if version is None else f"version {version} is no action that still holds"
-    raise InputError(msg + "; `scenecypher history` shows what there is")
+    raise NothingToUndo(msg + "; `scenecypher history` shows what there is")
 
 
-def plan_redo(log: Sequence[Event]) -> Revert:
-    """Plan the undo of the latest undo. Raises NothingToRedo if an action has followed it, or there is none."""
-    held = versions_in_effect(log)
-    for event in reversed(log):
+def plan_redo(latest: Iterable[Event]) -> Revert:
+    """Plan the undo of the latest undo; `latest` are the events, newest first.
+
+    Raises NothingToRedo if an action has followed it, or there is none.
+    """
+    for event in in_effect(latest):
         if event.kind == "act":
             break
-        if event.kind == "undo" and event.version in held:
-            return Revert(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
+        if event.kind == "undo":
+            first, last = min(event.undoes), max(event.undoes)
+            what = str(first) if first == last else f"{first} to {last}"
+            return Revert(invert(event.delta), (event.version,), f"redo {what}")
     msg = "nothing to redo: the latest change is no undo; `scenecypher history` shows what there is"
     raise NothingToRedo(msg)
 
@@ -104,10 +121,25 @@ def inverse_of(log: Iterable[Event]) -> Delta:
     return invert(compose(event.delta for event in log))
 
 
-def _plan_undo_to(log: Sequence[Event], to: int) -> Revert:
-    newest = log[-1].version if log else 0
-    if not 0 <= to < newest:
+def _plan_undo_to(latest: Iterable[Event], to: int) -> Revert:
+    events = iter(latest)
+    last = next(events, None)
+    newest = last.version if last else 0
+    if last is None or not 0 <= to < newest:
         msg = f"can't undo to version {to}: the scene has versions 0 to {newest}, and is at {newest}"
         raise InputError(msg)
-    later = [event for event in log if event.version > to]
+    later = [last, *takewhile(lambda event: event.version > to, events)][::-1]
     return Revert(inverse_of(later), tuple(event.version for event in later), f"undo to version {to}")
+
+
+def _event_of(stored: Mapping[str, Any]) -> Event:
+    return Event(
+        version=stored["version"],
+        at=stored["at"].to_native(),
+        actor=stored["actor"],
+        action=stored["action"],
+        action_id=stored["action_id"],
+        kind=stored["kind"],
+        undoes=tuple(stored["undoes"]),
+        delta=delta_from_json(stored["delta"]),
+    )

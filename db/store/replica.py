@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
+from scenecypher.db.graph.delta import Delta, edited_nodes
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
-from scenecypher.db.store.commit import Committed, Decide, Intent, LockedPart, WritePlan, plan_write
+from scenecypher.db.graph.scene import Node
+from scenecypher.db.store.bounds import TrackedBounds
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import SET_BOUNDS, Committed, Decide, Intent, LockedPart, WritePlan, plan_write
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import Snapshot, load_generation
 from scenecypher.errors import ConflictError, QueryFailed, SceneReplaced
@@ -42,9 +46,14 @@ class Replica:
     round trip, never a wrong commit.
     """
 
+    scene: SceneInfo
+    version: int
+    graph: LiveGraph
+    _bounds: TrackedBounds | None
+
     def __init__(self, database: Database, snapshot: Snapshot) -> None:
         self._database = database
-        self.scene, self.version, self.graph = snapshot.info, snapshot.info.version, LiveGraph(snapshot.graph)
+        self._load(snapshot)
 
     def __len__(self) -> int:
         """Return the number of nodes and relations."""
@@ -64,6 +73,9 @@ class Replica:
         """
         delta = decide(self.locked(agent))
         plan = plan_write(self.scene, self.graph, delta, intent=intent)
+        raised = self._raised_by(delta, plan.edits)
+        if raised:
+            plan = plan.with_bounds(SET_BOUNDS, raised=raised)
         try:
             given = {**plan.parameters, "read_at": self.version}
             written = self._database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s)
@@ -73,7 +85,9 @@ class Replica:
             return None
         if written is None:
             return None
-        self.graph.apply(delta)
+        if self._bounds:
+            self._bounds.follow(delta, raised, is_ours=True)
+        self.graph.apply(delta, plan.edits)
         self.version = written["version"]
         return Committed(self.version, delta)
 
@@ -92,20 +106,36 @@ class Replica:
             return
         try:
             for version, delta in record["events"]:
-                self.graph.apply(delta_from_json(delta))
-                self.version = version
+                self._apply(version, delta_from_json(delta))
         except ConflictError:
             self._reload()
+
+    def _reload(self) -> None:
+        """Load the scene again. Raises SceneReplaced if it has other actions now: none is decided by the former."""
+        snapshot = load_generation(self._database, self.scene)
+        if snapshot.info.vocabulary != self.scene.vocabulary:
+            raise SceneReplaced(self.scene.name)
+        self._load(snapshot)
 
     def follow(self, done: Committed) -> None:
         """Apply a commit that was made without this replica, if it leads to the next version."""
         if done.version == self.version + 1 and not done.repeated:
-            self.graph.apply(done.delta)
-            self.version = done.version
+            self._apply(done.version, done.delta)
 
-    def _reload(self) -> None:
-        snapshot = load_generation(self._database, self.scene)
-        self.version, self.graph = snapshot.info.version, LiveGraph(snapshot.graph)
+    def _apply(self, version: int, delta: Delta) -> None:
+        """Apply a commit of others."""
+        edits = edited_nodes(self.graph, delta)
+        if self._bounds:
+            self._bounds.follow(delta, self._raised_by(delta, edits), is_ours=False)
+        self.graph.apply(delta, edits)
+        self.version = version
+
+    def _raised_by(self, delta: Delta, edits: Mapping[str, Node | None]) -> dict[str, int]:
+        return self._bounds.raised_by(self.graph, delta, edits) if self._bounds else {}
+
+    def _load(self, snapshot: Snapshot) -> None:
+        self.scene, self.version, self.graph = snapshot.info, snapshot.info.version, LiveGraph(snapshot.graph)
+        self._bounds = TrackedBounds(self.graph, snapshot.info.bounds) if snapshot.info.bounds else None
 
 
 def guarded_write(plan: WritePlan) -> LiteralString:

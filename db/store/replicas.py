@@ -10,7 +10,6 @@ from typing import Final
 from cachetools import LRUCache
 
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Committed
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.replica import Replica
@@ -19,8 +18,8 @@ MAX_MEMBERS: Final = 50_000
 """Nodes and relations of the largest scene that is kept: loading that many took 0.75 s and 10 MiB."""
 TOTAL_MEMBERS: Final = 300_000
 """Nodes and relations of all scenes that are kept."""
-ACTIONS_BEFORE_LOADING: Final = 2
-"""Actions in a scene before it is loaded: loading a home (300 nodes, 5,700 relations) took 0.13 s, an action 7 ms."""
+COMMITS_BEFORE_LOADING: Final = 2
+"""Commits in a scene before it is loaded: loading a home (300 nodes, 5,700 relations) took 0.13 s, an action 7 ms."""
 SCENES_COUNTED: Final = 10_000
 
 
@@ -29,19 +28,20 @@ class Replicas:
 
     def __init__(self, database: Database) -> None:
         self._database, self._lock = database, Lock()
-        self._kept: LRUCache[str, Replica] = LRUCache(TOTAL_MEMBERS, getsizeof=len)
-        self._actions: LRUCache[str, int] = LRUCache(SCENES_COUNTED)
+        self._kept: LRUCache[str, Replica] = LRUCache(TOTAL_MEMBERS, getsizeof=_size)
+        self._commits: LRUCache[str, int] = LRUCache(SCENES_COUNTED)
         self._in_use: set[str] = set()
 
     @contextmanager
-    def of(self, scene: SceneInfo) -> Iterator[Replica | None]:
-        """Yield the scene's replica for an action.
+    def of(self, scene: SceneInfo, *, at_once: bool = False) -> Iterator[Replica | None]:
+        """Yield the scene's replica for a commit.
 
-        None for the first actions in a scene, if the scene is too large, or if another thread uses the replica.
+        None for the first commits in a scene or if the scene is too large, unless `at_once`, or if another thread uses
+        the replica.
 
         Raises SceneReplaced, ServiceError.
         """
-        if not self._is_wanted(scene):
+        if not self._is_wanted(scene, at_once=at_once):
             yield None
             return
         try:
@@ -50,19 +50,12 @@ class Replicas:
             with self._lock:
                 self._in_use.discard(scene.key)
 
-    def follow(self, scene: SceneInfo, done: Committed) -> None:
-        """Apply a commit of this process to the replica, unless a thread uses it; that thread catches up by itself."""
-        with self._lock:
-            replica = self._kept.get(scene.key)
-            if replica is not None and scene.key not in self._in_use:
-                replica.follow(done)
-
-    def _is_wanted(self, scene: SceneInfo) -> bool:
-        if scene.nodes + scene.relations > MAX_MEMBERS:
+    def _is_wanted(self, scene: SceneInfo, *, at_once: bool) -> bool:
+        if scene.nodes + scene.relations > MAX_MEMBERS and not at_once:
             return False
         with self._lock:
-            self._actions[scene.key] = actions = self._actions.get(scene.key, 0) + 1
-            if actions <= ACTIONS_BEFORE_LOADING or scene.key in self._in_use:
+            self._commits[scene.key] = commits = self._commits.get(scene.key, 0) + 1
+            if (commits <= COMMITS_BEFORE_LOADING and not at_once) or scene.key in self._in_use:
                 return False
             self._in_use.add(scene.key)
             return True
@@ -73,6 +66,10 @@ class Replicas:
         if kept is None:
             kept = Replica(self._database, load_generation(self._database, scene))
             with self._lock:
-                if len(kept) <= TOTAL_MEMBERS:
-                    self._kept[scene.key] = kept
+                self._kept[scene.key] = kept
         return kept
+
+
+def _size(replica: Replica) -> int:
+    """Return a replica's part of TOTAL_MEMBERS; a scene that is read whole, however large, is kept alone."""
+    return min(len(replica), TOTAL_MEMBERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store import catalog, history, lease, load, publish
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
 from scenecypher.db.store.commit import (
+    READ_NAMED,
     AlreadyCommitted,
     Committed,
     Decide,
@@ -36,7 +38,15 @@ from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.vocabulary import base_name, with_own_actions
-from scenecypher.errors import ConflictError, InputError, QueryTimeout, RejectedError, ServiceError
+from scenecypher.errors import (
+    ConflictError,
+    DatabaseUnavailable,
+    InputError,
+    QueryTimeout,
+    RejectedError,
+    SceneReplaced,
+    ServiceError,
+)
 
 CHANGES_PER_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
@@ -212,14 +222,30 @@ class SceneStore:
     def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
         """Let `decide` make the Delta of an action, and commit it at the version that it was decided at.
 
-        From the third action in a scene on, the scene is kept in memory (`replicas.py`): the action is decided there
-        and is one statement. Otherwise, or if the replica refuses the action, other writers come first or a connection
-        breaks, the footprint is read under the scene's lock, and the action is decided and written in the same
-        transaction. An error of `decide` then, such as ActionRefused, commits nothing.
+        An error of `decide`, such as ActionRefused, commits nothing.
         """
-        with self._replicas.of(scene) as replica:
-            done = self._act_on_replica(replica, footprint, decide, intent=intent) if replica is not None else None
-            return done or self._act_under_lock(scene, footprint, decide, intent=intent, replica=replica)
+        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
+
+        def work(tx: ManagedTransaction) -> Committed:
+            record = tx.run(footprint.plan.lock_statement, parameters).single()
+            locked = read_locked(record, scene, intent, None)
+            return write_delta(tx, scene, locked, decide(locked), intent=intent)
+
+        return self._change(scene, decide, work, agent=footprint.agent, intent=intent)
+
+    def edit(self, scene: SceneInfo, decide: Decide, *, intent: Intent) -> Committed:
+        """Let `decide` make a Delta from the whole scene, and commit it at the version that it was decided at.
+
+        The scene is loaded for it at the first call. An error of `decide` commits nothing.
+        """
+        parameters = {"key": scene.key, "action_id": intent.action_id, "ids": [], "pairs": []}
+
+        def work(tx: ManagedTransaction) -> Committed:
+            locked = read_locked(tx.run(READ_NAMED, parameters).single(), scene, intent, None)
+            whole = replace(locked, part=SceneGraph.of(*load.members(tx, scene.key)))
+            return write_delta(tx, scene, whole, decide(whole), intent=intent)
+
+        return self._change(scene, decide, work, agent=None, intent=intent, is_whole=True)
 
     # --- history
 
@@ -229,19 +255,35 @@ class SceneStore:
             lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=HISTORY_TIMEOUT_S
         )
 
+    def latest(self, scene: SceneInfo) -> Iterator[Event]:
+        """Yield the events, newest first, read by pages as they are asked for."""
+        last, size = history.LARGEST_VERSION, history.FIRST_PAGE
+        while last > 0:
+            page = self.database.read(
+                partial(history.latest_events, key=scene.key, last=last, limit=size), timeout_s=HISTORY_TIMEOUT_S
+            )
+            yield from page
+            last, size = page[-1].version - 1 if len(page) == size else 0, 2 * size
+
+    def event(self, scene: SceneInfo, action_id: str) -> Event | None:
+        """Return the event of an action, None if it was not committed."""
+        return self.database.read(
+            partial(history.event_of_action, key=scene.key, action_id=action_id), timeout_s=HISTORY_TIMEOUT_S
+        )
+
     def undo(
         self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
     ) -> Committed:
         """Revert the latest action in effect, the one of `version`, or all after version `to`.
 
-        Raises InputError if there is none, ConflictError if its after-values no longer hold.
+        Raises NothingToUndo, ConflictError if its after-values no longer hold, InputError for a version there is not.
         """
-        revert = history.plan_undo(self.history(scene), version=version, to=to)
+        revert = history.plan_undo(self.latest(scene), version=version, to=to)
         return self._commit_revert(scene, revert, kind="undo", actor=actor)
 
     def redo(self, scene: SceneInfo, *, actor: str = "person") -> Committed:
-        """Revert the latest undo. Raises InputError if there is none."""
-        return self._commit_revert(scene, history.plan_redo(self.history(scene)), kind="redo", actor=actor)
+        """Revert the latest undo. Raises NothingToRedo."""
+        return self._commit_revert(scene, history.plan_redo(self.latest(scene)), kind="redo", actor=actor)
 
     def as_of(self, name: str, version: int) -> SceneGraph:
         """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""
@@ -305,42 +347,59 @@ class SceneStore:
         return self._commit(scene, revert.delta, intent=intent)
 
     def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-        done = self._write(lambda tx: commit_delta(tx, scene, delta, intent=intent))
-        self._replicas.follow(scene, done)
-        return done
+        return self._change(
+            scene, lambda _: delta, lambda tx: commit_delta(tx, scene, delta, intent=intent), agent=None, intent=intent
+        )
 
-    def _act_under_lock(
-        self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent, replica: Replica | None
+    def _change(
+        self,
+        scene: SceneInfo,
+        decide: Decide,
+        work: Callable[[ManagedTransaction], Committed],
+        *,
+        agent: str | None,
+        intent: Intent,
+        is_whole: bool = False,
     ) -> Committed:
-        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
+        """Commit a change: on the scene's replica, if the store has one, otherwise by `work` under the lock.
 
-        def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(footprint.plan.lock_statement, parameters).single()
-            locked = read_locked(record, scene, intent, None)
-            return write_delta(tx, scene, locked, decide(locked), intent=intent)
+        From the third commit in a scene on, or at once if the whole scene is needed, the scene is kept in memory
+        (`replicas.py`): the change is decided there and is one statement. If the replica refuses the change, other
+        writers come first or a connection breaks, it is decided and written by `work`, which the action id makes safe.
+        Raises CommitUnknown if neither gave an answer.
+        """
+        with self._replicas.of(scene, at_once=is_whole) as replica:
+            unanswered: ServiceError | None = None
+            try:
+                done = self._on_replica(replica, decide, agent=agent, intent=intent) if replica is not None else None
+            except ServiceError as error:
+                if not error.retryable or isinstance(error, QueryTimeout | SceneReplaced):
+                    raise
+                done, unanswered = None, error
+            if done is not None:
+                return done
+            try:
+                done = self._write(work)
+            except DatabaseUnavailable as error:
+                if unanswered is None:
+                    raise
+                msg = f"{error}; ask again, the work may be done or not"
+                raise CommitUnknown(msg, retryable=True) from unanswered
+            if replica is not None:
+                replica.follow(done)
+            return done
 
-        done = self._write(work)
-        if replica is not None:
-            replica.follow(done)
-        return done
-
-    def _act_on_replica(
-        self, replica: Replica, footprint: Footprint, decide: Decide, *, intent: Intent
-    ) -> Committed | None:
-        """Return the commit; None if the action must be decided under the lock, which the action id makes safe."""
+    def _on_replica(self, replica: Replica, decide: Decide, *, agent: str | None, intent: Intent) -> Committed | None:
+        """Return the commit; None if the change must be decided under the lock."""
         for _ in range(REPLICA_TRIES):
             if intent.expected_version not in {None, replica.version}:
                 return None
             try:
-                done = replica.commit(decide, agent=footprint.agent, intent=intent, timeout_s=self._commit_timeout_s)
+                done = replica.commit(decide, agent=agent, intent=intent, timeout_s=self._commit_timeout_s)
                 if done is not None:
                     return done
                 replica.catch_up(timeout_s=self._commit_timeout_s)
             except (RejectedError, ConstraintViolated):
-                return None
-            except ServiceError as error:
-                if not error.retryable or isinstance(error, QueryTimeout):
-                    raise
                 return None
         return None
 

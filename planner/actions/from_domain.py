@@ -26,7 +26,10 @@ from scenecypher.planner.actions.operator import (
 
 VARIABLES: Final = frozenset({"x", "y", "source", "target", "agent", "var"})
 """Fields of conditions that hold a variable."""
-IN_HAND: Final = Choose("in_hand", (c.HeldBy("in_hand", AGENT),))
+IN_HAND: Final = Choose(
+    "in_hand", (c.And((c.HeldBy("in_hand", AGENT), c.Not(c.PropertyEquals("in_hand", "name", "")))),)
+)
+"""What the agent holds; no name is empty, and asking for it makes the name known to the message."""
 
 
 def operators_of_domain(domain: Domain) -> dict[str, Operator]:
@@ -105,12 +108,18 @@ class _Wanted:
 
 def _repair(condition: c.Condition, domain: Domain) -> Repair | None:
     """Return the first action of the domain with the effect that `condition` asks for; None for no single fact."""
+    found = _achiever(condition, domain)
+    return _repair_by(*found, domain) if found else None
+
+
+def _achiever(condition: c.Condition, domain: Domain) -> tuple[DomainAction, dict[str, str]] | None:
+    """Return the first action that makes a fact hold, and the condition's variables by the action's."""
     wanted = _wanted(condition)
     for action in domain.actions if wanted else ():
         for effect in action.effects:
             bound = _unified(effect, wanted) if wanted else None
             if bound is not None:
-                return _repair_by(action, bound)
+                return action, bound
     return None
 
 
@@ -142,8 +151,11 @@ def _unified(effect: ActionEffect, wanted: _Wanted) -> dict[str, str] | None:
     return bound
 
 
-def _repair_by(action: DomainAction, bound: Mapping[str, str]) -> Repair:
-    """Return the repair by an action; each of its other parameters is chosen so that its own precondition holds."""
+def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -> Repair:
+    """Return the repair by an action; each of its other parameters is chosen so that its own precondition holds.
+
+    If no node meets all of it, one will do that meets what no action could make true.
+    """
     names = {**bound, AGENT: AGENT}
     chosen = []
     parts = [part for it in action.requires for part in c.conjuncts(it.condition)]
@@ -154,7 +166,9 @@ def _repair_by(action: DomainAction, bound: Mapping[str, str]) -> Repair:
         names[parameter.name] = var
         known = {it.name for it in action.parameters if it.name in names} | {AGENT}
         fitting = [part for part in parts if parameter.name in _free(part) and _free(part) <= known]
-        chosen.append(Choose(var, (c.And(tuple(_renamed(part, names) for part in fitting)),)))
+        needed = [part for part in fitting if _achiever(part, domain) is None]
+        among = (c.And(tuple(_renamed(part, names) for part in wanted)) for wanted in (fitting, needed))
+        chosen.append(Choose(var, tuple(dict.fromkeys(among))))
     return Repair(action.name, tuple(names[it.name] for it in action.parameters), tuple(chosen))
 
 

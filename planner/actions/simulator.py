@@ -12,10 +12,11 @@ from scenecypher.db.graph.delta import Delta
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Intent, LockedPart
 from scenecypher.db.store.footprint import Footprint, ReadPlan
+from scenecypher.db.store.history import Event
 from scenecypher.db.store.look import read_part
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
+from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, UnknownReference
 from scenecypher.planner.actions.execution import (
     Infeasible,
     NodePicker,
@@ -25,7 +26,7 @@ from scenecypher.planner.actions.execution import (
     repair_call,
     simulate,
 )
-from scenecypher.planner.actions.idempotency import reused_id_error
+from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
 from scenecypher.planner.actions.read_plan import minimal_reads, reads_or_everything
@@ -71,21 +72,32 @@ class Simulator:
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
         self._store, self._actor, self._agent = store, actor, agent
 
-    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[CommittedAction]:
+    def act(
+        self, text: str, *, expected_version: int | None = None, action_id: str | None = None
+    ) -> Iterator[CommittedAction]:
         """Carry out an action such as ``grab(soap_1001)``; yield each committed action, the requested one last.
 
-        With `expected_version`, commit only if nobody else has changed the scene since that version.
+        With `expected_version`, commit only if nobody else has changed the scene since that version. `action_id` makes
+        the call safe to repeat: the requested action has this id, and if it is committed already it is yielded again.
 
         A macro is carried out as its steps, of which the last counts as the requested one; with `fix`, each is
         corrected like any other action. Raises ActionRefused (Infeasible with the unmet requirements), UnknownReference
-        or ConflictError (another version). Nothing of the failed action is committed; actions inserted before it
-        remain.
+        ConflictError (another version), or InputError if the id belongs to another action. Nothing of the failed action
+        is committed; actions inserted before it remain. CommitUnknown names the id with which to repeat the action.
         """
         call, at = parse_action(text), _ExpectedVersion(expected_version)
-        if call.name in self.macros:
-            yield from self._act_macro(call, self.macros[call.name], at)
-        else:
-            yield from self._act_corrected(call, None, set(), at)
+        before = None if action_id is None else self._committed_before(call, checked_action_id(action_id))
+        if before is not None:
+            yield before
+            return
+        requested = action_id or uuid4().hex
+        try:
+            if call.name in self.macros:
+                yield from self._act_macro(call, self.macros[call.name], at, requested)
+            else:
+                yield from self._act_corrected(call, None, set(), at, requested)
+        except CommitUnknown as error:
+            raise unknown_outcome_error(requested, error) from error
 
     def act_once(self, text: str, *, action_id: str, because: str | None = None) -> CommittedAction:
         """Carry out one action without correction; repeating it with the same `action_id` is a no-op.
@@ -95,7 +107,9 @@ class Simulator:
         """
         return self._perform(parse_action(text), because, action_id=action_id)
 
-    def _act_macro(self, call: ActionCall, macro: Macro, at: _ExpectedVersion) -> Iterator[CommittedAction]:
+    def _act_macro(
+        self, call: ActionCall, macro: Macro, at: _ExpectedVersion, action_id: str
+    ) -> Iterator[CommittedAction]:
         """Carry out the steps of a macro; steps before the last are skipped if their effect holds already.
 
         An unknown reference is refused before any step is committed.
@@ -110,14 +124,19 @@ class Simulator:
             except Infeasible as refusal:
                 if any(part.requirement.fault != "already" for part in refusal.unmet):
                     raise
-        yield from self._act_corrected(last, None, set(), at)
+        yield from self._act_corrected(last, None, set(), at, action_id)
 
     def _act_corrected(
-        self, call: ActionCall, because: str | None, inserted: set[ActionCall], at: _ExpectedVersion
+        self,
+        call: ActionCall,
+        because: str | None,
+        inserted: set[ActionCall],
+        at: _ExpectedVersion,
+        action_id: str | None = None,
     ) -> Iterator[CommittedAction]:
         while True:
             try:
-                yield at.record(self._perform(call, because, expected=at.version))
+                yield at.record(self._perform(call, because, action_id=action_id, expected=at.version))
             except Infeasible as refusal:
                 remedy = self._remedy(refusal)
                 if remedy is None or remedy in inserted or len(inserted) == MAX_INSERTED:
@@ -151,16 +170,29 @@ class Simulator:
         """Commit one action in one transaction. Raises _UnresolvedWords for words that are no ids, or ActionRefused."""
         decide = partial(self._decide, operator, call)
         done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
-        if done.repeated:
-            self._check_same(call, done, intent.action_id)
+        event = self._store.event(self.scene, intent.action_id) if done.repeated else None
+        if event is not None:
+            self._check_same(call, event, intent.action_id)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
         return CommittedAction(str(call), done.version, done.delta, because)
 
-    def _check_same(self, call: ActionCall, done: Committed, action_id: str) -> None:
-        """Raise InputError if the action committed under this id is another one."""
-        event = self._store.history(self.scene, after=done.version - 1)[0]
-        before = event.action.partition(INSERTED_MARK)[0]
-        if before not in {str(call), str(ActionCall(call.name, tuple(map(self._resolve, call.arguments))))}:
+    def _committed_before(self, call: ActionCall, action_id: str) -> CommittedAction | None:
+        """Return the action that was committed under this id, None if there is none. Raises InputError for another."""
+        event = self._event_of(action_id)
+        if event is None:
+            return None
+        last = self.macros[call.name].steps(call)[-1] if call.name in self.macros else call
+        self._check_same(last, event, action_id)
+        action, because = action_of(event)
+        return CommittedAction(str(action), event.version, event.delta, because)
+
+    def _event_of(self, action_id: str) -> Event | None:
+        return self._store.event(self.scene, action_id)
+
+    def _check_same(self, call: ActionCall, event: Event, action_id: str) -> None:
+        """Raise InputError if the action committed as `event` is another one."""
+        before = str(action_of(event)[0])
+        if before != str(call) and before != str(ActionCall(call.name, tuple(map(self._resolve, call.arguments)))):
             raise reused_id_error(action_id, before)
 
     def _footprint(self, operator: Operator, call: ActionCall) -> Footprint:
@@ -211,6 +243,12 @@ class Simulator:
 def history_text(call: ActionCall, because: str | None) -> str:
     """Return an action as the history stores it."""
     return str(call) if because is None else f"{call}{INSERTED_MARK}{because}]"
+
+
+def action_of(event: Event) -> tuple[ActionCall, str | None]:
+    """Return the action of an event, and the reason if a correction inserted it."""
+    action, inserted, because = event.action.partition(INSERTED_MARK)
+    return parse_action(action), because.removesuffix("]") if inserted else None
 
 
 @dataclass(slots=True)

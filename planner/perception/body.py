@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.footprint import PatternRead, ReadPlan, RelationPattern
 from scenecypher.db.vocabulary import conventions_of
@@ -41,7 +41,7 @@ def body_of(part: SceneGraph, agent: str) -> Body:
     return Body(agent, held, places, part.nodes[agent].states)
 
 
-def merge_body(belief: SceneGraph, body: Body, *, vocabulary: str) -> MergeResult:
+def merge_body(belief: GraphView, body: Body, *, vocabulary: str) -> MergeResult:
     """Update an agent in `belief` by its own state."""
     draft = _BodyDraft(belief, vocabulary, body)
     findings = [*draft.merge_released(), *draft.merge_held(), *draft.merge_place(), *draft.merge_states()]

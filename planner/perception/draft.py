@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from scenecypher.db.graph.delta import Delta, diff
-from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Properties, Relation, SceneGraph
 from scenecypher.planner.perception.moving import lost_relations
 
 SEEN: Final = "seen"
@@ -17,7 +17,7 @@ SEEN: Final = "seen"
 class BeliefDraft:
     """Draft of a new belief: a mutable copy of the nodes and relations of `belief`."""
 
-    belief: SceneGraph
+    belief: GraphView
     vocabulary: str
     nodes: dict[str, Node] = field(init=False)
     relations: set[Relation] = field(init=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import dist
 from typing import Final
 
-from scenecypher.db.graph.scene import Node, Point, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Point
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import Placement
 
@@ -16,7 +16,7 @@ TOLERANCE: Final = 0.5
 
 
 def match_sightings(
-    belief: SceneGraph, observation: Observation, placements: Sequence[Placement], *, containment: tuple[str, ...]
+    belief: GraphView, observation: Observation, placements: Sequence[Placement], *, containment: tuple[str, ...]
 ) -> dict[int, str]:
     """Return the believed node of each placed sighting, by its number; a sighting without one is of something new.
 
@@ -48,7 +48,7 @@ def _may_be(node: Node, seen: Sighting) -> bool:
     return seen.id == node.id or any(True for _ in _distances((node,), seen.position))
 
 
-def _by_name(belief: SceneGraph) -> dict[str, str]:
+def _by_name(belief: GraphView) -> dict[str, str]:
     """Return objects by their ids and unique names."""
     ids_by_name: defaultdict[str, set[str]] = defaultdict(set)
     for node_id in belief.by_kind.get("Object", ()):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.delta import Delta, apply, diff
-from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
@@ -47,7 +47,7 @@ class MergeResult:
     findings: tuple[Finding, ...]
 
 
-def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> MergeResult:
+def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> MergeResult:
     """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node."""
     of = belief.nodes.get(observation.of)
     if of is None:

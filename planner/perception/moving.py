@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Relation
 from scenecypher.db.schema import HOLDING, REMEMBERED
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.vocabularies.registry import vocabulary_named
@@ -14,14 +14,14 @@ NEARNESS: Final = ("CLOSE", "FACING")
 """Relations that a moved thing loses, in both directions."""
 
 
-def lost_relations(graph: SceneGraph, thing: str, *, vocabulary: str) -> set[Relation]:
+def lost_relations(graph: GraphView, thing: str, *, vocabulary: str) -> set[Relation]:
     """Return the relations of a thing to containers, holders and near things; those of its own contents stay."""
     types = {*conventions_of(vocabulary).containment, *NEARNESS, *REMEMBERED}
     leaving = {it for it in graph.outgoing.get(thing, ()) if it.type in types}
     return leaving | {it for it in graph.incoming.get(thing, ()) if it.type in {*NEARNESS, *HOLDING}}
 
 
-def gained_relations(graph: SceneGraph, relation: Relation, *, room_of: str, vocabulary: str) -> Iterator[Relation]:
+def gained_relations(graph: GraphView, relation: Relation, *, room_of: str, vocabulary: str) -> Iterator[Relation]:
     """Yield a thing's new relation and those that follow: to the room and nearness, if the vocabulary has them.
 
     The room is that of the node `room_of` of `graph`.

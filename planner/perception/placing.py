@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node
 from scenecypher.planner.perception.observation import Observation, Sighting
 
 
@@ -49,7 +49,7 @@ def _names(sighting: Sighting) -> tuple[str, ...]:
     return (sighting.name,) if sighting.id is None else (sighting.name, sighting.id)
 
 
-def is_covered(graph: SceneGraph, thing: str, place: str, *, containment: tuple[str, ...]) -> bool:
+def is_covered(graph: GraphView, thing: str, place: str, *, containment: tuple[str, ...]) -> bool:
     """Check if `place` is a room and a thing in it is hidden from a look: it is in or on something there."""
     containers = {*graph.targets(thing, *containment)} - {place}
     return graph.nodes[place].kind == "Place" and any(graph.nodes[it].kind != "Place" for it in containers)

@@ -33,6 +33,10 @@ def act(
         int | None,
         typer.Option("--expect-version", metavar="N", min=0, help="Only if nobody changed the scene since version N."),
     ] = None,
+    action_id: Annotated[
+        str | None,
+        typer.Option("--action-id", metavar="ID", help="Carry it out once, however often this command is repeated."),
+    ] = None,
     list_actions: Annotated[bool, typer.Option("--list", help="List the actions that there are.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +54,7 @@ def act(
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return
-        _print_steps(simulator.act(action, expected_version=expect), as_json=as_json)
+        _print_steps(simulator.act(action, expected_version=expect, action_id=action_id), as_json=as_json)
 
 
 def _print_steps(steps: Iterator[CommittedAction], *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,8 +12,10 @@ from scenecypher.cli.scenes import AsJson, Name, change_line
 from scenecypher.cli.table import Column, print_table
 
 if TYPE_CHECKING:
+    from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.commit import Committed
     from scenecypher.db.store.history import Event
+    from scenecypher.db.store.scene_store import SceneStore
 
 
 def history(
@@ -26,16 +29,21 @@ def history(
     from scenecypher.db.store.history import versions_in_effect
 
     with open_store() as store:
-        log = store.history(store.find(scene))
+        log = latest_events(store, store.find(scene), limit)
     if as_json:
         held = versions_in_effect(log)
-        print_json([_document(event, holds=event.version in held) for event in log[-limit:]])
+        print_json([_document(event, holds=event.version in held) for event in log])
     else:
-        print_history(log, limit=limit, changes=changes)
+        print_history(log, changes=changes)
 
 
-def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -> None:
-    """Print the last `limit` events as a table, oldest first; undone ones are marked."""
+def latest_events(store: SceneStore, scene: SceneInfo, limit: int) -> list[Event]:
+    """Return the last `limit` events, oldest first."""
+    return [*islice(store.latest(scene), limit)][::-1]
+
+
+def print_history(log: list[Event], *, changes: bool = False) -> None:
+    """Print the latest events as a table, oldest first; undone ones are marked."""
     from scenecypher.db.store.history import versions_in_effect
 
     if not log:
@@ -43,7 +51,7 @@ def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -
         return
     held = versions_in_effect(log)
     rows: list[tuple[str, ...]] = []
-    for event in log[-limit:]:
+    for event in log:
         state = "" if event.version in held else "undone"
         lines = "\n".join(map(change_line, event.delta.changes)) if changes else str(len(event.delta))
         when = event.at.strftime("%Y-%m-%d %H:%M:%S")
@@ -58,13 +66,16 @@ def undo(
     version: Annotated[int | None, typer.Option("--version", help="Undo this one action, if it still can be.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Undo the latest action in effect, or return to a version. The undo is an event of its own."""
+    """Undo the latest action in effect, or return to a version. With nothing to undo the exit code is 1.
+
+    The undo is an event of its own.
+    """
     if to is not None and version is not None:
         raise typer.BadParameter("give either --to or --version")
     with open_store() as store:
         info = store.find(scene)
         done = store.undo(info, version=version, to=to)
-        _print(store.history(info, after=done.version - 1)[0], done, as_json=as_json)
+        _print(store, info, done, as_json=as_json)
 
 
 def redo(scene: Name, *, as_json: AsJson = False) -> None:
@@ -72,10 +83,11 @@ def redo(scene: Name, *, as_json: AsJson = False) -> None:
     with open_store() as store:
         info = store.find(scene)
         done = store.redo(info)
-        _print(store.history(info, after=done.version - 1)[0], done, as_json=as_json)
+        _print(store, info, done, as_json=as_json)
 
 
-def _print(event: Event, done: Committed, *, as_json: bool) -> None:
+def _print(store: SceneStore, scene: SceneInfo, done: Committed, *, as_json: bool) -> None:
+    event = store.history(scene, after=done.version - 1)[0]
     if as_json:
         print_json(_document(event, holds=True))
         return

@@ -214,7 +214,7 @@ def _redo(state: SessionState, _: str) -> None:
         raise InputError("actions in that world can't be redone here; carry out the action again")
     scenes = [it for it in (state.scene, state.belief) if it and (not state.undone or it.name in state.undone[-1])]
     for scene in scenes:
-        plan_redo(state.store.history(scene))  # raises before a scene is changed
+        plan_redo(state.store.latest(scene))  # raises before a scene is changed
     with state.marked():
         for scene in scenes:
             done = state.store.redo(scene)
@@ -230,9 +230,9 @@ def _why(state: SessionState, _: str) -> None:
 
 
 def _history(state: SessionState, _: str) -> None:
-    from scenecypher.cli.history import print_history
+    from scenecypher.cli.history import latest_events, print_history
 
-    print_history(state.store.history(state.known), limit=20)
+    print_history(latest_events(state.store, state.known, 20))
 
 
 def _actions(state: SessionState, _: str) -> None:

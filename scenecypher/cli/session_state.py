@@ -106,4 +106,4 @@ class SessionState:
         if self.belief is None:
             return Simulator(self.store, self.scene, actor="person")
         world = self.world or SceneEnvironment(self.store, self.scene, actor="person")
-        return BeliefSimulator(self.store, self.belief, world=world, actor="person")
+        return BeliefSimulator(self.store, self.belief, world=world, past=self.scene, actor="person")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
+from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import RejectedError, ReplyRejected, UnknownReference
+from scenecypher.errors import InputError, RejectedError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import belief_name, belief_scene
@@ -200,3 +202,67 @@ def test_an_environment_is_reset(store: SceneStore) -> None:
     assert len(store.history(store.find(name))) == 1, "an action id is carried out once"
     environment.reset()
     assert store.load(name).graph == home()
+
+
+class Meddled(SceneEnvironment):
+    """A world in which something happens right after each action."""
+
+    meddle: Callable[[], object] = staticmethod(lambda: None)
+
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
+        super().execute(action, action_id=action_id, because=because)
+        self.meddle()
+
+
+def test_two_sessions_on_one_belief_end_with_a_belief_that_is_right(store: SceneStore) -> None:
+    """Another session changes the belief between this one's action in the world and its own change of the belief."""
+    pair = WorldAndBelief(store, home(), home())
+    pair.act("go_to(kitchen)")
+    world = Meddled(store, pair.world, actor="robot")
+    moved_away = diff(pair.graph(pair.belief), moved(pair.graph(pair.belief), "cup-1", "ON", "desk-1"))
+    other = SceneStore(store.database)
+    world.meddle = lambda: other.commit(pair.belief, moved_away, actor="other", action="believe otherwise")
+    (step,) = BeliefSimulator(store, pair.belief, world=world, actor="robot").act("pick_up(cup-1)")
+    assert (step.action, step.seen) == ("pick_up(cup-1)", ("cup-1 is moved: held by agent",))
+    assert pair.actions(pair.world) == ["go_to(kitchen)", "pick_up(cup-1)"]
+    assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
+
+
+def test_a_look_is_merged_into_what_another_session_believes_by_then(store: SceneStore) -> None:
+    pair = WorldAndBelief(store, home(), home())
+    pair.act("go_to(office)")
+    world = Meddled(store, pair.world, actor="robot")
+    moved_away = diff(pair.graph(pair.belief), moved(pair.graph(pair.belief), "pen-1", "ON", "table-1"))
+    other = SceneStore(store.database)
+    world.meddle = lambda: other.commit(pair.belief, moved_away, actor="other", action="believe otherwise")
+    (step,) = BeliefSimulator(store, pair.belief, world=world, actor="robot").act("discover_objects(desk-1)")
+    assert step.seen == ("pen-1 is moved: seen on desk-1, believed on table-1",)
+    assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
+
+
+class Ended(Exception):
+    """The program's end, in between."""
+
+
+def test_what_only_the_world_has_is_completed_before_the_next_action(store: SceneStore) -> None:
+    pair = WorldAndBelief(store, home(), home())
+    pair.act("go_to(kitchen)")
+    ending = Meddled(store, pair.world, actor="robot")
+    ending.meddle = end_program
+    with pytest.raises(Ended):
+        list(BeliefSimulator(store, pair.belief, world=ending, actor="robot").act("pick_up(cup-1)", action_id="one"))
+    list(Simulator(store, pair.world, actor="robot").act("open(fridge-1)"))
+    assert pair.actions(pair.belief) == ["go_to(kitchen)"]
+    for _ in range(2):
+        environment = SceneEnvironment(store, pair.world, actor="robot")
+        robot = BeliefSimulator(store, pair.belief, world=environment, past=pair.world, actor="robot")
+        (step,) = robot.act("pick_up(cup-1)", action_id="one")
+        assert (step.action, step.version) == ("pick_up(cup-1)", 2)
+    assert pair.actions(pair.belief) == ["go_to(kitchen)", "pick_up(cup-1)"], "what was done past it stays unknown"
+    assert pair.actions(pair.world) == ["go_to(kitchen)", "pick_up(cup-1)", "open(fridge-1)"]
+    with pytest.raises(InputError, match=r"'one' was used for pick_up\(cup-1\)"):
+        list(robot.act("go_to(office)", action_id="one"))
+
+
+def end_program() -> None:
+    raise Ended

@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from scenecypher.db.graph.delta import diff
+from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, diff, edited_nodes, invert
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.bounds import Bounds, Measure, bounds_of, read_bounds
+from scenecypher.db.store.bounds import Bounds, Measure, TrackedBounds, bounds_of, counts_after, read_bounds
 from scenecypher.db.store.load import current_bounds
+from scenecypher.db.store.replicas import COMMITS_BEFORE_LOADING
 from scenecypher.db.store.scene_store import SceneStore
 
 GRAPH = SceneGraph.of(
@@ -68,10 +70,11 @@ def graphs(draw: st.DrawFn) -> SceneGraph:
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(graphs(), min_size=1, max_size=3))
-def test_no_commit_outgrows_the_bounds(store: SceneStore, name: str, after: list[SceneGraph]) -> None:
+def test_no_commit_under_the_lock_outgrows_the_bounds(store: SceneStore, name: str, after: list[SceneGraph]) -> None:
     for graph in after:
         snapshot = store.load(name)
-        store.commit(snapshot.info, diff(snapshot.graph, graph), actor="test", action="change")
+        under_lock = SceneStore(store.database)
+        under_lock.commit(snapshot.info, diff(snapshot.graph, graph), actor="test", action="change")
         known = current_bounds(store.database, snapshot.info.key)
         assert known is not None
         assert known[0] == snapshot.info.version + 1
@@ -79,6 +82,61 @@ def test_no_commit_outgrows_the_bounds(store: SceneStore, name: str, after: list
         assert covers(known[1], exact)
         kept = {measure: {key: value for key, value in known[1].of(measure).items() if value} for measure in COUNTED}
         assert kept == {measure: exact.of(measure) for measure in COUNTED}
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(graphs(), st.booleans()), min_size=4, max_size=6))
+def test_no_commit_on_a_replica_outgrows_the_bounds(
+    store: SceneStore, name: str, after: list[tuple[SceneGraph, bool]]
+) -> None:
+    for _ in range(COMMITS_BEFORE_LOADING):
+        store.commit(store.find(name), Delta(), actor="test", action="nothing")
+    for graph, on_replica in after:
+        snapshot = store.load(name)
+        writer = store if on_replica else SceneStore(store.database)
+        writer.commit(snapshot.info, diff(snapshot.graph, graph), actor="test", action="change")
+        known = current_bounds(store.database, snapshot.info.key)
+        assert known is not None
+        assert covers(known[1], bounds_of(graph))
+
+
+def with_close(*pairs: tuple[str, str]) -> SceneGraph:
+    return SceneGraph.of(GRAPH.nodes.values(), [*GRAPH.relations, *(Relation(a, "CLOSE", b) for a, b in pairs)])
+
+
+TWO, THREE = (("fork", "cup"), ("table", "cup")), (("fork", "cup"), ("table", "cup"), ("cup", "fork"))
+
+
+@example(GRAPH, [(with_close(*TWO), False), (with_close(*THREE), True)])
+@given(graphs(), st.lists(st.tuples(graphs(), st.booleans()), max_size=5))
+def test_tracked_bounds_cover_the_scene_whoever_writes(
+    before: SceneGraph, after: list[tuple[SceneGraph, bool]]
+) -> None:
+    stored, live = bounds_of(before).properties(), LiveGraph(before)
+    tracked = TrackedBounds(live, bounds_of(before))
+    for graph, is_ours in after:
+        delta = diff(before, graph)
+        exact = bounds_of(graph).properties()
+        raised = tracked.raised_by(live, delta, edited_nodes(live, delta))
+        if is_ours:
+            stored |= raised
+        else:
+            stored |= {name: stored.get(name, 0) + number for name, number in counts_after(delta)}
+            stored |= {name: max(number, stored.get(name, 0)) for name, number in exact.items()}
+        tracked.follow(delta, raised, is_ours=is_ours)
+        live.apply(delta)
+        assert {name: number for name, number in exact.items() if stored.get(name, 0) < number} == {}
+        before = graph
+
+
+def test_changes_to_and_fro_on_a_replica_do_not_raise_the_bounds(store: SceneStore, name: str) -> None:
+    info = store.find(name)
+    gone = Delta.of([RemoveRelation(Relation("cup", "ON", "table")), AddRelation(Relation("cup", "ON", "kitchen"))])
+    for delta in (gone, invert(gone)) * 5:
+        store.commit(info, delta, actor="test", action="move")
+    known = current_bounds(store.database, info.key)
+    assert known is not None
+    assert known[1] == bounds_of(GRAPH)
 
 
 def test_a_scene_without_bounds_is_measured(store: SceneStore, name: str) -> None:

@@ -20,7 +20,7 @@ from scenecypher.planner.vocabularies.registry import operators_of
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", *WRITE_PARTS)
+_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
     "key",
@@ -37,13 +37,14 @@ _TEXTS = (
     "seed_1",
     "seed_2",
 )
-_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at")
+_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at", "last")
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
     **dict.fromkeys(("leased", "priors", "through_doors"), False),
     "facts": {},
+    "raised": {},
 }
 
 
@@ -62,6 +63,9 @@ def statements() -> Iterator[tuple[str, str]]:
     everything = WritePlan(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
     yield "commit all at once", replica.guarded_write(everything)
+    raising = commit.RAISE_BOUNDS + commit.RAISE_DEGREES
+    yield "commit all and raise bounds", commit.WRITE_HEAD + everything.with_bounds(raising).body + everything.end
+    yield "commit all and set bounds", replica.guarded_write(everything.with_bounds(commit.SET_BOUNDS))
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -98,6 +102,11 @@ def test_no_statement_scans(store: SceneStore, database: Database, text: Any) ->
 def test_a_whole_scene_is_streamed(store: SceneStore, database: Database, name: str) -> None:
     names = operators(database, ALL[name])
     assert not [name for name in names if "Aggregation" in name or name.startswith(("Eager", "Sort"))], names
+
+
+def test_the_latest_events_are_read_in_the_order_of_their_index(store: SceneStore, database: Database) -> None:
+    names = operators(database, history.LATEST_EVENTS)
+    assert not [name for name in names if name.startswith(("Sort", "Top", "PartialTop"))], names
 
 
 def operators(database: Database, text: Any) -> list[str]:

@@ -16,9 +16,9 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
-from scenecypher.db.store.replicas import ACTIONS_BEFORE_LOADING
+from scenecypher.db.store.replicas import COMMITS_BEFORE_LOADING
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ActionRefused, ConflictError, SceneReplaced
+from scenecypher.errors import ActionRefused, CommitUnknown, ConflictError, InputError, SceneReplaced
 from tests.db.store.test_store import fresh
 from tests.proxy import proxied
 
@@ -44,7 +44,7 @@ def scene(store: SceneStore) -> SceneInfo:
 
 def load_replica(store: SceneStore, scene: SceneInfo) -> None:
     """Have the store keep the scene: refused actions count, and leave the scene as it is."""
-    for _ in range(ACTIONS_BEFORE_LOADING):
+    for _ in range(COMMITS_BEFORE_LOADING):
         with pytest.raises(ActionRefused):
             store.act(scene, FOOTPRINT, refuse, intent=intent())
 
@@ -159,3 +159,55 @@ def test_a_lost_answer_leaves_one_commit(store: SceneStore, address: Address, sc
         assert proxy.lost == 1
     assert (done.version, states(store, scene)) == (1, ("dirty",))
     assert len(store.history(scene)) == 1
+
+
+def test_a_known_change_is_one_statement_too_and_a_conflict_is_refused(store: SceneStore, scene: SceneInfo) -> None:
+    soil = Delta.of([ChangeList("cup", "states", ("dirty",), ("clean",))])
+    assert store.commit(scene, soil, actor="t", action="soil", action_id="one").version == 1
+    again = store.commit(scene, soil, actor="t", action="soil", action_id="one")
+    assert (again.version, again.repeated) == (1, True)
+    with pytest.raises(InputError, match="used for another change"):
+        store.commit(scene, Delta(), actor="t", action="nothing", action_id="one")
+    with pytest.raises(ConflictError, match="dirty"):
+        store.commit(scene, soil, actor="t", action="soil")
+    with pytest.raises(ConflictError, match="the scene is at version 1, not 0"):
+        store.commit(scene, Delta(), actor="t", action="nothing", expected_version=0)
+    assert [event.version for event in store.history(scene)] == [1]
+
+
+def test_an_edit_is_decided_on_the_whole_scene_at_its_version(store: SceneStore, scene: SceneInfo) -> None:
+    def decide(locked: LockedPart) -> Delta:
+        assert {*locked.part.nodes} == {"robot", "cup"}
+        return toggling(locked)
+
+    toggling, once = Toggling(change(SceneStore(store.database), scene, "dirty")), intent()
+    done = store.edit(scene, decide, intent=once)
+    assert (done.version, states(store, scene)) == (2, ("clean",))
+    assert toggling.seen == [(0, ("clean",)), (1, ("dirty",))]
+    again = store.edit(scene, decide, intent=once)
+    assert (again.version, again.repeated) == (2, True)
+
+
+def test_an_edit_within_another_thread_s_is_decided_under_the_lock(store: SceneStore, scene: SceneInfo) -> None:
+    def inner() -> None:
+        assert store.edit(scene, Toggling(), intent=intent()).version == 1
+
+    outer = Toggling(inner)
+    assert store.edit(scene, outer, intent=intent()).version == 2
+    assert outer.seen == [(0, ("clean",)), (1, ("dirty",))]
+    assert states(store, scene) == ("clean",)
+
+
+def test_a_lost_answer_before_the_server_is_gone_leaves_the_outcome_unknown(
+    store: SceneStore, address: Address, scene: SceneInfo
+) -> None:
+    once = intent()
+    with proxied(address, b"AS unchanged") as (proxy, through), Database(through, retry_s=0.1) as database:
+        shaky = SceneStore(database)
+        load_replica(shaky, scene)
+        proxy.lose("answer")
+        proxy.refuse()
+        with pytest.raises(CommitUnknown, match="may be done or not"):
+            shaky.act(scene, FOOTPRINT, Toggling(), intent=once)
+    again = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+    assert (again.version, again.repeated, states(store, scene)) == (1, True, ("dirty",))

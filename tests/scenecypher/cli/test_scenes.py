@@ -163,7 +163,7 @@ def test_a_correction_does_first_what_stands_in_the_way(command: RunCommand, hom
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("undo", "{home}"), 2, "nothing to undo"),
+        (("undo", "{home}"), 1, "nothing to undo"),
         (("redo", "{home}"), 1, "nothing to redo"),
         (("undo", "{home}", "--to", "7"), 2, "can't undo to version 7"),
         (("act", "{home}", "fly(cup_2004)"), 1, "there is no action 'fly'"),
