@@ -77,10 +77,16 @@ PROPERTY_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The relation types and properties that one scene adds to the registry, each name checked."""
+    """What one scene brings: relation types and properties beyond the registry, each name checked, and own actions.
+
+    `actions` is a canonical JSON text (`scenecypher.importers.pddl.document`), `domain` the PDDL that it was read from;
+    both are empty if the scene has the actions of its vocabulary.
+    """
 
     relation_types: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
+    actions: str = ""
+    domain: str = ""
 
     def __post_init__(self) -> None:
         for name in self.relation_types:

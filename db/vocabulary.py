@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, LiteralString, Protocol
 
@@ -63,6 +64,9 @@ class NamedVocabulary(Protocol):
 
 
 _added: Final[dict[str, NamedVocabulary]] = {}
+_own_actions: Final[dict[str, str]] = {}
+OWN: Final = "+"
+"""Stands between the name of a vocabulary and the digest of a scene's own actions."""
 
 
 def current_name(name: str) -> str:
@@ -83,9 +87,28 @@ def add_vocabulary(vocabulary: NamedVocabulary) -> None:
     _added[vocabulary.name] = vocabulary
 
 
+def with_own_actions(name: str, actions: str) -> str:
+    """Return the name of a vocabulary with a scene's own `actions` (JSON); `name` itself if there are none.
+
+    The name is the digest of the actions, so that it means the same in every process that has read the scene.
+    """
+    if not actions:
+        return name
+    own = f"{base_name(name)}{OWN}{sha256(actions.encode()).hexdigest()[:16]}"
+    _own_actions[own] = actions
+    return own
+
+
+def base_name(name: str) -> str:
+    """Return the name of a vocabulary without a scene's own actions."""
+    return name.partition(OWN)[0]
+
+
 def load_vocabulary(name: str) -> NamedVocabulary:
-    """Return a vocabulary by the name that a scene stores. Raises InputError for an unknown or unreadable one."""
-    return _added[name] if name in _added else _load(current_name(name))
+    """Return a vocabulary by its name. Raises InputError for an unknown or unreadable one."""
+    if name in _added:
+        return _added[name]
+    return _with_own(name) if OWN in name else _load(current_name(name))
 
 
 def conventions_of(name: str) -> Conventions:
@@ -96,6 +119,14 @@ def conventions_of(name: str) -> Conventions:
 def is_known(name: str) -> bool:
     """Check if a vocabulary has this name, without loading it."""
     return name in FORMER_NAMES or name in vocabulary_names()
+
+
+@cache
+def _with_own(name: str) -> NamedVocabulary:
+    """Return the vocabulary of a scene with actions of its own."""
+    make: Any = EntryPoint("own", "scenecypher.planner.vocabularies.own:vocabulary_of", GROUP).load()
+    vocabulary: NamedVocabulary = make(name, load_vocabulary(base_name(name)), _own_actions[name])
+    return vocabulary
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scenecypher.db.condition import Condition
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
@@ -9,11 +11,12 @@ from scenecypher.db.store.connection import Database
 from scenecypher.planner.actions.pddl_part import sought_for
 from scenecypher.planner.actions.pddl_planner import ReadPart
 from scenecypher.planner.relevant import read_relevant_part
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 
 def part_reader(database: Database, scene: SceneInfo, goal: Condition) -> ReadPart:
     """Return a function that reads the part relevant to `goal` by one query."""
-    query = sought_for(goal)
+    query = replace(sought_for(goal), small=vocabulary_named(scene.vocabulary).planning.small_scene)
 
     def read(wide: bool) -> SceneGraph:  # noqa: FBT001 - what a ReadPart takes
         return read_relevant_part(database, scene, query, wide=wide)

@@ -61,7 +61,8 @@ class RelevanceQuery:
     """Query for a relevant part: `ids` and `classes` of its nodes, and affordances of useful additional nodes.
 
     A node with an affordance of `surfaces` and none of `lifted` (which make it portable) is a spare surface; one is
-    read for each room. With `fillers`, one portable object outside closed containers is read for each room too.
+    read for each room. With `fillers`, one portable object outside closed containers is read for each room too. A scene
+    of at most `small` nodes is read whole.
     """
 
     ids: frozenset[str]
@@ -69,6 +70,7 @@ class RelevanceQuery:
     surfaces: tuple[str, ...]
     lifted: tuple[str, ...]
     fillers: bool = False
+    small: int = SMALL_SCENE_NODES
 
 
 def read_relevant_part(

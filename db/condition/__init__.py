@@ -3,6 +3,7 @@
 from scenecypher.db.condition.algebra import (
     ALWAYS,
     NEVER,
+    VARIABLE,
     And,
     AtLeast,
     Atom,
@@ -36,6 +37,7 @@ from scenecypher.db.condition.words import explain
 __all__ = [
     "ALWAYS",
     "NEVER",
+    "VARIABLE",
     "And",
     "AtLeast",
     "Atom",

@@ -37,7 +37,7 @@ _NODE_SCHEMA: Final = {
         },
     ],
 }
-_Term: TypeAlias = Annotated[Term, PlainValidator(as_validator(_term_from)), WithJsonSchema(_NODE_SCHEMA)]
+TermForm: TypeAlias = Annotated[Term, PlainValidator(as_validator(_term_from)), WithJsonSchema(_NODE_SCHEMA)]
 
 OPERATORS: Final[Mapping[str, type[Condition]]] = {
     "and": algebra.And,
@@ -62,7 +62,7 @@ OPERATORS: Final[Mapping[str, type[Condition]]] = {
 FIELD_NAMES: Final = {kind: tuple(field.name for field in fields(kind)) for kind in OPERATORS.values()}
 
 FIELDS: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(("x", "y", "source", "target", "agent"), _Term),
+    **dict.fromkeys(("x", "y", "source", "target", "agent"), TermForm),
     **dict.fromkeys(("part", "where", "then"), "ConditionForm"),
     **dict.fromkeys(("state", "affordance"), StateText),
     "parts": "list[ConditionForm]",

@@ -29,6 +29,11 @@ def delta_json(delta: Delta) -> str:
     return _CANONICAL.encode([_change_document(change) for change in delta.changes])
 
 
+def canonical_json(document: object) -> str:
+    """Return a JSON document as text: equal documents give equal bytes."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
 def delta_from_json(text: str) -> Delta:
     """Parse a text of `delta_json`. Raises InvalidValue for any other text."""
     try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from scenecypher.db.graph.document import node_document
+from scenecypher.db.graph.document import canonical_json, node_document
 from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, PropertyName, RelationType, StateText, as_validator
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
@@ -16,7 +17,16 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.scene_check import find_faults
 from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, class_of_name, shown
 from scenecypher.db.schema import Declared
-from scenecypher.db.vocabulary import BUILT_IN, DEFAULT, current_name, is_known, vocabulary_names
+from scenecypher.db.vocabulary import (
+    BUILT_IN,
+    DEFAULT,
+    base_name,
+    current_name,
+    is_known,
+    vocabulary_names,
+    with_own_actions,
+)
+from scenecypher.errors import InputError
 
 FORMAT: Final = "scenecypher/scene"
 VERSION: Final = 1
@@ -28,12 +38,14 @@ def scene_document(scene: ImportedScene) -> dict[str, Any]:
     declared = {
         "relation_types": [*scene.declared.relation_types],
         "properties": [*scene.declared.properties],
+        **({"actions": json.loads(scene.declared.actions)} if scene.declared.actions else {}),
+        **({"domain": scene.declared.domain} if scene.declared.domain else {}),
     }
     return {
         "format": FORMAT,
         "version": VERSION,
         "name": scene.name,
-        "vocabulary": scene.vocabulary,
+        "vocabulary": base_name(scene.vocabulary),
         "role": scene.role,
         "source": scene.source,
         "declared": declared,
@@ -52,7 +64,11 @@ def scene_from_document(document: object, *, file: str) -> ImportedScene:
     if found:
         raise document_error(file, _one_a_node(found))
     scene = form.scene()
-    broken = [*broken_rules(scene.graph, scene.vocabulary)]
+    vocabulary = with_own_actions(scene.vocabulary, scene.declared.actions)
+    try:
+        broken = [*broken_rules(scene.graph, vocabulary)]
+    except InputError as error:
+        raise document_error(file, [("$.declared.actions", str(error))]) from error
     if broken:
         places = {node_id: json_path(("nodes", index)) for index, node_id in enumerate(scene.graph.nodes)}
         raise document_error(file, [(places[node_id], cause) for node_id, cause in broken])
@@ -127,10 +143,16 @@ class _NodeForm(Form):
 
 
 class _DeclaredForm(Form):
-    """The relation types and properties that the scene brings beyond the common ones."""
+    """What the scene brings beyond the common: relation types, properties, actions and the PDDL that they are of."""
 
     relation_types: list[RelationType] = Field(default_factory=list)
     properties: list[PropertyName] = Field(default_factory=list)
+    actions: dict[str, Any] = Field(default_factory=dict)
+    domain: Annotated[str, AfterValidator(as_validator(_source))] = ""
+
+    def declared(self) -> Declared:
+        actions = canonical_json(self.actions) if self.actions else ""
+        return Declared(tuple(self.relation_types), tuple(self.properties), actions, self.domain)
 
 
 class _SceneForm(Form):
@@ -157,6 +179,6 @@ class _SceneForm(Form):
             ),
             self.vocabulary,
             role=self.role,
-            declared=Declared(tuple(self.declared.relation_types), tuple(self.declared.properties)),
+            declared=self.declared.declared(),
             source=self.source,
         )

@@ -12,7 +12,7 @@ from neo4j import ManagedTransaction
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.connection import Database
-from scenecypher.db.vocabulary import DEFAULT, current_name
+from scenecypher.db.vocabulary import DEFAULT, current_name, with_own_actions
 from scenecypher.errors import InputError, SceneNotFound
 
 Role: TypeAlias = Literal["world", "belief"]
@@ -27,9 +27,6 @@ FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s"
 REPLACED: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
-"""
-SET_VOCABULARY: Final[LiteralString] = """
-MATCH (s:Scene {status: 'ready'}) WHERE s.key = $key OR s.world = $key SET s.vocabulary = $vocabulary
 """
 LIST: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready'}) WHERE s.name IS NOT NULL AND ($leased OR s.leased IS NULL)
@@ -64,14 +61,20 @@ class SceneInfo:
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
     """Return the value of a Scene node from the server; missing facts get their defaults."""
+    declared = Declared(
+        tuple(record.get("declared_relations", ())),
+        tuple(record.get("declared_properties", ())),
+        record.get("actions", ""),
+        record.get("domain", ""),
+    )
     return SceneInfo(
         key=record["key"],
         name=record.get("name") or record.get("was") or record["key"],
         role=record.get("role", "world"),
-        vocabulary=current_name(record.get("vocabulary", DEFAULT)),
+        vocabulary=with_own_actions(current_name(record.get("vocabulary", DEFAULT)), declared.actions),
         status=record["status"],
         version=record["version"],
-        declared=Declared(tuple(record.get("declared_relations", ())), tuple(record.get("declared_properties", ()))),
+        declared=declared,
         source=record.get("source", ""),
         nodes=record.get("nodes", 0),
         relations=record.get("relations", 0),
@@ -102,15 +105,6 @@ def lookup_scene(database: Database, name: str) -> SceneInfo | None:
 def scene_of(database: Database, key: str) -> SceneInfo | None:
     """Return the generation of this key; None if it is gone."""
     return _read_one(database, BY_KEY, key=key)
-
-
-def set_vocabulary(database: Database, key: str, vocabulary: str) -> None:
-    """Give a scene, and the beliefs about it, another vocabulary."""
-
-    def work(tx: ManagedTransaction) -> None:
-        tx.run(SET_VOCABULARY, key=key, vocabulary=vocabulary).consume()
-
-    database.write(work)
 
 
 def find_replaced(database: Database, name: str) -> SceneInfo:

@@ -26,6 +26,10 @@ _VARIABLES: Final[tuple[LiteralString, ...]] = (
     *("v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19"),
 )
 _ROW: Final[LiteralString] = "[startNode(r).id, type(r), endNode(r).id]"
+EVERYTHING: Final[LiteralString] = """\
+COLLECT { MATCH (n:Entity {scene: $key}) RETURN n } AS nodes,
+COLLECT { MATCH (n:Entity {scene: $key})-[r]->(m) RETURN [n.id, type(r), m.id] } AS relations
+"""
 _LINKS: Final[tuple[LiteralString, ...]] = ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7")
 
 
@@ -73,20 +77,22 @@ class ReadPlan:
     """All reads of an action: its seeds, whole, and the `reads` that start at them.
 
     The first of `seeds` is the agent: the first agent by id or, if `named`, the agent of that id. Nodes of `classes`
-    are returned whole, too.
+    are returned whole, too. With `everything`, the whole scene is read.
     """
 
     seeds: tuple[str, ...]
     reads: tuple[PatternRead, ...] = ()
     classes: tuple[str, ...] = ()
     named: bool = False
+    everything: bool = False
 
     def __post_init__(self) -> None:
         longest = max((len(read.hops) for read in self.reads), default=0)
         names = {end for read in self.reads for hop in read.hops for end in (hop.source, hop.target)} | {*self.seeds}
         sizes = ((self.seeds, _PARAMETERS), (names, _VARIABLES), (range(longest), _LINKS), (self.values, _VALUES))
-        if any(len(needed) > len(there) for needed, there in sizes):
-            msg = f"an action with the seeds {', '.join(self.seeds)} reads too much for one statement; split it"
+        types = {type_ for read in self.reads for hop in read.hops for type_ in hop.types}
+        if any(len(needed) > len(there) for needed, there in sizes) or types - _TYPES.keys():
+            msg = f"an action with the seeds {', '.join(self.seeds)} reads too much for one statement"
             raise ValueError(msg)
 
     @cached_property
@@ -126,6 +132,8 @@ class ReadPlan:
         return text
 
     def _found(self) -> LiteralString:
+        if self.everything:
+            return "v0.id AS agent,\n" + EVERYTHING
         seeds: LiteralString = ", ".join(_VARIABLES[: len(self.seeds)])
         nodes: list[LiteralString] = ["[n IN [" + seeds + "] WHERE n IS NOT NULL]"]
         if self.classes:

@@ -12,7 +12,7 @@ from scenecypher.db.graph.merge import apply_fitting, merge, without
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, checked_name, lookup_scene
 from scenecypher.db.store.publish import Progress
-from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, Imported, SceneStore
+from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, Imported, SceneStore, with_stored_actions
 from scenecypher.errors import ConflictError, SceneReplaced
 
 ACTOR: Final = "map"
@@ -79,6 +79,7 @@ class MapUpdater:
         return self._known
 
     def _load(self, scene: ImportedScene, info: SceneInfo | None) -> _Known | None:
+        scene = with_stored_actions(scene, info)
         same = info and (info.vocabulary, info.declared, info.role) == (scene.vocabulary, scene.declared, scene.role)
         if not same:
             return None

@@ -17,7 +17,8 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import LEASE_S
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.rows import node_row, relation_rows
-from scenecypher.errors import ServiceError
+from scenecypher.db.vocabulary import base_name
+from scenecypher.errors import SceneReplaced, ServiceError
 
 NODES_PER_BATCH: Final = 2_000
 RELATIONS_PER_BATCH: Final = 5_000
@@ -55,6 +56,19 @@ RETIRE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
 SET s.status = 'retired', s.retired = datetime(), s.was = s.name, s.name = null
 RETURN count(*) AS retired
+"""
+# A version without an event: those who keep the scene in memory load it again.
+REDECLARE: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s WHERE s.status = 'ready'
+SET s.version = s.version + 1, s += $facts
+WITH s
+CALL (s) {
+  MATCH (b:Scene {status: 'ready'}) WHERE b.world = s.key
+  SET b.version = b.version + 1, b += $facts
+  RETURN count(b) AS beliefs
+}
+RETURN s
 """
 LEFTOVERS: Final[LiteralString] = """
 MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s}))
@@ -120,6 +134,18 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
     return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
 
 
+def redeclare(database: Database, scene: SceneInfo, *, vocabulary: str, declared: Declared) -> SceneInfo:
+    """Give a scene another vocabulary and what it declares; its graph and history stay. Raises SceneReplaced."""
+
+    def work(tx: ManagedTransaction) -> SceneInfo:
+        record = tx.run(REDECLARE, key=scene.key, facts=_declared_facts(vocabulary, declared)).single()
+        if record is None:
+            raise SceneReplaced(scene.name)
+        return info_of(record["s"])
+
+    return database.write(work, timeout_s=2 * database.commit_timeout_s)
+
+
 def retire(database: Database, key: str) -> bool:
     """Remove the name of a generation; `delete_leftovers` deletes its members. False if it was gone already."""
 
@@ -159,9 +185,7 @@ def delete_generation(database: Database, key: str) -> None:
 def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
     facts = {
         "role": header.role,
-        "vocabulary": header.vocabulary,
-        "declared_relations": list(header.declared.relation_types),
-        "declared_properties": list(header.declared.properties),
+        **_declared_facts(header.vocabulary, header.declared),
         "source": header.source,
         "copied_from": header.copied_from,
         "world": header.world,
@@ -177,6 +201,16 @@ def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable
         tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=LEASE_S).consume()
 
     return work
+
+
+def _declared_facts(vocabulary: str, declared: Declared) -> dict[str, Any]:
+    return {
+        "vocabulary": base_name(vocabulary),
+        "declared_relations": list(declared.relation_types),
+        "declared_properties": list(declared.properties),
+        "actions": declared.actions or None,
+        "domain": declared.domain or None,
+    }
 
 
 def _publish_transaction(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo]:

@@ -102,13 +102,20 @@ class Replica:
             raise SceneReplaced(self.scene.name)
         versions = [version for version, _ in record["events"]]
         if not versions or versions != [*range(self.version + 1, record["version"] + 1)]:
-            self._load(load_generation(self._database, self.scene))
+            self._reload()
             return
         try:
             for version, delta in record["events"]:
                 self._apply(version, delta_from_json(delta))
         except ConflictError:
-            self._load(load_generation(self._database, self.scene))
+            self._reload()
+
+    def _reload(self) -> None:
+        """Load the scene again. Raises SceneReplaced if it has other actions now: none is decided by the former."""
+        snapshot = load_generation(self._database, self.scene)
+        if snapshot.info.vocabulary != self.scene.vocabulary:
+            raise SceneReplaced(self.scene.name)
+        self._load(snapshot)
 
     def follow(self, done: Committed) -> None:
         """Apply a commit that was made without this replica, if it leads to the next version."""

@@ -16,6 +16,7 @@ from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import Declared
 from scenecypher.db.store import catalog, history, lease, load, publish
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
 from scenecypher.db.store.commit import (
@@ -37,13 +38,14 @@ from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.replicas import Replicas
-from scenecypher.db.vocabulary import DEFAULT, current_name
+from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (
     ConflictError,
     DatabaseUnavailable,
     InputError,
     QueryTimeout,
     RejectedError,
+    SceneReplaced,
     ServiceError,
 )
 
@@ -95,13 +97,12 @@ class SceneStore:
     def put(self, scene: ImportedScene, *, actor: str = "import", progress: Progress | None = None) -> Imported:
         """Import a scene: create it, update it by one commit, or replace it by a new generation.
 
-        An equal graph changes nothing, and a scene of the default vocabulary keeps the one that it has. Raises
-        InputError for a bad name.
+        An equal graph changes nothing. A scene of the default vocabulary keeps the one that it has, and one without
+        actions of its own those that it was given. Raises InputError for a bad name.
         """
         checked_name(scene.name)
         known = catalog.lookup_scene(self.database, scene.name)
-        if known is not None and scene.vocabulary == DEFAULT:
-            scene = replace(scene, vocabulary=known.vocabulary)
+        scene = with_stored_actions(scene, known)
         if known is None or known.role != scene.role:
             checked_new_name(scene.name, scene.role)
         header = Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
@@ -121,13 +122,13 @@ class SceneStore:
         return _imported(replace(current.info, version=done.version), scene.graph, "updated", len(delta))
 
     def set_vocabulary(self, name: str, vocabulary: str) -> None:
-        """Give a scene, and the beliefs about it, another vocabulary; the history goes on.
+        """Give a scene, and the beliefs about it, another vocabulary in place of its own actions; the history goes on.
 
         Raises InputError if the scene does not keep the vocabulary's rules, SceneNotFound.
         """
-        current = self.load(name)
-        check_rules(current.graph, name, vocabulary)
-        catalog.set_vocabulary(self.database, current.info.key, current_name(vocabulary))
+        info = self.find(name)
+        declared = replace(info.declared, actions="", domain="")
+        self.redeclare(info, vocabulary=current_name(vocabulary), declared=declared)
 
     def load(self, name: str) -> Snapshot:
         """Return the whole scene at one version. Raises SceneNotFound, SceneReplaced."""
@@ -147,6 +148,16 @@ class SceneStore:
             msg = f"a scene named {to!r} exists; delete it first or choose another name"
             raise InputError(msg)
         return self._copy(name, to, progress=progress)
+
+    def redeclare(self, scene: SceneInfo, *, vocabulary: str, declared: Declared) -> SceneInfo:
+        """Give a scene, and the beliefs about it, another vocabulary and what it declares; graph and history stay.
+
+        Those who keep the scene in memory load it again. Raises InputError for an unknown vocabulary or if the scene
+        breaks its rules, SceneReplaced.
+        """
+        name = with_own_actions(base_name(vocabulary), declared.actions)
+        check_rules(self.load(scene.name).graph, scene.name, name)
+        return publish.redeclare(self.database, scene, vocabulary=name, declared=declared)
 
     def delete(self, name: str) -> None:
         """Remove the name of a scene at once; `delete_leftovers` frees its space later. Raises SceneNotFound."""
@@ -383,7 +394,7 @@ class SceneStore:
             try:
                 done = self._on_replica(replica, decide, agent=agent, intent=intent) if replica is not None else None
             except ServiceError as error:
-                if not error.retryable or isinstance(error, QueryTimeout):
+                if not error.retryable or isinstance(error, QueryTimeout | SceneReplaced):
                     raise
                 done, unanswered = None, error
             if done is None:
@@ -437,6 +448,18 @@ class SceneStore:
 
 def _repeated(earlier: AlreadyCommitted) -> Committed:
     return Committed(earlier.version, delta_from_json(earlier.delta_text), repeated=True)
+
+
+def with_stored_actions(scene: ImportedScene, known: SceneInfo | None) -> ImportedScene:
+    """Return a scene that is imported again with the vocabulary and the actions that it has, where it names none."""
+    if known is None:
+        return scene
+    vocabulary = base_name(known.vocabulary if scene.vocabulary == DEFAULT else scene.vocabulary)
+    mine, stored = scene.declared, known.declared
+    if stored.actions and not mine.actions:
+        types = (*mine.relation_types, *stored.relation_types)
+        mine = Declared(types, mine.properties, stored.actions, stored.domain)
+    return replace(scene, vocabulary=with_own_actions(vocabulary, mine.actions), declared=mine)
 
 
 def _imported(

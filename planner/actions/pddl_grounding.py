@@ -100,7 +100,11 @@ class Grounding:
             names = [parameter.name for parameter in operator.parameters]
             chosen_vars = frozenset(choice.var for choice in operator.choose)
             fixed = [part.condition for part in operator.requires if _is_static(part.condition, chosen_vars)]
-            for chosen in product(ids, repeat=len(names)):
+            own = {name: [it for it in fixed if variables_of(it) == {name}] for name in names}
+            fitting = [
+                [x for x in ids if all(reader.read(it, {name: x}) != FALSE for it in own[name])] for name in names
+            ]
+            for chosen in product(*fitting):
                 arguments = {AGENT: self.scope.agent, **dict(zip(names, chosen, strict=True))}
                 if all(reader.read(condition, arguments) != FALSE for condition in fixed):
                     yield operator, arguments

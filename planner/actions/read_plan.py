@@ -24,6 +24,14 @@ def reads_of(operator: Operator) -> ReadPlan:
     return minimal_reads(seed_variables(operator), tuple(dict.fromkeys(read_needs(operator))))
 
 
+def reads_or_everything(operator: Operator) -> ReadPlan:
+    """Return the reads of an operator; of one that no single statement can follow, the whole scene."""
+    try:
+        return reads_of(operator)
+    except ValueError:
+        return ReadPlan(seed_variables(operator)[:1], everything=True)
+
+
 def minimal_reads(seeds: tuple[str, ...], found: Sequence[ReadNeed]) -> ReadPlan:
     """Return few reads that fetch all of `found`; `seeds` are variables that are bound already."""
     reads: list[PatternRead] = []

@@ -30,7 +30,7 @@ from scenecypher.planner.actions.execution import (
 from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
-from scenecypher.planner.actions.read_plan import minimal_reads, reads_of
+from scenecypher.planner.actions.read_plan import minimal_reads, reads_or_everything
 from scenecypher.planner.actions.read_set import AccessPath, choice_needs
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
@@ -232,7 +232,10 @@ class Simulator:
         """Return the remedy, reading from the scene the nodes that its arguments need."""
         known = {argument: unmet.bindings[argument] for argument in repair.arguments if argument in unmet.bindings}
         paths = {name: (AccessPath(name),) for name in (AGENT, *known)}
-        reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, paths))))
+        try:
+            reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, paths))))
+        except ValueError:
+            reads = ReadPlan((AGENT,), everything=True)
         footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
         part = read_part(self._store.database, self.scene, footprint)
         return repair_call(repair, bind_choices(repair.choose, part, unmet.bindings))
@@ -271,4 +274,4 @@ class _UnresolvedWords(RejectedError):
 
 @cache
 def _operator_reads(vocabulary: str, name: str) -> ReadPlan:
-    return reads_of(operators_of(vocabulary)[name])
+    return reads_or_everything(operators_of(vocabulary)[name])

@@ -11,6 +11,7 @@ from scenecypher.db.vocabulary import Conventions
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl_effort import Effort
+from scenecypher.planner.relevant import SMALL_SCENE_NODES
 
 Operators: TypeAlias = Mapping[str, Operator]
 
@@ -74,7 +75,7 @@ class Planning:
     `efforts` are the searches in order. `simplify` returns the operators of the first searches, approximate ones:
     every plan is validated. `prepare` returns the operators and the graph to plan with. With `keeps_one_parent`, the
     actions leave each node in one place where it was, so that planning needs to consider one place at a time. With
-    `rehearsed`, a plan can be tried on a copy of the graph.
+    `rehearsed`, a plan can be tried on a copy of the graph. A scene of at most `small_scene` nodes is planned on whole.
     """
 
     efforts: Sequence[Effort]
@@ -82,6 +83,7 @@ class Planning:
     prepare: Callable[[Operators, SceneGraph], tuple[Operators, SceneGraph]]
     keeps_one_parent: bool
     rehearsed: bool
+    small_scene: int = SMALL_SCENE_NODES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

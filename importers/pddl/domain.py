@@ -1,0 +1,405 @@
+"""A PDDL domain as data: its actions over facts of a scene graph, read with unified-planning's reader.
+
+What the reader drops (lines, comments, ``either`` types) is taken from the file itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NoReturn
+
+import scenecypher.db.condition as c
+from scenecypher.db.graph.scene import InvalidValue, relation_type
+from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.pddl.expressions import (
+    ExpressionReader,
+    conjuncts_of,
+    identifier,
+    parse_with_unified_planning,
+    type_of,
+)
+from scenecypher.importers.pddl.forms import ACTING, CHANGEABLE, DERIVED, DomainMapping, FactForm, SceneWords
+from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
+from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
+from scenecypher.importers.pddl.types import DomainTypes
+
+KNOWN_REQUIREMENTS: Final = frozenset(
+    {
+        *(":strips", ":typing", ":equality", ":negative-preconditions", ":disjunctive-preconditions"),
+        *(":existential-preconditions", ":universal-preconditions", ":quantified-preconditions"),
+        *(":conditional-effects", ":adl", ":action-costs"),
+    }
+)
+KNOWN_SECTIONS: Final = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action")
+REFUSED_SECTIONS: Final[Mapping[str, str]] = {
+    ":durative-action": "durative actions",
+    ":derived": "derived predicates",
+    ":process": "processes",
+    ":event": "events",
+    ":constraints": "constraints",
+}
+CONNECTIVES: Final = frozenset({"and", "or", "not", "imply", "when", "=", "exists", "forall", "increase"})
+COST: Final = "total-cost"
+_BREAK: Final = re.compile(r"[^A-Za-z0-9_]")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionParameter:
+    """A parameter of an action, and the types that a node must be of one of; none for any node."""
+
+    name: str
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRequirement:
+    """One conjunct of a precondition; `words` are its PDDL text, with ``{x}`` for the node x.
+
+    `of_type` says that it is the type of a parameter.
+    """
+
+    condition: c.Condition
+    words: str
+    of_type: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ActionEffect:
+    """A fact that begins or ends to hold where `when` is true, for `each` variable's nodes of which a condition is."""
+
+    form: FactForm
+    nodes: tuple[c.Term, ...]
+    holds: bool
+    when: c.Condition = c.ALWAYS
+    each: tuple[tuple[str, c.Condition], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DomainAction:
+    """An action without the node that acts among its parameters."""
+
+    name: str
+    words: str
+    parameters: tuple[ActionParameter, ...]
+    requires: tuple[ActionRequirement, ...]
+    effects: tuple[ActionEffect, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A domain: the form of each predicate and type, its constants by name, its actions, and what was left out.
+
+    `goal` is that of the problem whose scene the actions are for, if it has one.
+    """
+
+    name: str
+    predicates: Mapping[str, FactForm]
+    types: Mapping[str, tuple[FactForm, ...]]
+    constants: Mapping[str, str]
+    actions: tuple[DomainAction, ...]
+    agent_types: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    goal: c.Condition | None = None
+
+
+def read_domain(source: PddlFile, mapping: DomainMapping | None = None, words: SceneWords | None = None) -> Domain:
+    """Return the domain of a file for a scene with these `words`; without, for a new scene.
+
+    Raises DocumentError naming the line of what can't be mapped or is not supported, InputError without
+    unified-planning.
+    """
+    return DomainReader(source, mapping or DomainMapping(), words or SceneWords()).read()
+
+
+class DomainReader:
+    """Reads one domain for a scene with these `words`; for a new scene they are empty."""
+
+    def __init__(self, source: PddlFile, mapping: DomainMapping, words: SceneWords) -> None:
+        self.source, self._mapping, self._words = source, mapping, words
+        self.types = DomainTypes(source, mapping, words)
+        self._notes: list[str] = []
+
+    def read(self) -> Domain:
+        """Return the domain. Raises DocumentError naming the line of what is not supported."""
+        self._check_sections()
+        self._check_names()
+        problem = parse_with_unified_planning(self.source, self.plain_text())
+        forms = self._forms()
+        actions = tuple(_ActionReader(self, action, forms).read() for action in problem.actions)
+        types = {type_: self.types.forms_of(type_) for type_ in self.types.tree.parents}
+        constants = {name.text: (given[0].text if given else OBJECT) for name, given in self._constants}
+        self._check_constants()
+        return Domain(
+            self.source.name,
+            forms,
+            types,
+            constants,
+            actions,
+            self.types.agent_types,
+            tuple(dict.fromkeys(self._notes)),
+        )
+
+    # --- what the file declares
+
+    @cached_property
+    def _constants(self) -> tuple[tuple[Word, tuple[Word, ...]], ...]:
+        return tuple(typed_names(self.source.items(":constants")))
+
+    @cached_property
+    def predicates(self) -> dict[str, Predicate]:
+        """The declared predicates by name."""
+        changed = {name for action in self.source.all(":action") for name, _ in _changes(part_of(action, ":effect"))}
+        found: dict[str, Predicate] = {}
+        for form in self.source.items(":predicates"):
+            if not isinstance(form, Form) or not form.head:
+                self.source.fail(form.line, "a predicate such as (on ?x ?y) should stand here")
+            types = tuple(self.types.tree.below(self.types.tree.check(given)) for _, given in typed_names(form.rest))
+            if form.head in found:
+                self.source.fail(form.line, f"the predicate {form.head} is declared twice")
+            found[form.head] = Predicate(form.head, types, form.line, form.head in changed)
+        return found
+
+    def action_form(self, name: str) -> Form:
+        """Return an action's section."""
+        return next(form for form in self.source.all(":action") if len(form.items) > 1 and _text(form.items[1]) == name)
+
+    def fail(self, line: int, cause: str) -> NoReturn:
+        """Raise DocumentError for a line of the domain."""
+        self.source.fail(line, cause)
+
+    def line_of(self, name: str) -> int:
+        """Return the line of a predicate's declaration."""
+        return self.predicates[name].line
+
+    def note(self, words: str) -> None:
+        """Tell something that was left out."""
+        self._notes.append(words)
+
+    # --- what is refused
+
+    def _check_sections(self) -> None:
+        for section in self.source.sections:
+            if section.head in REFUSED_SECTIONS:
+                self.fail(section.line, f"{REFUSED_SECTIONS[section.head]} are not supported; leave this part out")
+            if section.head not in KNOWN_SECTIONS:
+                hint = did_you_mean(section.head, KNOWN_SECTIONS)
+                self.fail(section.line, f"{section.head} is no part of a domain that is known here{hint}")
+        self._check_requirements()
+        if not any(self.source.all(":action")):
+            self.fail(
+                1, "the domain has no action; add one as (:action NAME :parameters (…) :precondition … :effect …)"
+            )
+
+    def _check_requirements(self) -> None:
+        for word in self.source.items(":requirements"):
+            if _text(word) not in KNOWN_REQUIREMENTS:
+                supported = " ".join(sorted(KNOWN_REQUIREMENTS))
+                self.fail(word.line, f"{_text(word)} is not supported; supported are {supported}")
+        for function in self.source.items(":functions"):
+            if isinstance(function, Form) and function.head != COST:
+                self.fail(function.line, f"numeric fluents such as {function.head} are not supported; leave them out")
+
+    def _check_names(self) -> None:
+        """Check that actions use declared predicates with the right number of arguments, and declared types."""
+        for action in self.source.all(":action"):
+            if len(action.items) < 2 or not isinstance(action.items[1], Word):
+                self.fail(action.line, "an action's name should stand after :action")
+            parameters = part_of(action, ":parameters")
+            if isinstance(parameters, Form):
+                for _, given in typed_names(parameters.items):
+                    self.types.tree.check(given)
+            for part in (":precondition", ":effect"):
+                for fact in _facts(part_of(action, part)):
+                    self._check_fact(fact)
+
+    def _check_constants(self) -> None:
+        for name, _ in self._constants:
+            if self._words.classes and name.text not in self._words.ids:
+                hint = did_you_mean(name.text, tuple(self._words.ids))
+                self.fail(name.line, f"the scene has no node that is called {name.text}{hint}")
+
+    def _check_fact(self, fact: Form) -> None:
+        predicate = self.predicates.get(fact.head)
+        if predicate is None:
+            hint = did_you_mean(fact.head, tuple(self.predicates))
+            self.fail(fact.line, f"the predicate {fact.head or '()'} is not declared{hint}; add it to (:predicates …)")
+        if len(fact.rest) != len(predicate.types):
+            counts = f"{len(fact.rest)} arguments are given, {len(predicate.types)} are declared"
+            self.fail(fact.line, f"({fact.head} …): {counts}")
+
+    def plain_text(self) -> str:
+        """Return the domain for unified-planning."""
+        return self.plain(self.source)
+
+    def plain(self, source: PddlFile) -> str:
+        """Return a file for unified-planning: no comments, and the nearest common type for an ``either``."""
+        text = re.sub(r";[^\n]*", "", source.text).lower()
+        return re.sub(r"\(\s*either\s+([^()]*)\)", lambda found: self.types.tree.common(tuple(found[1].split())), text)
+
+    # --- forms
+
+    def _forms(self) -> dict[str, FactForm]:
+        given = self._mapping.predicates
+        for name in given.keys() - self.predicates.keys():
+            hint = did_you_mean(name, tuple(self.predicates))
+            raise InputError(f"{self._mapping.file}: predicates.{name}: the domain has no such predicate{hint}")
+        by_name = forms_by_name(
+            self.predicates.values(), self._words, agent_types=self.types.agent_types, hands_agree=self._hands_agree()
+        )
+        forms = {name: given.get(name) or by_name[name] for name in self.predicates}
+        for name, predicate in self.predicates.items():
+            form = forms[name]
+            if form is None:
+                count = len(predicate.types)
+                self.fail(predicate.line, f"({name} …) has {count} arguments; a scene graph holds facts of one or two")
+            self._check_form(predicate, form)
+        return {name: form for name, form in forms.items() if form is not None}
+
+    def _check_form(self, predicate: Predicate, form: FactForm) -> None:
+        count = len(predicate.types)
+        if count not in form.arities:
+            wanted = " or ".join(map(str, form.arities))
+            self.fail(
+                predicate.line, f"({predicate.name} …) has {count} arguments; its form in the mapping has {wanted}"
+            )
+        if predicate.changed and form.how not in CHANGEABLE | DERIVED:
+            what = f"{form.how} {form.word!r}"
+            self.fail(
+                predicate.line, f"an action changes {predicate.name}, but it is stored as the {what}; map it to a state"
+            )
+        try:
+            c.conjuncts(form.condition(tuple(f"x{i}" for i in range(count))))
+            if form.how == "relation":
+                relation_type(form.word)
+        except InvalidValue as error:
+            self.fail(predicate.line, f"({predicate.name} …) can't be stored: {error}")
+
+    def _hands_agree(self) -> bool:
+        """Check that every action that takes or puts something says the same of the empty hand."""
+        if not self.predicates.keys() & set(EMPTY_HAND) or not self.predicates.keys() & set(HELD):
+            return False
+        for action in self.source.all(":action"):
+            changes = set(_changes(part_of(action, ":effect")))
+            taken = {holds for name, holds in changes if name in HELD}
+            emptied = {not holds for name, holds in changes if name in EMPTY_HAND}
+            if taken != emptied:
+                return False
+        return True
+
+
+class _ActionReader:
+    """Reads one action of unified-planning's problem."""
+
+    def __init__(self, domain: DomainReader, action: Any, forms: Mapping[str, FactForm]) -> None:
+        self._domain, self._action, self._forms = domain, action, forms
+        self._form = domain.action_form(action.name)
+        place = f"action {action.name}"
+        self._reader = ExpressionReader(domain.source, domain.types, forms, line=self._form.line, place=place)
+
+    def read(self) -> DomainAction:
+        parameters = self._parameters()
+        requires = [
+            ActionRequirement(condition, _type_words(parameter), of_type=True)
+            for parameter in parameters
+            if (condition := self._domain.types.is_of(parameter.name, parameter.types)) != c.ALWAYS
+        ]
+        parts = (part for precondition in self._action.preconditions for part in conjuncts_of(precondition))
+        requires += [ActionRequirement(self._reader.condition(part), self._reader.text(part)) for part in parts]
+        effects = tuple(self._effects())
+        words = self._form.comment or self._words_of(requires)
+        return DomainAction(identifier(self._action.name), words, parameters, tuple(requires), effects)
+
+    def _parameters(self) -> tuple[ActionParameter, ...]:
+        """Bind all parameters and return those besides the first agent, which is the node that acts."""
+        form = part_of(self._form, ":parameters")
+        found, acting = [], False
+        for name, given in typed_names(form.items) if isinstance(form, Form) else ():
+            types = tuple(type_.text for type_ in given)
+            if not acting and self._domain.types.is_agent(types):
+                acting = True
+                self._reader.bind(name.text.removeprefix("?"), ACTING)
+            else:
+                found.append(ActionParameter(self._reader.bind(name.text.removeprefix("?")), types))
+        return tuple(found)
+
+    def _words_of(self, requires: Iterable[ActionRequirement]) -> str:
+        """Return a sentence of an action's parts, for one without a comment."""
+        needs = " ".join(it.words.replace("{", "").replace("}", "") for it in requires if not it.of_type)
+        changes = [
+            f"{'' if effect.value.is_true() else 'not '}{effect.fluent}"
+            for effect in self._action.effects
+            if not _is_cost(effect)
+        ]
+        return f"needs {needs or 'nothing'}; then {', '.join(changes) or 'nothing changes'}"
+
+    def _effects(self) -> Iterator[ActionEffect]:
+        for effect in self._action.effects:
+            if _is_cost(effect):
+                self._domain.note("action costs are ignored")
+                continue
+            form = self._forms[effect.fluent.fluent().name]
+            if form.how in DERIVED:
+                continue
+            outer = dict(self._reader.names)
+            bound = [(self._reader.bind(it.name), type_of(it)) for it in effect.forall]
+            each = tuple((var, self._domain.types.is_of(var, types)) for var, types in bound)
+            nodes = form.ends(tuple(map(self._reader.term, effect.fluent.args)))
+            when = self._reader.condition(effect.condition)
+            self._reader.names = outer
+            yield ActionEffect(form, nodes, effect.value.is_true(), when, each)
+
+
+def _type_words(parameter: ActionParameter) -> str:
+    if not parameter.types:
+        return f"{{{parameter.name}}} is who acts, no object of the domain"
+    return f"{{{parameter.name}}} is no {' or '.join(parameter.types)}"
+
+
+def _is_cost(effect: Any) -> bool:
+    return bool(effect.fluent.fluent().name == COST)
+
+
+def _text(item: Expression) -> str:
+    return item.text if isinstance(item, Word) else item.head
+
+
+def part_of(action: Form, name: str) -> Expression | None:
+    """Return what follows a keyword of an action."""
+    items = iter(action.items)
+    return next((next(items, None) for item in items if _text(item) == name), None)
+
+
+def _facts(expression: Expression | None) -> Iterator[Form]:
+    """Yield the facts of a precondition or effect."""
+    if not isinstance(expression, Form) or not expression.items:
+        return
+    if expression.head in {"exists", "forall"}:
+        yield from _facts(expression.items[-1])
+    elif expression.head in {"=", "increase"}:
+        return
+    elif expression.head in CONNECTIVES or not expression.head:
+        for part in expression.items:
+            yield from _facts(part)
+    else:
+        yield expression
+
+
+def _changes(effect: Expression | None, *, holds: bool = True) -> Iterator[tuple[str, bool]]:
+    """Yield each predicate that an effect changes, and whether it then holds."""
+    if not isinstance(effect, Form):
+        return
+    match effect.head:
+        case "when" | "forall":
+            yield from _changes(effect.items[-1], holds=holds)
+        case "not":
+            yield from _changes(effect.items[-1], holds=not holds)
+        case "and":
+            for part in effect.rest:
+                yield from _changes(part, holds=holds)
+        case "increase" | "":
+            return
+        case name:
+            yield name, holds

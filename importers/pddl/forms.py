@@ -1,0 +1,228 @@
+"""How the predicates and types of a PDDL domain are stored in a scene graph, by name or by a mapping file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field, PlainValidator, ValidationError
+
+import scenecypher.db.condition as c
+from scenecypher.db.graph.form import Form, as_validator
+from scenecypher.db.graph.problems import document_error, problems_of
+from scenecypher.db.graph.scene import InvalidValue, SceneGraph, relation_type
+from scenecypher.db.graph.value import shown
+from scenecypher.db.schema import KINDS
+from scenecypher.errors import DocumentError
+from scenecypher.importers.bounded import read_bytes
+
+ACTING: Final = "agent"
+"""The variable of the node that acts."""
+CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
+MAPPING_BYTES: Final = 2**20
+
+How: TypeAlias = Literal["state", "relation", "class", "kind", "affordance", "within", "holds nothing"]
+CHANGEABLE: Final[frozenset[How]] = frozenset({"state", "relation"})
+DERIVED: Final[frozenset[How]] = frozenset({"within", "holds nothing"})
+"""Facts that follow from others: effects on them are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactForm:
+    """How a fact is stored: a state, relation, class, kind or affordance `word`, or one that follows from others.
+
+    With `of_agent` the acting node stands for the first argument, which the predicate does not have. A relation that is
+    `reverse` starts at the second argument. A state is replaced by the state `otherwise` where it ends.
+    """
+
+    how: How
+    word: str = ""
+    of_agent: bool = False
+    reverse: bool = False
+    otherwise: str | None = None
+
+    @property
+    def arities(self) -> tuple[int, ...]:
+        """The numbers of arguments that a predicate of this form can have."""
+        if self.how == "holds nothing":
+            return (0,) if self.of_agent else (1,)
+        ends = 2 if self.how in {"relation", "within"} else 1
+        return (ends - self.of_agent,)
+
+    def ends(self, arguments: tuple[c.Term, ...]) -> tuple[c.Term, ...]:
+        """Return the nodes of a fact: the acting node where the predicate does not name it."""
+        nodes = (ACTING, *arguments) if self.of_agent else arguments
+        return nodes[::-1] if self.reverse else nodes
+
+    def condition(self, arguments: tuple[c.Term, ...]) -> c.Condition:
+        """Return the condition that the fact holds of these arguments."""
+        x, *others = self.ends(arguments)
+        return _CONDITIONS[self.how](x, self.word, *others)
+
+
+_CONDITIONS: Final[Mapping[How, Callable[..., c.Condition]]] = {
+    "state": c.HasState,
+    "class": c.HasClass,
+    "kind": c.HasKind,
+    "affordance": c.HasAffordance,
+    "relation": c.Related,
+    "within": lambda x, _, y: c.Within(x, y, CONTAINMENT),
+    "holds nothing": lambda x, _: c.Not(c.Exists("in_hand", c.HeldBy("in_hand", x))),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SceneWords:
+    """The words that a scene uses, by which a domain's names are understood; a new scene has none.
+
+    `ids` gives the node that each id and each name of one node stands for, in lower case.
+    """
+
+    classes: frozenset[str] = frozenset()
+    states: frozenset[str] = frozenset()
+    affordances: frozenset[str] = frozenset()
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, graph: SceneGraph) -> SceneWords:
+        """Return the words of a scene."""
+        nodes = graph.nodes.values()
+        return cls(
+            frozenset(node.class_ for node in nodes),
+            frozenset(state for node in nodes for state in node.states),
+            frozenset(word for node in nodes for word in node.affordances),
+            _ids_by_word(graph),
+        )
+
+
+def _ids_by_word(graph: SceneGraph) -> dict[str, str]:
+    names = Counter(node.name.lower() for node in graph.nodes.values())
+    by_name = {node.name.lower(): node.id for node in graph.nodes.values() if names[node.name.lower()] == 1}
+    return by_name | {node_id.lower(): node_id for node_id in graph.nodes}
+
+
+@dataclass(frozen=True, slots=True)
+class DomainMapping:
+    """The forms that a mapping file gives, by predicate and by type, and the type of the node that acts."""
+
+    predicates: Mapping[str, FactForm] = field(default_factory=dict)
+    types: Mapping[str, FactForm] = field(default_factory=dict)
+    agent: str | None = None
+    file: str = ""
+
+
+FORM_EXAMPLES: Final[Mapping[str, FactForm]] = {
+    "state open": FactForm("state", "open"),
+    "state closed else open": FactForm("state", "closed", otherwise="open"),
+    "agent state tired": FactForm("state", "tired", of_agent=True),
+    "ON": FactForm("relation", "ON"),
+    "HOLDS reverse": FactForm("relation", "HOLDS", reverse=True),
+    "agent INSIDE": FactForm("relation", "INSIDE", of_agent=True),
+    "class cup": FactForm("class", "cup"),
+    "kind Place": FactForm("kind", "Place"),
+    "affordance grabbable": FactForm("affordance", "grabbable"),
+    "within": FactForm("within"),
+    "agent within": FactForm("within", of_agent=True),
+    "agent holds nothing": FactForm("holds nothing", of_agent=True),
+    "holds nothing": FactForm("holds nothing"),
+}
+"""Every sort of text that a mapping file can give for a predicate, and its form."""
+
+
+def parse_form(text: object) -> FactForm:
+    """Return the form of one of the texts that FORM_EXAMPLES shows. Raises InvalidValue."""
+    words = text.split() if isinstance(text, str) else []
+    of_agent = words[:1] == ["agent"]
+    form = _own_form(words) or _form_with_agent(words[of_agent:], of_agent=of_agent)
+    if form is None:
+        shapes = ", ".join(f'"{example}"' for example in FORM_EXAMPLES)
+        msg = f"{shown(text)} is no single form; write one such as {shapes}"
+        raise InvalidValue(msg)
+    return form
+
+
+def type_form(text: object) -> FactForm:
+    """Return the form of a type. Raises InvalidValue."""
+    form = _own_form(text.split() if isinstance(text, str) else [])
+    if form is None or form.how == "relation":
+        msg = f'{shown(text)} is no form of a type; write one such as "class cup", "kind Place"'
+        raise InvalidValue(msg)
+    return form
+
+
+def _own_form(words: list[str]) -> FactForm | None:
+    """Return a form that the node that acts can't stand in for."""
+    match words:
+        case ["class", _, *_]:
+            return FactForm("class", " ".join(words[1:]))
+        case ["affordance", _, *_]:
+            return FactForm("affordance", " ".join(words[1:]))
+        case ["kind", word] if word in KINDS:
+            return FactForm("kind", word)
+        case [type_, "reverse"]:
+            return FactForm("relation", relation_type(type_), reverse=True)
+    return None
+
+
+def _form_with_agent(words: list[str], *, of_agent: bool) -> FactForm | None:
+    match words:
+        case ["state", state]:
+            return FactForm("state", state, of_agent)
+        case ["state", state, "else", otherwise]:
+            return FactForm("state", state, of_agent, otherwise=otherwise)
+        case ["within"]:
+            return FactForm("within", of_agent=of_agent)
+        case ["holds", "nothing"]:
+            return FactForm("holds nothing", of_agent=of_agent)
+        case [type_]:
+            return FactForm("relation", relation_type(type_), of_agent)
+    return None
+
+
+def form_text(form: FactForm) -> str:
+    """Return the text of a form; `parse_form` gives the form back."""
+    agent = ["agent"] if form.of_agent else []
+    word = [form.word] if form.word else []
+    match form.how:
+        case "relation":
+            return " ".join((*agent, *word, *(["reverse"] if form.reverse else [])))
+        case how:
+            return " ".join((*agent, how, *word, *(["else", form.otherwise] if form.otherwise else [])))
+
+
+class _MappingForm(Form):
+    """A mapping file."""
+
+    agent: str | None = None
+    predicates: dict[str, Annotated[FactForm, PlainValidator(as_validator(parse_form))]] = Field(default_factory=dict)
+    types: dict[str, Annotated[FactForm, PlainValidator(as_validator(type_form))]] = Field(default_factory=dict)
+
+
+def read_mapping(path: Path) -> DomainMapping:
+    """Return the mapping of a TOML file with `agent`, `[predicates]` and `[types]`. Raises DocumentError."""
+    try:
+        document = tomllib.loads(read_bytes(path, max_bytes=MAPPING_BYTES).decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
+    try:
+        form = _MappingForm.model_validate(document)
+    except ValidationError as error:
+        raise document_error(str(path), problems_of(error, document)) from None
+    twice = [*_used_twice(form.predicates)]
+    if twice:
+        raise document_error(str(path), twice)
+    predicates, types = ({name.lower(): it for name, it in table.items()} for table in (form.predicates, form.types))
+    return DomainMapping(predicates, types, form.agent.lower() if form.agent else None, str(path))
+
+
+def _used_twice(forms: Mapping[str, FactForm]) -> Iterable[tuple[str, str]]:
+    first: dict[tuple[str, str, bool], str] = {}
+    for name, form in forms.items():
+        key = (form.how, form.word, form.of_agent)
+        other = first.setdefault(key, name)
+        if other != name and form.how in CHANGEABLE:
+            yield f"$.predicates.{name}", f"is stored as {form.word!r}, which is {other} already; give each its own"

@@ -1,0 +1,157 @@
+"""The forms of predicates and types that no mapping names: what their names and a scene's own words suggest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from scenecypher.importers.pddl.forms import FactForm, SceneWords
+
+AGENT_TYPES: Final = frozenset({"agent", "robot"})
+HELD: Final = ("holding", "holds", "hold", "carrying", "carry", "agent-hold", "agent-holds", "robot-holds", "in-hand")
+AGENT_PLACE: Final = ("robot-in", "robot-at", "agent-in", "agent-at", "at-robot", "at-robby", "at-agent")
+EMPTY_HAND: Final = ("hand-empty", "handempty", "arm-empty", "gripper-empty")
+REGISTERED: Final[Mapping[str, tuple[str, ...]]] = {
+    "INSIDE": ("inside", "in", "at"),
+    "ON": ("on", "ontop", "on-top", "on-top-of"),
+    "UNDER": ("under",),
+    "ATTACHED_TO": ("attached-to", "attached"),
+}
+"""Predicates of two arguments by the relation that they are; of several in one domain the first is it."""
+KIND_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("room", "place", "location", "area"), "Place"),
+    **dict.fromkeys(("furniture", "appliance", "asset"), "Asset"),
+    **dict.fromkeys(("item", "thing", "movable"), "Object"),
+    "door": "Door",
+    **dict.fromkeys(AGENT_TYPES, "Agent"),
+}
+STATES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("opened", "is-open"), "open"),
+    **dict.fromkeys(("is-closed", "shut"), "closed"),
+    **dict.fromkeys(("switched-on", "turned-on", "is-on", "on-state"), "on"),
+    **dict.fromkeys(("switched-off", "turned-off", "is-off", "off-state"), "off"),
+}
+OPPOSITES: Final[Mapping[str, str]] = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
+_BREAK: Final = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate: the types of its arguments, each with its subtypes, and its line; `changed` by some action."""
+
+    name: str
+    types: tuple[frozenset[str], ...]
+    line: int
+    changed: bool
+
+
+def forms_by_name(
+    predicates: Iterable[Predicate], words: SceneWords, *, agent_types: Collection[str], hands_agree: bool
+) -> dict[str, FactForm | None]:
+    """Return the form of each predicate, None where none can hold it: it has over two arguments.
+
+    `words` are those of the scene that the actions are for. With `hands_agree`, every action that takes or puts
+    something says the same of the empty hand, which therefore need not be stored.
+    """
+    known = {predicate.name: predicate for predicate in predicates}
+    naming = _Naming(known, words, frozenset(agent_types), hands_agree)
+    by_count = (naming.of_none, naming.of_one, naming.of_two)
+    return {
+        name: by_count[len(predicate.types)](predicate) if len(predicate.types) < len(by_count) else None
+        for name, predicate in known.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """The choice of forms by name, among all predicates of a domain."""
+
+    known: Mapping[str, Predicate]
+    words: SceneWords
+    agent_types: frozenset[str]
+    hands_agree: bool
+
+    def of_none(self, predicate: Predicate) -> FactForm:
+        if predicate.name in EMPTY_HAND and self.hands_agree:
+            return FactForm("holds nothing", of_agent=True)
+        return FactForm("state", state_name(predicate.name), of_agent=True)
+
+    def of_one(self, predicate: Predicate) -> FactForm:
+        name = predicate.name
+        if self._acts(predicate, 0):
+            is_derived = name in EMPTY_HAND and self.hands_agree
+            return FactForm("holds nothing") if is_derived else FactForm("state", state_name(name))
+        if name in AGENT_PLACE:
+            return FactForm("relation", "INSIDE", of_agent=True)
+        if name in HELD:
+            return FactForm("relation", "HOLDS", of_agent=True)
+        return (None if predicate.changed else self._of_scene(name)) or self._state(name)
+
+    def of_two(self, predicate: Predicate) -> FactForm:
+        name = predicate.name
+        if name in HELD and (self._acts(predicate, 0) or self._acts(predicate, 1)):
+            return FactForm("relation", "HOLDS", reverse=not self._acts(predicate, 0))
+        registered = {self._first(names): relation for relation, names in REGISTERED.items()}
+        if name in AGENT_PLACE and self._acts(predicate, 0) and not self._may_be_first(REGISTERED["INSIDE"]):
+            return FactForm("relation", "INSIDE")
+        return FactForm("relation", registered.get(name) or relation_name(name))
+
+    def _acts(self, predicate: Predicate, place: int) -> bool:
+        """Check if every node at this place of a predicate acts."""
+        types = predicate.types[place]
+        return bool(types) and types <= self.agent_types
+
+    def _first(self, names: Iterable[str]) -> str | None:
+        """Return the first of `names` that is a predicate of two arguments."""
+        return next((name for name in names if name in self.known and len(self.known[name].types) == 2), None)
+
+    def _may_be_first(self, names: Iterable[str]) -> bool:
+        """Check if the predicate of these names may have a node that acts as its first argument."""
+        found = self._first(names)
+        types = self.known[found].types[0] if found else self.agent_types
+        return found is not None and (not types or bool(types & self.agent_types))
+
+    def _of_scene(self, name: str) -> FactForm | None:
+        """Return the scene's affordance, class or kind of this name: what no action changes may be one."""
+        for affordance in sorted(self.words.affordances):
+            if _plain(affordance) == _plain(name):
+                return FactForm("affordance", affordance)
+        form = type_forms(name, self.words)[0]
+        return form if self.words.classes and (form.how == "kind" or form.word in self.words.classes) else None
+
+    def _state(self, name: str) -> FactForm:
+        """Return the state of this name; in a scene that has its opposite, it ends where the opposite begins."""
+        if not self.words.classes:
+            return FactForm("state", state_name(name))
+        state = STATES.get(name, state_name(name))
+        opposite = OPPOSITES.get(state)
+        is_paired = opposite is not None and bool({state, opposite} & self.words.states)
+        is_told = any(STATES.get(other, state_name(other)) == opposite for other in self.known)
+        return FactForm("state", state, otherwise=opposite if is_paired and not is_told else None)
+
+
+def type_forms(type_: str, words: SceneWords) -> tuple[FactForm, ...]:
+    """Return the forms of a type: the scene's classes of this name, else a kind of this name, else its own class."""
+    classes = [word for word in sorted(words.classes) if _plain(word) == _plain(type_)]
+    if classes:
+        return tuple(FactForm("class", word) for word in classes)
+    if words.classes and type_ in KIND_WORDS:
+        return (FactForm("kind", KIND_WORDS[type_]),)
+    return (FactForm("class", type_),)
+
+
+def state_name(name: str) -> str:
+    """Return a predicate's name as a state: ``hand_empty``."""
+    return _BREAK.sub("_", name).strip("_") or "state"
+
+
+def relation_name(name: str) -> str:
+    """Return a predicate's name as a relation type: ``CONNECTED_TO``."""
+    found = _BREAK.sub("_", name).strip("_").upper()
+    return found if found[:1].isalpha() else f"R_{found}"
+
+
+def _plain(word: str) -> str:
+    return _BREAK.sub("", word.casefold())

@@ -1,0 +1,148 @@
+"""A PDDL problem as a scene graph: its objects are nodes, its initial facts states and relations, its goal a goal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NoReturn
+
+import scenecypher.db.condition as c
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.errors import did_you_mean
+from scenecypher.importers.pddl.domain import Domain, DomainReader
+from scenecypher.importers.pddl.expressions import ExpressionReader, parse_with_unified_planning
+from scenecypher.importers.pddl.forms import ACTING, DERIVED, FactForm
+from scenecypher.importers.pddl.naming import KIND_WORDS
+from scenecypher.importers.pddl.syntax import OBJECT, Form, PddlFile, Word, typed_names
+
+ROBOT: Final = "robot"
+"""The node that acts where a problem names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class PddlScene:
+    """The scene of a problem, and its domain with the problem's goal."""
+
+    domain: Domain
+    graph: SceneGraph
+
+
+def read_problem(problem: PddlFile, reader: DomainReader) -> PddlScene:
+    """Return the scene of a problem in a domain. Raises DocumentError naming the line."""
+    return _ProblemReader(problem, reader).read()
+
+
+class _ProblemReader:
+    def __init__(self, problem: PddlFile, reader: DomainReader) -> None:
+        self._problem, self._reader = problem, reader
+        self._domain = reader.read()
+        self._types: dict[str, str] = dict(self._domain.constants)
+
+    def read(self) -> PddlScene:
+        self._read_objects()
+        agents = [name for name, type_ in self._types.items() if type_ in self._domain.agent_types]
+        nodes = {name: self._node(name, type_) for name, type_ in self._types.items()}
+        if not agents:
+            acting = next(name for name in (ROBOT, "the_robot", "scene_robot") if name not in nodes)
+            nodes[acting] = Node(acting, "Agent", acting, ROBOT)
+            agents = [acting]
+        states: dict[str, set[str]] = {}
+        relations: set[Relation] = set()
+        for fact in self._problem.items(":init"):
+            self._add(self._checked(fact), agents, states, relations)
+        self._add_opposites(nodes, states)
+        graph = SceneGraph.of(
+            [_with_states(node, states.get(node.id, ())) for node in nodes.values()], sorted(relations)
+        )
+        return PddlScene(replace(self._domain, goal=self._goal()), graph)
+
+    def _fail(self, line: int, cause: str) -> NoReturn:
+        self._problem.fail(line, cause)
+
+    def _read_objects(self) -> None:
+        for name, types in typed_names(self._problem.items(":objects")):
+            self._reader.types.tree.check(types)
+            if len(types) > 1:
+                self._fail(name.line, f"{name.text} has several types; give it one")
+            if name.text in self._types:
+                self._fail(name.line, f"{name.text} is declared twice")
+            self._types[name.text] = types[0].text if types else OBJECT
+
+    def _node(self, name: str, type_: str) -> Node:
+        lineage = (type_, *self._reader.types.tree.ancestors(type_))
+        kind = next((KIND_WORDS[it] for it in lineage if it in KIND_WORDS), "Object")
+        kind = "Agent" if type_ in self._domain.agent_types else "Object" if kind == "Agent" else kind
+        return Node(name, kind, name, type_)
+
+    # --- initial facts
+
+    def _checked(self, fact: object) -> Form:
+        """Return a fact whose predicate and objects are declared."""
+        if not isinstance(fact, Form) or not fact.head:
+            self._fail(getattr(fact, "line", 1), "a fact such as (on a b) should stand here")
+        form = self._domain.predicates.get(fact.head)
+        if form is None and fact.head not in {"=", "not"}:
+            hint = did_you_mean(fact.head, tuple(self._domain.predicates))
+            self._fail(fact.line, f"the domain has no predicate {fact.head}{hint}")
+        for item in fact.rest if form else ():
+            if not isinstance(item, Word) or item.text not in self._types:
+                name = item.text if isinstance(item, Word) else "a list"
+                hint = did_you_mean(name, tuple(self._types))
+                self._fail(fact.line, f"({fact.head} …): no object is called {name}{hint}")
+        if form and len(fact.rest) not in form.arities:
+            self._fail(fact.line, f"({fact.head} …) has {len(fact.rest)} arguments; the domain declares others")
+        return fact
+
+    def _add(self, fact: Form, agents: list[str], states: dict[str, set[str]], relations: set[Relation]) -> None:
+        form = self._domain.predicates.get(fact.head)
+        if form is None or form.how in DERIVED:
+            return
+        if form.of_agent and len(agents) > 1:
+            names = ", ".join(agents)
+            self._fail(
+                fact.line, f"({fact.head}) is of the agent, but there are several ({names}); give it a parameter"
+            )
+        given: tuple[c.Term, ...] = tuple(item.text for item in fact.rest if isinstance(item, Word))
+        x, *others = (agents[0] if node == ACTING else str(node) for node in form.ends(given))
+        if form.how == "relation":
+            relations.add(Relation(x, form.word, others[0]))
+        elif form.how == "state":
+            states.setdefault(x, set()).add(form.word)
+        else:
+            self._fail(
+                fact.line, f"({fact.head} …) is stored as the {form.how} {form.word!r}; give the object its type"
+            )
+
+    def _add_opposites(self, nodes: Mapping[str, Node], states: dict[str, set[str]]) -> None:
+        """Give each node that lacks a state the one that stands for its absence."""
+        for name, form in self._domain.predicates.items():
+            if form.otherwise is None:
+                continue
+            for node in nodes.values():
+                if self._fits(name, form, node) and form.word not in states.get(node.id, ()):
+                    states.setdefault(node.id, set()).add(form.otherwise)
+
+    def _fits(self, predicate: str, form: FactForm, node: Node) -> bool:
+        if form.of_agent:
+            return node.kind == "Agent"
+        types = self._reader.predicates[predicate].types[0]
+        return not types or node.class_ in types
+
+    # --- the goal
+
+    def _goal(self) -> c.Condition:
+        goals = tuple(self._problem.all(":goal"))
+        if not goals:
+            self._fail(1, "the problem has no (:goal …); add one")
+        parsed = parse_with_unified_planning(
+            self._problem, self._reader.plain_text(), self._reader.plain(self._problem)
+        )
+        reader = ExpressionReader(
+            self._problem, self._reader.types, self._domain.predicates, line=goals[0].line, place="the goal"
+        )
+        parts = tuple(reader.condition(goal) for goal in parsed.goals)
+        return parts[0] if len(parts) == 1 else c.And(parts)
+
+
+def _with_states(node: Node, states: Iterable[str]) -> Node:
+    return Node(node.id, node.kind, node.name, node.class_, tuple(sorted(states)))

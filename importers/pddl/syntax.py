@@ -1,0 +1,165 @@
+"""S-expressions of PDDL files, with the lines and the comments that unified-planning's reader drops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NoReturn, TypeAlias
+
+from scenecypher.errors import DocumentError
+from scenecypher.importers.bounded import read_bytes
+
+FILE_BYTES: Final = 2**20
+MAX_DEPTH: Final = 60
+OBJECT: Final = "object"
+"""The type of all objects."""
+
+_TOKEN: Final = re.compile(r";[^\n]*|[()]|[^\s();]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word in lower case, and its line."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A bracketed list, its first line, and the comment in the lines directly above it."""
+
+    items: tuple[Word | Form, ...]
+    line: int
+    comment: str = ""
+
+    @property
+    def head(self) -> str:
+        """The first word; empty if the list is empty or begins with a list."""
+        return self.items[0].text if self.items and isinstance(self.items[0], Word) else ""
+
+    @property
+    def rest(self) -> tuple[Word | Form, ...]:
+        """All but the first item."""
+        return self.items[1:]
+
+
+Expression: TypeAlias = Word | Form
+
+
+@dataclass(frozen=True, slots=True)
+class PddlFile:
+    """One ``(define (domain NAME) …)`` or ``(define (problem NAME) …)``: the text, its name and its sections."""
+
+    file: str
+    text: str
+    name: str
+    sections: tuple[Form, ...]
+
+    def all(self, head: str) -> Iterator[Form]:
+        """Yield the sections that begin with `head`."""
+        return (section for section in self.sections if section.head == head)
+
+    def items(self, head: str) -> tuple[Expression, ...]:
+        """Return the content of the sections that begin with `head`."""
+        return tuple(item for section in self.all(head) for item in section.rest)
+
+    def fail(self, line: int, cause: str) -> NoReturn:
+        """Raise DocumentError for this line."""
+        raise DocumentError(self.file, f"line {line}", cause)
+
+
+def read_pddl_file(path: Path, what: str) -> PddlFile:
+    """Return the sections of a file that defines a `what`, "domain" or "problem". Raises DocumentError."""
+    try:
+        text = read_bytes(path, max_bytes=FILE_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DocumentError(str(path), f"byte {error.start:,}", "not UTF-8; save the file as UTF-8") from error
+    return parse_pddl(text, what, file=str(path))
+
+
+def parse_pddl(text: str, what: str, *, file: str) -> PddlFile:
+    """Return the sections of a text that defines a `what`, "domain" or "problem". Raises DocumentError."""
+    form = _parse(text, file)
+    title = form.items[1] if len(form.items) > 1 else None
+    titled = isinstance(title, Form) and title.head == what and len(title.items) == 2
+    name = title.items[1] if titled and isinstance(title, Form) else None
+    if form.head != "define" or not isinstance(name, Word):
+        raise DocumentError(file, f"line {form.line}", f"a PDDL {what} begins with `(define ({what} NAME)`")
+    for section in form.items[2:]:
+        if not isinstance(section, Form) or not section.head.startswith(":"):
+            raise DocumentError(
+                file, f"line {section.line}", f"a section such as (:{_SECTION[what]} …) should stand here"
+            )
+    return PddlFile(file, text, name.text, tuple(it for it in form.items[2:] if isinstance(it, Form)))
+
+
+_SECTION: Final = {"domain": "predicates", "problem": "init"}
+
+
+def typed_names(items: Sequence[Expression]) -> Iterator[tuple[Word, tuple[Word, ...]]]:
+    """Yield each name of a typed list, and its types: one, those of an ``(either …)``, or none for any object."""
+    waiting: list[Word] = []
+    rest = iter(items)
+    for item in rest:
+        if isinstance(item, Word) and item.text == "-":
+            given = next(rest, None)
+            types = _types(given)
+            yield from ((name, types) for name in waiting)
+            waiting = []
+        elif isinstance(item, Word):
+            waiting.append(item)
+    yield from ((name, ()) for name in waiting)
+
+
+def _types(given: Expression | None) -> tuple[Word, ...]:
+    if isinstance(given, Word):
+        return () if given.text == OBJECT else (given,)
+    return tuple(item for item in given.rest if isinstance(item, Word)) if given is not None else ()
+
+
+def _parse(text: str, file: str) -> Form:
+    """Return the first list of a text; the rest must be empty."""
+    stack: list[list[Expression]] = [[]]
+    opened: list[tuple[int, str]] = []
+    for mark, line, comment in _tokens(text):
+        if mark == "(":
+            opened.append((line, comment))
+            stack.append([])
+        elif mark != ")":
+            stack[-1].append(Word(mark.lower(), line))
+        elif opened:
+            items, (first, above) = stack.pop(), opened.pop()
+            stack[-1].append(Form(tuple(items), first, above))
+        else:
+            raise DocumentError(file, f"line {line}", "a bracket closes that was never opened")
+        if len(opened) > MAX_DEPTH:
+            raise DocumentError(file, f"line {line}", f"brackets are nested over {MAX_DEPTH} deep; mend the file")
+    if opened:
+        raise DocumentError(file, f"line {opened[-1][0]}", "the bracket that opens here never closes")
+    return _only_form(stack[0], file)
+
+
+def _only_form(items: list[Expression], file: str) -> Form:
+    match items:
+        case [Form() as form]:
+            return form
+        case [_, second, *_]:
+            raise DocumentError(file, f"line {second.line}", "the file should end here: one definition a file")
+        case _:
+            raise DocumentError(file, "line 1", "a PDDL file begins with `(define`")
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int, str]]:
+    """Yield each bracket and word with its line, and with the comment in the lines directly above that line."""
+    line, place, words, last = 1, 0, "", 0
+    for found in _TOKEN.finditer(text):
+        line += text.count("\n", place, found.start())
+        place = found.start()
+        if not found[0].startswith(";"):
+            yield found[0], line, words if line == last + 1 else ""
+        elif not text[text.rfind("\n", 0, place) + 1 : place].strip():
+            added = found[0].strip("; \t\r")
+            words, last = f"{words} {added}".strip() if line == last + 1 else added, line

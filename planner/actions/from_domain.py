@@ -1,0 +1,202 @@
+"""Operators of a user's PDDL domain: requirements, effects and corrections from its actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+import scenecypher.db.condition as c
+from scenecypher.importers.pddl.domain import ActionEffect, ActionRequirement, Domain, DomainAction
+from scenecypher.planner.actions.operator import (
+    AGENT,
+    Become,
+    Cease,
+    Choose,
+    Effect,
+    ForEach,
+    Operator,
+    Parameter,
+    Relate,
+    Repair,
+    Requirement,
+    Unrelate,
+    When,
+)
+
+VARIABLES: Final = frozenset({"x", "y", "source", "target", "agent", "var"})
+"""Fields of conditions that hold a variable."""
+IN_HAND: Final = Choose(
+    "in_hand", (c.And((c.HeldBy("in_hand", AGENT), c.Not(c.PropertyEquals("in_hand", "name", "")))),)
+)
+"""What the agent holds; no name is empty, and asking for it makes the name known to the message."""
+
+
+def operators_of_domain(domain: Domain) -> dict[str, Operator]:
+    """Return the operators of a domain by name."""
+    return {action.name: _operator(action, domain) for action in domain.actions}
+
+
+def _operator(action: DomainAction, domain: Domain) -> Operator:
+    constants = {node: f"the_{number}" for number, node in enumerate(_constants(action))}
+    choose = tuple(Choose(var, (c.Same(var, node),)) for node, var in constants.items())
+    empty = any(_asks_empty_hand(it.condition) for it in action.requires)
+    return Operator(
+        action.name,
+        tuple(Parameter(it.name, " or ".join(it.types) or "any node") for it in action.parameters),
+        tuple(_requirement(it, domain) for it in action.requires),
+        tuple(_effect(it, constants) for it in action.effects),
+        action.words,
+        (*choose, IN_HAND) if empty else choose,
+    )
+
+
+def _constants(action: DomainAction) -> Iterator[c.Id]:
+    """Yield each constant that an effect changes, once."""
+    yield from dict.fromkeys(node for it in action.effects for node in it.nodes if isinstance(node, c.Id))
+
+
+def _requirement(required: ActionRequirement, domain: Domain) -> Requirement:
+    if required.of_type:
+        return Requirement(required.condition, required.words, "affordance")
+    message = f"{required.words} does not hold"
+    if _asks_empty_hand(required.condition):
+        message += f": {{{AGENT}}} HOLDS {{{IN_HAND.var}}}"
+    return Requirement(required.condition, message, repair=_repair(required.condition, domain))
+
+
+def _asks_empty_hand(condition: c.Condition) -> bool:
+    match condition:
+        case c.Not(c.Exists(var, c.HeldBy(x, holder))):
+            return x == var and holder == AGENT
+    return False
+
+
+def _effect(effect: ActionEffect, constants: Mapping[c.Id, str]) -> Effect:
+    x, *others = (constants[node] if isinstance(node, c.Id) else node for node in effect.nodes)
+    form, made = effect.form, _state_change(effect, x)
+    if form.how == "relation":
+        relate = Relate(x, form.word, others[0])
+        made = relate if effect.holds else Unrelate(x, (form.word,), others[0], directed=True)
+    *outer, last = effect.each or (None,)
+    if last is None:
+        return made if effect.when == c.ALWAYS else When(effect.when, (made,))
+    made = ForEach(last[0], c.And((last[1], effect.when)), (made,))
+    for var, where in reversed([it for it in outer if it is not None]):
+        made = ForEach(var, where, (made,))
+    return made
+
+
+def _state_change(effect: ActionEffect, x: str) -> Effect:
+    form = effect.form
+    if effect.holds:
+        return Become(x, form.word, instead_of=form.otherwise)
+    return Cease(x, form.word) if form.otherwise is None else Become(x, form.otherwise, instead_of=form.word)
+
+
+# --- corrections: an action whose effect is another's missing precondition
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A fact that must hold, or must not: the stored word, its nodes."""
+
+    word: str
+    nodes: tuple[c.Term, ...]
+    holds: bool
+
+
+def _repair(condition: c.Condition, domain: Domain) -> Repair | None:
+    """Return the first action of the domain with the effect that `condition` asks for; None for no single fact."""
+    found = _achiever(condition, domain)
+    return _repair_by(*found, domain) if found else None
+
+
+def _achiever(condition: c.Condition, domain: Domain) -> tuple[DomainAction, dict[str, str]] | None:
+    """Return the first action that makes a fact hold, and the condition's variables by the action's."""
+    wanted = _wanted(condition)
+    for action in domain.actions if wanted else ():
+        for effect in action.effects:
+            bound = _unified(effect, wanted) if wanted else None
+            if bound is not None:
+                return action, bound
+    return None
+
+
+def _wanted(condition: c.Condition) -> _Wanted | None:
+    match condition:
+        case c.HasState(x, state):
+            return _Wanted(state, (x,), holds=True)
+        case c.Related(source, type_, target):
+            return _Wanted(type_, (source, target), holds=True)
+        case _ if _asks_empty_hand(condition):
+            return _Wanted("HOLDS", (AGENT, IN_HAND.var), holds=False)
+        case c.Not(part):
+            inner = _wanted(part)
+            return replace(inner, holds=not inner.holds) if inner else None
+    return None
+
+
+def _unified(effect: ActionEffect, wanted: _Wanted) -> dict[str, str] | None:
+    """Return the requirement's variable for each of the action's, if the effect makes the wanted fact."""
+    if effect.form.word != wanted.word or effect.holds != wanted.holds or effect.when != c.ALWAYS or effect.each:
+        return None
+    bound: dict[str, str] = {}
+    for mine, theirs in zip(effect.nodes, wanted.nodes, strict=True):
+        if isinstance(mine, c.Id) or isinstance(theirs, c.Id) or AGENT in {mine, theirs}:
+            if mine != theirs:
+                return None
+        elif bound.setdefault(mine, theirs) != theirs:
+            return None
+    return bound
+
+
+def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -> Repair:
+    """Return the repair by an action; each of its other parameters is chosen so that its own precondition holds.
+
+    If no node meets all of it, one will do that meets what no action could make true.
+    """
+    names = {**bound, AGENT: AGENT}
+    chosen = []
+    parts = [part for it in action.requires for part in c.conjuncts(it.condition)]
+    for parameter in action.parameters:
+        if parameter.name in names:
+            continue
+        var = f"fit_{parameter.name}"[:64]
+        names[parameter.name] = var
+        known = {it.name for it in action.parameters if it.name in names} | {AGENT}
+        fitting = [part for part in parts if parameter.name in _free(part) and _free(part) <= known]
+        needed = [part for part in fitting if _achiever(part, domain) is None]
+        among = (c.And(tuple(_renamed(part, names) for part in wanted)) for wanted in (fitting, needed))
+        chosen.append(Choose(var, tuple(dict.fromkeys(among))))
+    return Repair(action.name, tuple(names[it.name] for it in action.parameters), tuple(chosen))
+
+
+def _free(condition: c.Condition) -> set[str]:
+    """Return the variables that a condition does not bind itself."""
+    match condition:
+        case c.And(parts) | c.Or(parts):
+            return {name for part in parts for name in _free(part)}
+        case c.Not(part):
+            return _free(part)
+        case c.ForAll(var, where, then):
+            return (_free(where) | _free(then)) - {var}
+        case c.Exists(var, where) | c.AtLeast(_, var, where) | c.Exactly(_, var, where):
+            return _free(where) - {var}
+        case _:
+            return {term for term in c.terms(condition) if isinstance(term, str)}
+
+
+def _renamed(condition: c.Condition, names: Mapping[str, str]) -> c.Condition:
+    """Return `condition` with other variables; those that it binds itself get new names as well."""
+    if isinstance(condition, c.Exists | c.ForAll | c.AtLeast | c.Exactly):
+        names = {**names, condition.var: f"fit_{condition.var}"[:64]}
+
+    def renamed(key: str, value: Any) -> Any:
+        if isinstance(value, tuple) and key == "parts":
+            return tuple(_renamed(part, names) for part in value)
+        if key in {"part", "where", "then"}:
+            return _renamed(value, names)
+        return names.get(value, value) if key in VARIABLES and isinstance(value, str) else value
+
+    return type(condition)(**{it.name: renamed(it.name, getattr(condition, it.name)) for it in fields(condition)})

@@ -1,0 +1,43 @@
+"""The vocabulary of a scene with actions of its own, read from a PDDL domain and stored with the scene."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Final
+
+from scenecypher.errors import DocumentError, InputError
+from scenecypher.importers.pddl.document import domain_from_document
+from scenecypher.planner.actions.from_domain import operators_of_domain
+from scenecypher.planner.actions.pddl_effort import UNPRUNED
+from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, as_it_is, unchanged
+
+SMALL_SCENE_NODES: Final = 1_000
+"""A scene of at most this many nodes is planned on whole: what else its own actions need is not known."""
+
+
+def vocabulary_of(name: str, base: Vocabulary, actions: str) -> Vocabulary:
+    """Return `base` with the `actions` of a scene (JSON) instead of its own. Raises InputError if they are damaged."""
+    try:
+        domain = domain_from_document(json.loads(actions), file="the scene's own actions")
+    except (DocumentError, ValueError, RecursionError) as error:
+        raise InputError(f"{error}; give the scene its actions again: `scenecypher actions add`") from error
+    return replace(
+        base,
+        name=name,
+        about=f"Actions of the PDDL domain {domain.name}.",
+        base=None,
+        operators=operators_of_domain(domain),
+        macros={},
+        words=replace(base.words, stepwise=None, whole=None, approach=None, sayplan_actions=None, sayplan_example=None),
+        looking=replace(base.looking, revealing=frozenset()),
+        planning=Planning(
+            efforts=UNPRUNED,
+            simplify=unchanged,
+            prepare=as_it_is,
+            rehearsed=True,
+            keeps_one_parent=False,
+            small_scene=SMALL_SCENE_NODES,
+        ),
+        problems=None,
+    )
