@@ -376,9 +376,10 @@ class ExpressionReader(PatternReader):
         """Read the arguments of a function; return the size of its value."""
         first, sizes, is_distinct = self.at, list[Size](), False
         while not self.is_next(")"):
-            if not self.skip("*", ","):
-                is_distinct |= self.skip("DISTINCT")
-                sizes.append(self.expression())
+            is_distinct |= self.skip("DISTINCT")
+            sizes += [] if self.skip("*") else [self.expression()]
+            if not self.skip(",") and not self.is_next(")") and name != "trim":
+                self.refuse("the call should end here")
         self.meter.read(sum(size.bytes for size in sizes), token)
         if name in AGGREGATES:
             return self._aggregated(name, sizes, is_distinct=is_distinct)

@@ -8,7 +8,7 @@ reduced to the size of its value as it is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from scenecypher.db.gate.cost import Cost, Rows, too_much
@@ -103,7 +103,7 @@ class Reader(ExpressionReader):
             self.meter.rows = Rows(start)
             found = self._branch()
             rows += self.meter.rows.every
-            names = columns.keys() | found.keys()
+            names = {**columns, **found}
             columns = {name: either(*(one[name] for one in (columns, found) if name in one)) for name in names}
             joiner = self._joiner()
         self.meter.rows.every = rows
@@ -131,10 +131,9 @@ class Reader(ExpressionReader):
                 self.expression()
                 self.expect("THEN")
             if self.is_next("{"):
-                self.level -= 1
                 with self.meter.subquery(is_clause=True):
                     columns = self.subquery()
-                self.level += 1
+                self._name_columns(columns)
                 return columns
         first = self.at
         while self.next_token.word in CLAUSES_READ:
@@ -149,6 +148,11 @@ class Reader(ExpressionReader):
                 )
             self.refuse("a clause such as MATCH, WITH or RETURN should stand here")
         return columns or Variables()
+
+    def _name_columns(self, names: Iterable[str]) -> None:
+        """Record the columns of the whole query, which are those of its first branch."""
+        if self.level == 1 and self.reading.columns is None:
+            self.reading.columns = tuple(names)
 
     def subquery(self, *, is_call: bool = False) -> Variables:
         """Read `{…}`: a whole query, or patterns and a WHERE; return its columns."""
@@ -210,10 +214,9 @@ class Reader(ExpressionReader):
         self.variables = columns
 
     def return_(self, token: Token) -> Variables:
-        """Read RETURN; the columns of the whole query are those of its first."""
+        """Read RETURN."""
         columns, names = self._project(token)
-        if self.level == 1 and self.reading.columns is None:
-            self.reading.columns = names
+        self._name_columns(names)
         limit, number = self.tokens[self.at - 2 : self.at]
         is_last = self.level == 1 and (self.next_token.kind == "end" or self.is_next(";"))
         # Only a LIMIT that ends the query becomes a parameter: one within it affects the cost of later parts.

@@ -46,6 +46,11 @@ EDGES: list[tuple[str, str, str]] = [
         f"RETURN {'EXISTS { MATCH (n) WHERE ' * 9}true{'}' * 9} AS x",
         "nesting",
     ),
+    (
+        "CYPHER 25 " + "WHEN true THEN { " * 8 + "RETURN 1 AS x" + " }" * 8,
+        "CYPHER 25 " + "WHEN true THEN { " * 9 + "RETURN 1 AS x" + " }" * 9,
+        "nesting",
+    ),
     ("RETURN range(0, 5000000) AS l", "RETURN range(0, 20000000) AS l", "cost"),
     (
         "WITH 'aaaa' AS s RETURN CASE s WHEN =~ '.*a.*a.*a.*ab' THEN 1 WHEN > 'b' THEN -1 END AS x",

@@ -56,7 +56,7 @@ def test_heavy_queries_wait_in_turn_and_nobody_else_does(one_slot: Database) -> 
         for one in asked:
             one.result(timeout=60)
     assert done == ["heavy 0", "heavy 1", "heavy 2"]
-    assert sorted(told)[2] == "the query waits: others that cost much run, 2 more before it…"
+    assert "the query waits: others that cost much run, 2 more before it…" in told
 
 
 def test_a_slot_is_given_back(one_slot: Database) -> None:
