@@ -168,7 +168,7 @@ def test_a_known_change_is_one_statement_too_and_a_conflict_is_refused(store: Sc
     assert (again.version, again.repeated) == (1, True)
     with pytest.raises(InputError, match="used for another change"):
         store.commit(scene, Delta(), actor="t", action="nothing", action_id="one")
-    with pytest.raises(ConflictError, match="dirty"):
+    with pytest.raises(ConflictError, match="lack 'clean'"):
         store.commit(scene, soil, actor="t", action="soil")
     with pytest.raises(ConflictError, match="the scene is at version 1, not 0"):
         store.commit(scene, Delta(), actor="t", action="nothing", expected_version=0)
