@@ -100,7 +100,7 @@ def plan(
     from scenecypher.planner.staging import NoModel, SessionSetting
 
     of = world_options(world, observer)
-    _check(instruction if goal is None else instruction or goal, task, log=log, resume=resume, world=of.world)
+    _check(instruction, task, goal, log=log, resume=resume, world=of.world)
     recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
     known = _task(task) if task is not None else None
@@ -135,9 +135,11 @@ def plan(
         raise typer.Exit(1)
 
 
-def _check(instruction: str | None, task: str | None, *, log: Path | None, resume: Path | None, world: str) -> None:
+def _check(
+    instruction: str | None, task: str | None, goal: str | None, *, log: Path | None, resume: Path | None, world: str
+) -> None:
     """Raise InputError for options that exclude each other."""
-    if (instruction is None) == (task is None):
+    if sum(it is not None for it in (task, instruction if goal is None else goal)) != 1:
         raise InputError("give either an INSTRUCTION in words, or a --goal, or the --task of a data set")
     if instruction is not None and not instruction.strip():
         raise InputError("the INSTRUCTION is empty; write what shall be done")
