@@ -22,7 +22,7 @@ TOTAL_MEMBERS: Final = 300_000
 ACTIONS_BEFORE_LOADING: Final = 2
 """Actions in a scene before it is loaded: loading a home (300 nodes, 5,700 relations) took 0.13 s, an action 7 ms."""
 SCENES_COUNTED: Final = 50
-"""Scenes whose actions are counted, about as many homes as are kept: in turn among more, each would be loaded in vain."""
+"""Scenes whose actions are counted, about as many homes as are kept: in turn among more, a home is loaded in vain."""
 
 
 class Replicas:
