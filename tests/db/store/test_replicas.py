@@ -14,6 +14,12 @@ from tests.db.store.test_store import fresh
 
 COUNTED = 3
 ROUNDS = 4
+HOME = 6_000
+"""Nodes and relations of one of VirtualHome's homes."""
+
+
+def test_no_more_homes_are_counted_than_are_kept() -> None:
+    assert replicas.SCENES_COUNTED * HOME <= replicas.TOTAL_MEMBERS
 
 
 @pytest.mark.parametrize(("scenes", "kept"), [(COUNTED, COUNTED), (COUNTED + 1, 0)])
