@@ -57,15 +57,13 @@ def remove_actions(store: SceneStore, name: str) -> SceneInfo:
     return store.redeclare(info, vocabulary=base_name(info.vocabulary), declared=declared)
 
 
-def read_pddl_scene(
-    problem: Path, domain: Path, *, mapping: Path | None = None, name: str | None = None
-) -> ImportedScene:
+def read_pddl_scene(problem: Path, domain: Path, *, mapping: Path | None = None, name: str) -> ImportedScene:
     """Return the scene of a PDDL problem with the actions of its domain. Raises DocumentError naming the line."""
     source = read_pddl_file(domain, "domain")
     text = read_pddl_file(problem, "problem")
     scene = read_problem(text, DomainReader(source, _mapping(mapping) or DomainMapping(), SceneWords()))
     return ImportedScene(
-        name or NAME_PREFIX + text.name,
+        name,
         scene.graph,
         declared=declaration_of(scene.domain, source),
         source=f"PDDL problem {text.name} of the domain {source.name}",

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from scenecypher.planner.actions.simulator import CommittedAction
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.events import Event as PlanEvent
+    from scenecypher.planner.own_actions import AddedActions
     from scenecypher.retriever.retrieval import Retrieval
     from scenecypher.retriever.retriever import Options as AskOptions
     from scenecypher.scenes import SceneDatabase, connect
@@ -64,6 +65,7 @@ else:
         "CommittedAction": ("scenecypher.planner.actions.simulator", "CommittedAction"),
         "Delta": ("scenecypher.db.graph.delta", "Delta"),
         "Event": ("scenecypher.db.store.history", "Event"),
+        "AddedActions": ("scenecypher.planner.own_actions", "AddedActions"),
         "Home": ("scenecypher.home", "Home"),
         "ImportedScene": ("scenecypher.db.graph.imported", "ImportedScene"),
         "Model": ("scenecypher.chat.model", "Model"),
@@ -101,6 +103,7 @@ else:
 
 __all__ = [
     "ActionRefused",
+    "AddedActions",
     "AskOptions",
     "Budget",
     "CommitUnknown",

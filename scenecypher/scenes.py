@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what only some commands use is imported when it is used
     from scenecypher.db.gate import Gate
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.home import Home
+    from scenecypher.planner.own_actions import AddedActions
     from scenecypher.retriever.reader import SceneReader
 
 Teller: TypeAlias = Callable[[str], None]
@@ -114,7 +115,32 @@ class SceneDatabase:
         """Delete a scene. Raises SceneNotFound."""
         self.store.delete(name)
 
+    # --- actions of one's own
+
+    def add_actions(self, name: str, domain: Path, *, mapping: Path | None = None) -> AddedActions:
+        """Give a scene the actions of a PDDL domain in place of its vocabulary's; graph and history stay.
+
+        `mapping` is a TOML file that says how predicates and types are stored. Raises DocumentError naming the line of
+        what can't be mapped, SceneNotFound; InputError without the extra `pddl`.
+        """
+        from scenecypher.planner.own_actions import add_actions
+
+        return add_actions(self.store, name, domain, mapping=mapping)
+
+    def remove_actions(self, name: str) -> None:
+        """Take a scene's own actions away: it has those of its vocabulary again. Raises SceneNotFound."""
+        from scenecypher.planner.own_actions import remove_actions
+
+        remove_actions(self.store, name)
+
     # --- bringing scenes in
+
+    def import_pddl(self, problem: Path, domain: Path, *, mapping: Path | None = None, name: str | None = None) -> Home:
+        """Import a PDDL problem: a scene with its domain's actions, whose goal `plan` reaches. Raises DocumentError."""
+        from scenecypher.planner.own_actions import NAME_PREFIX, read_pddl_scene
+
+        named = name or NAME_PREFIX + problem.stem
+        return self._home(self.store.put(read_pddl_scene(problem, domain, mapping=mapping, name=named)).name)
 
     def import_virtualhome(self, scene: str, *, name: str | None = None) -> Home:
         """Import one of VirtualHome's 518 recorded homes, such as ``963_2``.

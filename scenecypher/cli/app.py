@@ -18,6 +18,7 @@ from scenecypher.cli import (
     imports,
     methods,
     observe,
+    own_actions,
     perturb,
     plan,
     query,
@@ -48,7 +49,9 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.add_typer(imports.import_app, name="import")
+imports.import_app.command("pddl")(own_actions.import_pddl)
 app.add_typer(scenes.scenes_app, name="scenes")
+app.add_typer(own_actions.actions_app, name="actions")
 scenes.scenes_app.command("schema")(ask.schema)
 scenes.scenes_app.command("perturb")(perturb.perturb)
 app.add_typer(tasks.tasks_app, name="tasks")

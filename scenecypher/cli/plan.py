@@ -42,7 +42,10 @@ STEPS = 30
 def plan(
     scene: Name,
     instruction: Annotated[
-        str | None, typer.Argument(metavar="INSTRUCTION", help="The task in words; else a --task.")
+        str | None,
+        typer.Argument(
+            metavar="INSTRUCTION", help="The task in words; else a --goal, a --task, or the scene's own goal."
+        ),
     ] = None,
     *,
     task: Annotated[
@@ -101,6 +104,7 @@ def plan(
 
     of = world_options(world, observer)
     _check(instruction, task, goal, log=log, resume=resume, world=of.world)
+    is_own = instruction is None and goal is None and task is None
     recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
     known = _task(task) if task is not None else None
@@ -112,6 +116,8 @@ def plan(
         wanted_goal = known.goal if known is not None and known.has_graph_goal else None
         if goal is not None:
             wanted_goal = _goal(db.store, info, goal)
+        if is_own:
+            wanted_goal, instruction = _own_goal(db.store, info)
         setting = SessionSetting(
             db.store,
             db.gate,
@@ -139,7 +145,7 @@ def _check(
     instruction: str | None, task: str | None, goal: str | None, *, log: Path | None, resume: Path | None, world: str
 ) -> None:
     """Raise InputError for options that exclude each other."""
-    if sum(it is not None for it in (task, instruction if goal is None else goal)) != 1:
+    if sum(it is not None for it in (task, instruction if goal is None else goal)) > 1:
         raise InputError("give either an INSTRUCTION in words, or a --goal, or the --task of a data set")
     if instruction is not None and not instruction.strip():
         raise InputError("the INSTRUCTION is empty; write what shall be done")
@@ -157,6 +163,17 @@ def _goal(store: SceneStore, scene: SceneInfo, text: str) -> Condition:
 
     resolve = partial(resolve_reference, store.database, scene)
     return read_goal(text, resolve=resolve, types=scene.declared.relation_types)
+
+
+def _own_goal(store: SceneStore, scene: SceneInfo) -> tuple[Condition, str]:
+    """Return the goal of the PDDL problem that a scene was made of, also in words. Raises InputError if it has none."""
+    from scenecypher.db.condition import explain
+    from scenecypher.planner.own_actions import own_goal
+
+    goal = own_goal(scene.declared)
+    if goal is None:
+        raise InputError("give either an INSTRUCTION in words, or a --goal, or the --task of a data set")
+    return goal, f"Reach the goal: {explain(goal, store.load(scene.name).graph, {})}"
 
 
 def _events(setting: SessionSetting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:

@@ -136,7 +136,7 @@ def test_the_goal_of_a_problem_is_reached(store: SceneStore, tmp_path: Path, kin
     pytest.importorskip("up_fast_downward")
     file = tmp_path / "problem.pddl"
     file.write_text(DOMAINS[kind](Random(f"{kind} 3")), encoding="utf-8")  # noqa: S311 - no secret
-    scene = put(store, read_pddl_scene(file, DATA / f"{kind}.pddl"))
+    scene = put(store, read_pddl_scene(file, DATA / f"{kind}.pddl", name=kind))
     goal = own_goal(scene.declared)
     assert goal is not None
     found = find_plan(PlanRequest(goal, scene.vocabulary), part_reader(store.database, scene, goal))
