@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     query_text_length: int = Field(default=4_000, gt=0, validation_alias="SCENECYPHER_QUERY_TEXT_LENGTH")
     query_nesting: int = Field(default=40, gt=0, le=80, validation_alias="SCENECYPHER_QUERY_NESTING")
     query_planning_s: Seconds = Field(default=20.0, validation_alias="SCENECYPHER_QUERY_PLANNING_S")
-    query_steps: float = Field(default=25_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_STEPS")
+    query_steps: float = Field(default=30_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_STEPS")
     query_cross_rows: float = Field(default=100_000, gt=0, validation_alias="SCENECYPHER_QUERY_CROSS_ROWS")
     query_lost_s: Seconds = Field(default=20.0, validation_alias="SCENECYPHER_QUERY_LOST_S")
     query_slots: int | None = Field(default=None, gt=0, validation_alias="SCENECYPHER_QUERY_SLOTS")

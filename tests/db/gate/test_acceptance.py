@@ -34,7 +34,7 @@ def refusals(queries: list[str], nodes: int) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize(("nodes", "share"), [(60, 0.99), (300, 0.99), (20_000, 0.97)])
+@pytest.mark.parametrize(("nodes", "share"), [(0, 0.99), (60, 0.99), (300, 0.99), (20_000, 0.97)])
 def test_natural_queries_are_accepted(nodes: int, share: float) -> None:
     queries = list(natural_queries())
     assert len(set(queries)) == len(queries) == 500
