@@ -16,6 +16,7 @@ PROMPTS: Final = (
     "scenecypher.planner.prompts",
     "scenecypher.planner.actions",
     "scenecypher.planner.perception",
+    "scenecypher.planner.vocabularies",
     "scenecypher.retriever",
 )
 """Packages, with their subfolders, that produce the texts shown to models."""

@@ -49,7 +49,7 @@ class Settings(BaseModel):
     query_text_length: int = Field(default=4_000, gt=0)
     query_nesting: int = Field(default=40, gt=0, le=80)
     query_planning_s: Seconds = 20.0
-    query_steps: float = Field(default=25_000_000, gt=0)
+    query_steps: float = Field(default=30_000_000, gt=0)
     query_cross_rows: float = Field(default=100_000, gt=0)
     query_lost_s: Seconds = 20.0
     query_slots: int | None = Field(default=None, gt=0)

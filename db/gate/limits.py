@@ -25,7 +25,7 @@ class Limits:
     rows: int = 1_000
     row_bytes: int = 200_000
     total_bytes: int = 1_000_000
-    steps: float = 25_000_000
+    steps: float = 30_000_000
     cross_rows: float = 100_000
     text_length: int = 4_000
     nesting: int = 40

@@ -310,7 +310,7 @@ def _is_strictly_sorted(texts: tuple[str, ...]) -> bool:
 def kind_name(kind: object) -> str:
     """Return `kind` if the registry has it. Raises InvalidValue."""
     if not isinstance(kind, str) or kind not in KINDS:
-        hint = did_you_mean(kind, tuple(KINDS)) if isinstance(kind, str) else ""
+        hint = did_you_mean(kind[:64], tuple(KINDS)) if isinstance(kind, str) else ""
         msg = f"kind {shown(kind)} is none of {', '.join(KINDS)}{hint}"
         raise InvalidValue(msg)
     return kind

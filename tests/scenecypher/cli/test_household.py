@@ -95,12 +95,12 @@ def test_a_vocabulary_is_changed_in_place(command: RunCommand, file: Path, store
     assert command("scenes", "set", name, "--vocabulary", "grasif").out == f"{name}: vocabulary grasif\n"
     assert [event.action for event in store.history(store.find(name))] == ["go_to(kitchen)"]
     assert command("import", "networkx", str(file), "--agent", "robot", "--in", "hall").code == 0
-    assert (store.find(name).vocabulary, store.find(name).version) == ("grasif", 2)
+    assert (store.find(name).vocabulary, store.find(name).version) == ("grasif", 3)
     assert (
         command("import", "networkx", str(file), "--vocabulary", "household", "--agent", "robot", "--in", "hall").code
         == 0
     )
-    assert (store.find(name).vocabulary, store.find(name).version) == ("household", 2)
+    assert (store.find(name).vocabulary, store.find(name).version) == ("household", 4)
 
     unknown = command("scenes", "set", name, "--vocabulary", "houshold")
     assert (unknown.code, unknown.out) == (2, "")
