@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from threading import Condition
 from typing import Final
 
-from scenecypher.db.store.cache import LRUCache
 from scenecypher.errors import ServiceError
 
 SCENES_NOTED: Final = 10_000
@@ -17,21 +16,27 @@ class Versions:
     """The latest version of each scene that was read or written here. Safe to share between threads."""
 
     def __init__(self) -> None:
-        self._latest: LRUCache[str, int] = LRUCache(SCENES_NOTED)
-        self._reads: LRUCache[str, CoalescedRead] = LRUCache(SCENES_NOTED)
+        self._latest: dict[str, int] = {}
+        self._reads: dict[str, CoalescedRead] = {}
 
     def latest(self, key: str) -> int | None:
         """Return the latest version seen, None if none was."""
         return self._latest.get(key)
 
     def note(self, key: str, version: int) -> None:
-        """Note a version that a finished read or commit of this process returned."""
-        if version > (self._latest.get(key) or -1):
-            self._latest.put(key, version)
+        """Note a version that a finished read or commit of this process returned.
+
+        Too many are forgotten all at once, which costs a read each.
+        """
+        if len(self._latest) > SCENES_NOTED:
+            self._latest.clear()
+            self._reads.clear()
+        self._latest[key] = max(version, self._latest.get(key, 0))
 
     def fresh(self, key: str, read: Callable[[], int]) -> int:
         """Return the version from a read that begins after this call, perhaps another thread's, and note it."""
-        version = self._reads.get_or_create(key, CoalescedRead).fresh(read)
+        shared = self._reads.get(key) or self._reads.setdefault(key, CoalescedRead())
+        version = shared.fresh(read)
         self.note(key, version)
         return version
 

@@ -122,14 +122,14 @@ def test_a_reader_without_the_right_to_write_sees_what_was_committed_and_waits_f
 
 
 def test_no_read_is_torn(address: Address) -> None:
-    """A whole run: `SCENECYPHER_TEST_FULL=1`, 100,000 reads, and as many without bookmarks until some are torn."""
+    """A whole run: `SCENECYPHER_TEST_FULL=1`, 100,000 reads, and a tenth without bookmarks, some of them torn."""
     found = measure(address, reads=READS, seconds=SECONDS)
     assert found["commits"] > 10
     assert found["equal"] >= (READS if FULL else 100), "on a busy machine the ordinary run ends early"
     assert {kind: number for kind, number in found.items() if kind.startswith("torn")} == {}
     if FULL:
         unmarked = measure(address, reads=READS // 10, seconds=SECONDS, marked=False)
-        assert any(kind.startswith("torn (last): newer") for kind in unmarked), "newer than the version is seen too"
+        assert any(kind.startswith("torn") for kind in unmarked), "the measurement finds what it looks for"
 
 
 def test_writers_that_leave_no_pause_wait_for_one_read_under_the_lock(
