@@ -37,7 +37,7 @@ def refusals(queries: list[str], nodes: int) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize(("nodes", "share"), SHARES)
+@pytest.mark.parametrize(("nodes", "share"), [(0, 0.99), *SHARES])
 def test_natural_queries_are_accepted(nodes: int, share: float) -> None:
     queries = list(natural_queries())
     assert len(set(queries)) == len(queries) == 500
