@@ -10,9 +10,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import partial_graph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.steady import steady_record
+from scenecypher.planner.actions.pddl_effort import SMALL_SCENE_NODES
 
-SMALL_SCENE_NODES: Final = 40
-"""A scene of at most this many nodes is read whole."""
 CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 """Relations to the containers and supports of a node."""
 MAX_CONTAINMENT_DEPTH: Final = 5

@@ -193,7 +193,7 @@ def _renamed(condition: c.Condition, names: Mapping[str, str]) -> c.Condition:
         names = {**names, condition.var: f"fit_{condition.var}"[:64]}
 
     def renamed(key: str, value: Any) -> Any:
-        if isinstance(value, tuple) and key == "parts":
+        if key == "parts":
             return tuple(_renamed(part, names) for part in value)
         if key in {"part", "where", "then"}:
             return _renamed(value, names)

@@ -22,6 +22,9 @@ class Effort:
     max_actions: float = float("inf")
 
 
+SMALL_SCENE_NODES: Final = 40
+"""A scene of at most this many nodes is read whole."""
+
 EFFORTS: Final = (
     Effort(wide=False, nearest=True, share=0.4, max_actions=600),
     Effort(wide=False, nearest=True, stepwise=True, share=0.7),

@@ -8,12 +8,12 @@ from typing import Final
 from scenecypher.db.condition import Condition, HasClass, Id, Related, terms
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
+from scenecypher.planner.actions.pddl_effort import SMALL_SCENE_NODES
 from scenecypher.planner.actions.pddl_variables import atoms_of
 from scenecypher.planner.relevant import (
     CONTAINMENT,
     MAX_CONTAINMENT_DEPTH,
     MAX_CONTENTS,
-    SMALL_SCENE_NODES,
     RelevanceQuery,
 )
 

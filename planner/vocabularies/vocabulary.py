@@ -10,8 +10,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import Conventions
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.pddl_effort import Effort
-from scenecypher.planner.relevant import SMALL_SCENE_NODES
+from scenecypher.planner.actions.pddl_effort import SMALL_SCENE_NODES, Effort
 
 Operators: TypeAlias = Mapping[str, Operator]
 

@@ -313,8 +313,8 @@ def test_a_question_after_an_action_sees_its_effects(ready: Ready, store: SceneS
     store.commit(scene, opened, actor="t", action="open")
     retriever.ask(QUESTION, scene)
     first, second = (messages(server, number)[0] for number in range(2))
-    assert "open 1" not in first
-    assert "open 1" in second, "an own commit is known at once"
+    assert ", open 1" not in first
+    assert ", open 1" in second, "an own commit is known at once"
 
 
 def test_another_scene_is_never_read(ready: Ready, store: SceneStore) -> None:

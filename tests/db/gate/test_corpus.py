@@ -9,7 +9,7 @@ from scenecypher.db.gate.scope import scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused
 from tests.db.gate.conftest import HOME, checksum
-from tests.db.gate.corpus import CANARY, VOCABULARY, Case, cases, rows_of, text_of
+from tests.db.gate.corpus import CANARY, HOME_BOUNDS, VOCABULARY, Case, cases, rows_of, text_of
 from tests.sampling import sample
 
 KEY = f'"{HOME.key}"'
@@ -32,7 +32,7 @@ def of_kind(expect: str) -> list[object]:
 
 @pytest.mark.parametrize("case", of_kind("rows"))
 def test_benign_queries_are_answered_right(gate: Gate, case: Case, dialects: tuple[str, ...]) -> None:
-    if not scope(case.cypher, VOCABULARY, gate.limits).text.startswith(dialects):
+    if not scope(case.cypher, VOCABULARY, gate.limits, bounds=HOME_BOUNDS).text.startswith(dialects):
         with pytest.raises(QueryRefused, match=r"Cypher 5 only.*; leave out CYPHER 25"):
             gate.run(case.cypher, HOME, VOCABULARY)
         return
