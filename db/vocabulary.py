@@ -108,7 +108,7 @@ def load_vocabulary(name: str) -> NamedVocabulary:
     """Return a vocabulary by its name. Raises InputError for an unknown or unreadable one."""
     if name in _added:
         return _added[name]
-    return _with_own(name) if OWN in name else _load(current_name(name))
+    return _with_own(name) if name in _own_actions else _load(current_name(name))
 
 
 def conventions_of(name: str) -> Conventions:

@@ -203,11 +203,6 @@ class AlreadyCommitted(Exception):
         self.version, self.delta_text = version, delta_text
 
 
-def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyCommitted."""
-    return write_delta(tx, scene, read_named(tx, scene, delta, intent), delta, intent=intent)
-
-
 def read_named(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, intent: Intent) -> LockedPart:
     """Lock the scene and read what a known Delta names. Raises as `read_locked` does."""
     given = {"key": scene.key, "action_id": intent.action_id, "ids": _named_ids(delta), "pairs": _named_pairs(delta)}

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Final, NoReturn
 
 import scenecypher.db.condition as c
@@ -21,7 +22,7 @@ from scenecypher.importers.pddl.expressions import (
     parse_with_unified_planning,
     type_of,
 )
-from scenecypher.importers.pddl.forms import ACTING, CHANGEABLE, DERIVED, DomainMapping, FactForm, SceneWords
+from scenecypher.importers.pddl.forms import ACTING, CHANGEABLE, DERIVED, DomainMapping, FactForm, SceneWords, form_text
 from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
 from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
 from scenecypher.importers.pddl.types import DomainTypes
@@ -170,10 +171,6 @@ class DomainReader:
         """Raise DocumentError for a line of the domain."""
         self.source.fail(line, cause)
 
-    def line_of(self, name: str) -> int:
-        """Return the line of a predicate's declaration."""
-        return self.predicates[name].line
-
     def note(self, words: str) -> None:
         """Tell something that was left out."""
         self._notes.append(words)
@@ -204,9 +201,13 @@ class DomainReader:
 
     def _check_names(self) -> None:
         """Check that actions use declared predicates with the right number of arguments, and declared types."""
+        names: set[str] = set()
         for action in self.source.all(":action"):
             if len(action.items) < 2 or not isinstance(action.items[1], Word):
                 self.fail(action.line, "an action's name should stand after :action")
+            if identifier(action.items[1].text) in names:
+                self.fail(action.line, f"another action is called {identifier(action.items[1].text)} too; rename one")
+            names.add(identifier(action.items[1].text))
             parameters = part_of(action, ":parameters")
             if isinstance(parameters, Form):
                 for _, given in typed_names(parameters.items):
@@ -256,6 +257,7 @@ class DomainReader:
                 count = len(predicate.types)
                 self.fail(predicate.line, f"({name} …) has {count} arguments; a scene graph holds facts of one or two")
             self._check_form(predicate, form)
+        self._check_clashes(forms)
         return {name: form for name, form in forms.items() if form is not None}
 
     def _check_form(self, predicate: Predicate, form: FactForm) -> None:
@@ -276,6 +278,16 @@ class DomainReader:
                 relation_type(form.word)
         except InvalidValue as error:
             self.fail(predicate.line, f"({predicate.name} …) can't be stored: {error}")
+
+    def _check_clashes(self, forms: Mapping[str, FactForm | None]) -> None:
+        """Check that no two predicates of which one changes are stored as the same fact of the same nodes."""
+        for one, other in combinations(self.predicates.values(), 2):
+            form = forms[one.name]
+            if form != forms[other.name] or form is None or form.how in DERIVED or not (one.changed or other.changed):
+                continue
+            if not (one.types and all(it.types[0] for it in (one, other)) and not one.types[0] & other.types[0]):
+                cause = f"{other.name} is stored as {form_text(form)}, as {one.name} is; map one of them otherwise"
+                self.fail(other.line, cause)
 
     def _hands_agree(self) -> bool:
         """Check that every action that takes or puts something says the same of the empty hand."""

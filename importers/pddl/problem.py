@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final, NoReturn
 
 import scenecypher.db.condition as c
@@ -43,7 +44,7 @@ class _ProblemReader:
         agents = [name for name, type_ in self._types.items() if type_ in self._domain.agent_types]
         nodes = {name: self._node(name, type_) for name, type_ in self._types.items()}
         if not agents:
-            acting = next(name for name in (ROBOT, "the_robot", "scene_robot") if name not in nodes)
+            acting = next(it for n in count(1) if (it := ROBOT if n == 1 else f"{ROBOT}_{n}") not in nodes)
             nodes[acting] = Node(acting, "Agent", acting, ROBOT)
             agents = [acting]
         states: dict[str, set[str]] = {}

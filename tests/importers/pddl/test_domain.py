@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import scenecypher.db.condition as c
+from scenecypher.db.vocabulary import load_vocabulary
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.pddl.document import domain_document, domain_from_document
 from scenecypher.importers.pddl.domain import Domain, DomainReader, read_domain
@@ -119,6 +120,13 @@ def test_costs_are_ignored_with_a_word() -> None:
         (":precondition (robot-in ?from)", ":precondition (robot-in ?from ?to)", 8, "2 arguments are given, 1"),
         ("?to - room)\n", "?to - hall)\n", 7, "the type hall is not declared"),
         ("(hand-empty))", "(hand-empty)", 1, "never closes"),
+        ("(hand-empty)", "(hand-empty) (robot-at ?r - room)", 4, "robot-at is stored as agent INSIDE, as robot-in is"),
+        (
+            "  ; go",
+            "  (:action g-o :effect (hand-empty))\n  (:action g_o :effect (hand-empty))\n  ; go",
+            6,
+            "called g_o",
+        ),
         ("robot-in ?to))))", "robot-in ?to)))))", 9, "closes that was never opened"),
         ("(robot-in ?to))))", "(robot-in ?nobody))))", 9, "can't be read as PDDL"),
     ],
@@ -211,3 +219,19 @@ def test_the_acting_variable_is_the_planners() -> None:
     from scenecypher.importers.pddl.forms import ACTING
 
     assert ACTING == AGENT
+
+
+def test_an_object_that_is_called_robot_is_not_the_one_who_acts() -> None:
+    text = "(define (problem p) (:domain tiny) (:objects robot robot_2 - cup) (:init) (:goal (opened robot)))"
+    reader = DomainReader(parse_pddl(DOMAIN, "domain", file="tiny.pddl"), DomainMapping(), SceneWords())
+    nodes = read_problem(parse_pddl(text, "problem", file="p.pddl"), reader).graph.nodes
+    assert {node.id: node.kind for node in nodes.values()} == {
+        "robot": "Object",
+        "robot_2": "Object",
+        "robot_3": "Agent",
+    }
+
+
+def test_a_vocabulary_that_no_scene_brought_is_unknown() -> None:
+    with pytest.raises(InputError, match="no vocabulary is called"):
+        load_vocabulary("household+0123")
