@@ -22,7 +22,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-full test-oldest quick check format setup docs bench clean
+.PHONY: help demo test test-full test-oldest quick check format setup docs prompts bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ setup: $(VENV)/.dev ## all that a contributor needs, in .venv
 docs: $(VENV)/.test ## run the commands of README and docs/
 	$(PYTEST) tests/test_docs.py
 
+prompts: $(VENV)/.test ## render the prompts that tests compare anew, after a change on purpose
+	$(BIN)/python -m tests.prompts
+
 bench: $(VENV)/.test ## speed as ratios to named references (BENCH="NAME ..." for some)
 	$(BIN)/python -m benchmarks $(BENCH)
 
@@ -79,7 +82,7 @@ $(VENV)/java21: $(VENV)/.made
 	@mv $@.draft $@
 
 $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) --editable '.[local]'
+	$(PIP) --editable '.[local,words]'
 	$(PIP) $(EAI)
 	@touch $@
 

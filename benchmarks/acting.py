@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
+from benchmarks.bare import bare_write
 from benchmarks.commits import OBJECT, hand_written_moves, temporary_scene
 from benchmarks.comparison import Measurement, compare
 from benchmarks.crowd import make_crowd
@@ -49,7 +50,6 @@ CREATE (:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, 
                 action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes})
 RETURN s.version AS version
 """
-TIMEOUT_S: Final = 60.0
 LARGE: Final = 100_000
 WARM_UP: Final = 4_000
 """Pairs until a freshly started server has compiled both: the first five hundred take twice as long as later ones."""
@@ -150,7 +150,7 @@ def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], objec
     def by_hand() -> None:
         text, facts = next(statements)
         given = ends | facts | {"action_id": uuid4().hex}
-        done = store.database.write(lambda tx: tx.run(text, given).single(strict=True)[0], timeout_s=TIMEOUT_S)
+        done = bare_write(store.database, lambda tx: tx.run(text, given).single(strict=True)[0])
         assert done
 
     return by_hand

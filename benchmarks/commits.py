@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
+from benchmarks.bare import bare_write
 from benchmarks.comparison import Measurement, compare
 from benchmarks.home import make_home
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
@@ -40,7 +41,6 @@ UNWIND $rows AS row
 MATCH (a:Entity {scene: $key, id: row.source}), (b:Entity {scene: $key, id: row.target})
 CREATE (a)-[:$(row.type)]->(b)
 """
-TIMEOUT_S: Final = 60.0
 OBJECT, HERE, THERE = "cup_1", "kitchen", "bathroom"
 
 
@@ -112,7 +112,7 @@ def hand_written_moves(database: Database, info: SceneInfo) -> Callable[[], obje
         def work(tx: ManagedTransaction) -> None:
             tx.run(MOVE_BY_HAND, parameters).single(strict=True)
 
-        database.write(work, timeout_s=TIMEOUT_S)
+        bare_write(database, work)
 
     return move
 
@@ -129,6 +129,6 @@ def import_by_hand(database: Database, graph: SceneGraph) -> str:
     def write_relations(tx: ManagedTransaction) -> None:
         tx.run(RELATIONS_BY_HAND, key=key, rows=relations).consume()
 
-    database.write(write_nodes, timeout_s=TIMEOUT_S)
-    database.write(write_relations, timeout_s=TIMEOUT_S)
+    bare_write(database, write_nodes)
+    bare_write(database, write_relations)
     return key

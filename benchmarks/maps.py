@@ -6,21 +6,23 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep, time
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
 from benchmarks.comparison import Measurement
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.map_update import MapUpdater
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.dsg import read_scene, symbol_number
+from scenecypher.importers.dsg import NodeMemory, read_scene, symbol_number
 from scenecypher.importers.watching import Watch
 
+Reader: TypeAlias = Callable[[Path], ImportedScene]
 ROOMS, WAYPOINTS, OBJECTS = 10, 700, 289
 MOVED: Final = 45
 VERSIONS: Final = 100
@@ -34,10 +36,10 @@ def maps(database: Database) -> Iterator[Measurement]:
     A program of its own writes 100 versions, ten a second; the lag is the time from the last one to its commit.
     """
     store, name = SceneStore(database), f"bench/{uuid4().hex}"
-    read = partial(read_scene, name=name)
+    read = partial(read_scene, name=name, memory=NodeMemory())
     updater = MapUpdater(store)
     with tempfile.TemporaryDirectory() as folder:
-        times = [_seconds_of_a_version(updater, Path(folder) / "map.json", name, step) for step in range(2 * WARM_UP)]
+        times = [_seconds_of_a_version(updater, Path(folder) / "map.json", read, step) for step in range(2 * WARM_UP)]
     what = f"a map of 1,000 nodes with {MOVED + 5} changes, from file to commit (a tenth of a second)"
     yield Measurement(what, 1e3 * median(times[WARM_UP:]), 1e3 / PER_S, 1.0)
     with tempfile.TemporaryDirectory() as folder:
@@ -92,10 +94,10 @@ def main() -> None:
         write_map(folder / f"{step:04}.json", step + 2 * WARM_UP)
 
 
-def _seconds_of_a_version(updater: MapUpdater, file: Path, name: str, step: int) -> float:
+def _seconds_of_a_version(updater: MapUpdater, file: Path, read: Reader, step: int) -> float:
     write_map(file, step)
     began = perf_counter()
-    done = updater.update(read_scene(file, name=name))
+    done = updater.update(read(file))
     assert done.changes == (MOVED + 5 if step else 0), done
     return perf_counter() - began
 

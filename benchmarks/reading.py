@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from neo4j import ManagedTransaction
 
-from benchmarks.commits import TIMEOUT_S, temporary_scene
+from benchmarks.bare import bare_read
+from benchmarks.commits import temporary_scene
 from benchmarks.comparison import Measurement, compare, median_ms
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.gate.scope import scope
@@ -36,7 +37,7 @@ def queries(database: Database) -> Iterator[Measurement]:
             def work(tx: ManagedTransaction) -> list[Any]:
                 return tx.run(text, parameters).values()
 
-            return database.read(work, timeout_s=TIMEOUT_S)
+            return bare_read(database, work)
 
         what = "query: a text seen before (bare driver, same scoped text)"
         yield compare(

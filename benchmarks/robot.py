@@ -44,7 +44,8 @@ class Robot:
     """A store and a retriever, kept from home to home as a server process keeps them."""
 
     def __init__(self, database: Database) -> None:
-        self._store, self._gate, self._enumerator = SceneStore(database), Gate(database), Enumerator(database)
+        self._store, self._gate = SceneStore(database), Gate(database)
+        self._enumerator = Enumerator(database, replicas=self._store.replicas)
 
     def visit(self, errand: Errand, times: Times) -> None:
         """Walk between two things of a home, open and close them, and ask for one of them after each action."""

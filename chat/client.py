@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from openai import NotFoundError, OpenAI, OpenAIError
 
 from scenecypher.chat.endpoint import Endpoint
 from scenecypher.chat.faults import no_such_model, unavailable
+from scenecypher.errors import ModelUnavailable
 
 _LIST_TIMEOUT_S: Final = 5.0
 
@@ -42,6 +44,21 @@ class Client:
             raise no_such_model(error, endpoint, model=body["model"], known=self._models()) from error
         except OpenAIError as error:
             raise unavailable(error, endpoint, model=body["model"]) from error
+
+    def embed(self, texts: Sequence[str], *, model: str) -> list[list[float]]:
+        """Return a vector for each text, by the service's embeddings. Raises ModelUnavailable."""
+        try:
+            answer = self._openai.embeddings.create(input=list(texts), model=model, encoding_format="float")
+        except NotFoundError as error:
+            raise no_such_model(error, self._endpoint, model=model, known=self._models()) from error
+        except OpenAIError as error:
+            raise unavailable(error, self._endpoint, model=model) from error
+        except ValueError as error:  # no data, or the answer is not JSON
+            raise ModelUnavailable(f"the service gave no embeddings of {model}: {error}") from error
+        found = getattr(answer, "data", None) or []
+        if len(found) != len(texts):
+            raise ModelUnavailable(f"the service gave {len(found)} embeddings of {len(texts)} texts; check {model}")
+        return [one.embedding for one in sorted(found, key=lambda one: one.index)]
 
     def close(self) -> None:
         """Close the connections."""

@@ -11,14 +11,7 @@ from typing import Final
 
 from inspect_ai.log import EvalLog
 
-PROMPTS: Final = (
-    "scenecypher.planner.methods",
-    "scenecypher.planner.prompts",
-    "scenecypher.planner.actions",
-    "scenecypher.planner.perception",
-    "scenecypher.planner.vocabularies",
-    "scenecypher.retriever",
-)
+PROMPTS: Final = ("scenecypher.planner", "scenecypher.retriever")
 """Packages, with their subfolders, that produce the texts shown to models."""
 SUFFIXES: Final = (".py", ".md", ".txt", ".json", ".jsonl", ".pddl")
 METADATA_KEY: Final = "prompts"

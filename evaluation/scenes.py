@@ -79,4 +79,6 @@ def check_database() -> None:
 def _open(settings: Settings) -> OpenDatabase:
     database = connect(settings, tell=lambda _: None)
     store = SceneStore(database)
-    return OpenDatabase(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))
+    return OpenDatabase(
+        store, Gate(database, limits=Limits.of(settings)), Enumerator(database, replicas=store.replicas)
+    )

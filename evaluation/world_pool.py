@@ -93,7 +93,9 @@ class WorldPool:
             settings = self._settings or Settings()
             database = connect(settings, tell=lambda _: None)
             store = SceneStore(database)
-            self._opened = OpenDatabase(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))
+            self._opened = OpenDatabase(
+                store, Gate(database, limits=Limits.of(settings)), Enumerator(database, replicas=store.replicas)
+            )
             self._closing = weakref.finalize(self, database.close)
         return self._opened
 

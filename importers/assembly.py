@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.problems import NearestNames, Problem
-from scenecypher.db.graph.scene import InvalidValue, Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import InvalidValue, Node, Relation, SceneGraph, relation_between
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared, vocabulary_of
 from scenecypher.db.vocabulary import DEFAULT
@@ -25,8 +26,7 @@ class NodeDraft:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RelationDraft:
+class RelationDraft(NamedTuple):
     """A relation to be made, in our vocabulary: its place in the file, and the ids of its two nodes."""
 
     place: str
@@ -86,7 +86,7 @@ def _make_relations(
     relations: dict[Relation, str] = {}
     for link in links:
         try:
-            relation = Relation(link.source, link.type, link.target)
+            relation = relation_between(link.source, link.type, link.target)
         except InvalidValue as error:
             problems.append((link.place, str(error)))
             continue
@@ -105,12 +105,14 @@ def _undeclared(
 ) -> Iterator[Problem]:
     known = vocabulary_of(declared)
     near = NearestNames.of(known.properties)
-    for node_id, node in nodes.items():
+    foreign = {key for node in nodes.values() for key in node.properties} - known.properties
+    for node_id, node in nodes.items() if foreign else ():
         for key in node.properties:
-            if key not in known.properties:
+            if key in foreign:
                 yield places[node_id], f"{key} is no known property{near.hint(key)}; declare it, or leave it out"
     near = NearestNames.of(known.relation_types)
-    for relation, place in relations.items():
-        if relation.type not in known.relation_types:
+    foreign = {relation.type for relation in relations} - known.relation_types
+    for relation, place in relations.items() if foreign else ():
+        if relation.type in foreign:
             hint = near.hint(relation.type)
             yield place, f"{relation.type} is no known relation type{hint}; declare it, or leave it out"

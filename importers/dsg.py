@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -46,15 +46,37 @@ from scenecypher.importers.label_space import LabelSpace
 NAME_PREFIX: Final = "dsg/"
 
 
-def read_scene(path: Path, *, name: str | None = None, labels: LabelSpace | None = None) -> ImportedScene:
+class NodeMemory:
+    """The nodes of a map's last version, by id: of the next one, nodes that are written alike are not made again."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, tuple[object, str, str | None, Node]] = {}
+
+    def node(self, written: object, node: DsgNode, layer: str, label: str | None) -> Node:
+        """Return a node of a file, which has been validated, so that equal values are of the same type."""
+        known = self._last.get(node.id)
+        if known is not None and known[:3] == (written, layer, label):
+            return known[3]
+        made = _node(node, layer, label)
+        self._last[node.id] = (written, layer, label, made)
+        return made
+
+
+def read_scene(
+    path: Path, *, name: str | None = None, labels: LabelSpace | None = None, memory: NodeMemory | None = None
+) -> ImportedScene:
     """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
 
-    `labels` name the semantic labels of objects; without them the file's own label space does.
+    `labels` name the semantic labels of objects; without them the file's own label space does. With a `memory` of the
+    map's last version, only what is written otherwise is made anew.
     """
-    return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem, labels=labels)
+    document, own = read_json(path), name or NAME_PREFIX + path.stem
+    return from_document(document, file=str(path), name=own, labels=labels, memory=memory)
 
 
-def from_document(document: object, *, file: str, name: str, labels: LabelSpace | None = None) -> ImportedScene:
+def from_document(
+    document: Any, *, file: str, name: str, labels: LabelSpace | None = None, memory: NodeMemory | None = None
+) -> ImportedScene:
     """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems."""
     try:
         form = Dsg.model_validate(document)
@@ -71,7 +93,8 @@ def from_document(document: object, *, file: str, name: str, labels: LabelSpace 
     if labels is not None:
         _check_labels(form, layers, labels)
     the_map = _Map(form, layers, tuple(robots_of(node for node in form.nodes if layers[node.id] == AGENTS)))
-    graph, problems = assemble(_drafts(the_map, labels), the_map.links(), declared=DECLARED)
+    drafts = _drafts(the_map, document["nodes"], labels, memory or NodeMemory())
+    graph, problems = assemble(drafts, the_map.links(), declared=DECLARED)
     if problems:
         raise document_error(file, problems)
     notes = tuple(_omission(robot) for robot in the_map.robots if robot.omitted)
@@ -135,14 +158,16 @@ class _Map:
 
         A robot is INSIDE the room of that pose's waypoint: a mapper joins a new pose to waypoints only after a while.
         """
-        joined = {end for edge in self.form.edges for end in self._joined_pose(edge)}
+        poses = {node_id for node_id, layer in self.layers.items() if layer == AGENTS}
+        of_poses = (edge for edge in self.form.edges if edge.source in poses or edge.target in poses)
+        joined = {end for edge in of_poses for end in self._joined_pose(edge)}
         found = ((robot, [pose.id for pose in robot.poses if pose.id in joined]) for robot in self.robots)
         latest = {poses[-1]: robot.id for robot, poses in found if poses}
         rooms = self._rooms_of_waypoints()
         places: set[tuple[int, ...]] = set()
         for index, edge in enumerate(self.form.edges):
             ends = (edge.source, edge.target)
-            if AGENTS in (self.layers.get(edge.source), self.layers.get(edge.target)):
+            if edge.source in poses or edge.target in poses:
                 ends = (rooms.get(edge.source, edge.source), rooms.get(edge.target, edge.target))
                 if not latest.keys() & {*self._joined_pose(edge)} or ends in places:
                     continue
@@ -156,7 +181,7 @@ class _Map:
 
     def _link(self, place: str, one: int, other: int, latest: Mapping[int, str]) -> Iterator[RelationDraft]:
         low, type_, high = _relation(one, self.layers.get(one), other, self.layers.get(other))
-        source, target = (latest.get(end) or symbol(end) for end in (low, high))
+        source, target = latest.get(low) or symbol(low), latest.get(high) or symbol(high)
         yield RelationDraft(place, source, type_, target)
         if type_ in SYMMETRIC and source != target:
             yield RelationDraft(place, target, type_, source)
@@ -164,14 +189,18 @@ class _Map:
     def _rooms_of_waypoints(self) -> dict[int, int]:
         """Return the room of each waypoint that is in exactly one."""
         found: dict[int, set[int]] = {}
-        for edge in self.form.edges:
+        all_rooms = {node_id for node_id, layer in self.layers.items() if layer == "ROOMS"}
+        joined = (edge for edge in self.form.edges if edge.source in all_rooms or edge.target in all_rooms)
+        for edge in joined:
             for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
-                if self.layers.get(end) in WAYPOINT_LAYERS and self.layers.get(other) == "ROOMS":
+                if self.layers.get(end) in WAYPOINT_LAYERS and other in all_rooms:
                     found.setdefault(end, set()).add(other)
         return {waypoint: min(rooms) for waypoint, rooms in found.items() if len(rooms) == 1}
 
 
-def _drafts(the_map: _Map, labels: LabelSpace | None) -> Iterator[NodeDraft]:
+def _drafts(
+    the_map: _Map, written: Sequence[object], labels: LabelSpace | None, memory: NodeMemory
+) -> Iterator[NodeDraft]:
     spaces = {key: _labels(given) for key, given in the_map.form.metadata.labelspaces.items()}
     robots = {robot.latest.id: robot for robot in the_map.robots}
     for index, node in enumerate(the_map.form.nodes):
@@ -180,7 +209,8 @@ def _drafts(the_map: _Map, labels: LabelSpace | None) -> Iterator[NodeDraft]:
             space = spaces.get(f"_l{node.layer}p{node.partition or 0}", {})
             names = labels.names if labels is not None and layer in LABELLED else space
             number = node.attributes.semantic_label
-            yield NodeDraft(place, partial(_node, node, layer, None if number is None else names.get(number)))
+            label = None if number is None else names.get(number)
+            yield NodeDraft(place, partial(memory.node, written[index], node, layer, label))
         elif node.id in robots:
             yield NodeDraft(place, robots[node.id].node)
 

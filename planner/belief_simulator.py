@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,6 +17,7 @@ from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator, action_of, history_text
 from scenecypher.planner.actions.text import ActionCall
@@ -24,6 +25,7 @@ from scenecypher.planner.belief import world_of
 from scenecypher.planner.environment import Environment, SceneEnvironment, WorldMismatch
 from scenecypher.planner.perception.body import merge_body
 from scenecypher.planner.perception.merge import MergeResult, merge
+from scenecypher.planner.perception.witnessed import witnessed_nodes
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 T = TypeVar("T")
@@ -42,6 +44,7 @@ WORLD_ID_SUFFIX: Final = ":world"
 """Suffix of the id of an action that was done in the world by a belief."""
 BELIEF_ID_SUFFIX: Final = ":belief"
 SEEN_SUFFIX: Final = ":seen"
+NOTICED_SUFFIX: Final = ":noticed"
 """Suffixes of the belief's events: each adds one to the id of the world's action."""
 
 
@@ -49,7 +52,8 @@ class BeliefSimulator(Simulator):
     """Simulator that acts in `world` first and then on the belief `scene`; the world may refuse what the belief allows.
 
     World and belief are two commits, each with the action's id and suffixes of its own. `past` is the scene in whose
-    history actions are looked for that the belief lacks.
+    history actions are looked for that the belief lacks. In the scene `watched`, if any, the robot notices what others
+    do where it is.
     """
 
     def __init__(
@@ -62,9 +66,12 @@ class BeliefSimulator(Simulator):
         actor: str = "person",
         agent: str | None = None,
         fix: bool = False,
+        meaning: Meaning = NO_MEANING,
+        watched: SceneInfo | None = None,
     ) -> None:
-        super().__init__(store, scene, actor=actor, agent=agent, fix=fix)
+        super().__init__(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning)
         self._world, self._past = world, past
+        self._watched, self._watched_until = watched, -1
         self._revealing = vocabulary_named(scene.vocabulary).looking.revealing
 
     def act(
@@ -112,6 +119,33 @@ class BeliefSimulator(Simulator):
             yield self._update_belief(operator, call, because, action_id=event.action_id)
         except RejectedError:
             self._look_again(call, event.action_id)
+
+    def is_told(self, event: Event) -> bool:
+        """Check if an event of the belief's history is an act, not a look."""
+        return event.kind != "act" or event.action_id.endswith(BELIEF_ID_SUFFIX)
+
+    def notice_others(self) -> tuple[Event, ...]:
+        """Correct the belief by what others did in the world where the robot is; return these events.
+
+        What they did by this belief is known already. The first call notices nothing.
+        """
+        if self._watched is None:
+            return ()
+        if self._watched_until < 0:
+            self._watched_until = self._store.find(self._watched.name).version
+            return ()
+        events = self._store.history(self._watched, after=self._watched_until)
+        self._watched_until = max((event.version for event in events), default=self._watched_until)
+        return tuple(event for event in events if event.actor != self._actor and self._notice(event))
+
+    def _notice(self, event: Event) -> bool:
+        """Look at what an event changed where the robot is; return False if that is nothing, or known already."""
+        if self._watched is None or self._store.event(self.scene, f"{event.action_id}{BELIEF_ID_SUFFIX}") is not None:
+            return False
+        seen = witnessed_nodes(self._store.database, self._watched, event.delta)
+        if seen:
+            self._look_around(seen, f"{event.actor} did {event.action}", f"{event.action_id}{NOTICED_SUFFIX}")
+        return bool(seen)
 
     def look(self, of: str, *, action: str, action_id: str) -> CommittedAction:
         """Look at a node of the world and commit the change of the belief. Raises UnknownReference."""
@@ -204,26 +238,25 @@ class BeliefSimulator(Simulator):
             self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
 
     def _look_again(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
-        """Correct the belief after an action that it was wrong about; return the findings.
+        """Correct the belief after an action that it was wrong about; return the findings."""
+        return self._look_around(call.arguments, f"{call} was not possible", action_id)
 
-        First the robot's own state is corrected, then the places involved, by looks.
-        """
-        findings = [*self._correct_own_state(call, f"{action_id}:self")]
-        places = self._read(lambda locked: _places_to_look(locked.part, call, self.scene.vocabulary))
-        for number, of in enumerate(places):
+    def _look_around(self, of: Sequence[str], why: str, action_id: str) -> tuple[str, ...]:
+        """Correct the belief about the robot itself, then about nodes and what they are believed to be in or on."""
+        findings = [*self._correct_own_state(why, f"{action_id}:self")]
+        places = self._read(lambda locked: _places_to_look(locked.part, of, self.scene.vocabulary))
+        for number, place in enumerate(places):
             try:
-                look = self.look(
-                    of, action=f"look at {of}, since {call} was not possible", action_id=f"{action_id}:{number}"
-                )
+                look = self.look(place, action=f"look at {place}, since {why}", action_id=f"{action_id}:{number}")
             except UnknownReference:
                 continue
             except RejectedError as failure:
-                findings.append(f"{of} was not seen: {failure}")
+                findings.append(f"{place} was not seen: {failure}")
                 continue
             findings += look.seen
         return tuple(findings)
 
-    def _correct_own_state(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
+    def _correct_own_state(self, why: str, action_id: str) -> tuple[str, ...]:
         """Correct the belief about the robot itself, without a look; return the findings."""
         agent = self._agent or self._read(lambda locked: min(locked.part.by_kind.get("Agent", ()), default=None))
         body = None if agent is None else self._world.body(agent)
@@ -232,19 +265,19 @@ class BeliefSimulator(Simulator):
         merged = partial(merge_body, body=body, vocabulary=self.scene.vocabulary)
         found = self._read(lambda locked: merged(locked.part))
         if found.delta:
-            action = f"notice what {agent} holds and where it is, since {call} was not possible"
+            action = f"notice what {agent} holds and where it is, since {why}"
             return self._merge(merged, Intent(self._actor, action, action_id)).seen
         return tuple(map(str, found.findings))
 
 
-def _places_to_look(belief: GraphView, call: ActionCall, vocabulary: str) -> tuple[str, ...]:
-    """Return the nodes worth a look: each argument, and what it is believed to be in or on.
+def _places_to_look(belief: GraphView, of: Sequence[str], vocabulary: str) -> tuple[str, ...]:
+    """Return the nodes worth a look: each of `of`, and what it is believed to be in or on.
 
     Rooms are left out, since a look at one shows little; in a grid a room shows everything, so there its doors are
     added.
     """
     containment = conventions_of(vocabulary).containment
-    near = [end for it in call.arguments for end in (it, *belief.targets(it, *containment)) if end in belief]
+    near = [end for it in of for end in (it, *belief.targets(it, *containment)) if end in belief]
     rooms = [it for it in near if belief.nodes[it].kind == "Place"]
     if vocabulary_named(vocabulary).looking.whole_rooms:
         near += [door for room in rooms for door in belief.targets(room, "CONNECTS")]
@@ -256,13 +289,22 @@ class _RolledBack(Exception):
     """Raised to roll a check back when the precondition holds; never leaves this module."""
 
 
-def simulator_of(store: SceneStore, scene: SceneInfo, *, agent: str | None = None, fix: bool = False) -> Simulator:
+def simulator_of(
+    store: SceneStore,
+    scene: SceneInfo,
+    *,
+    agent: str | None = None,
+    fix: bool = False,
+    meaning: Meaning = NO_MEANING,
+) -> Simulator:
     """Return what acts in a scene for a person; in a belief, what acts by it in its world.
+
+    `meaning` finds what the scene calls otherwise than an action does.
 
     Raises SceneNotFound if the world of a belief is gone.
     """
     if scene.role != "belief":
-        return Simulator(store, scene, agent=agent, fix=fix)
+        return Simulator(store, scene, agent=agent, fix=fix, meaning=meaning)
     past = world_of(store, scene)
     world = SceneEnvironment(store, past, actor="person", agent=agent)
-    return BeliefSimulator(store, scene, world=world, past=past, agent=agent, fix=fix)
+    return BeliefSimulator(store, scene, world=world, past=past, agent=agent, fix=fix, meaning=meaning)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from scenecypher.db.condition import And, Condition, HasState, Id, Not, Related
 from scenecypher.db.schema import RELATION_TYPES
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.errors import InputError, UnknownReference
 
 FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
@@ -29,6 +33,12 @@ def read_goal(text: str, *, resolve: Callable[[str], str], types: tuple[str, ...
     if not parts:
         raise InputError(f"the goal is empty; {FORM}")
     return parts[0] if len(parts) == 1 else And(parts)
+
+
+def read_goal_in(database: Database, scene: SceneInfo, text: str) -> Condition:
+    """Return the condition that a text states of a scene. Raises InputError."""
+    resolve = partial(resolve_reference, database, scene)
+    return read_goal(text, resolve=resolve, types=scene.declared.relation_types)
 
 
 def _parts(text: str, related: re.Pattern[str], resolve: Callable[[str], str]) -> Iterator[Condition]:

@@ -28,9 +28,10 @@ class CallTool:
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """A thought as a turn of its own (ReAct), without any effect."""
+    """A thought as a turn of its own (ReAct), without any effect; `goal` is the document of the goal that it states."""
 
     thought: str
+    goal: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +106,13 @@ class Turn:
 class Memory:
     """All that a method may know: the task, the list of actions, and its turns.
 
-    `schema` is the scene's schema text. `view` is the text of the present graph, which the session renews before each
-    decision; it is empty for methods that get the schema only. `opening` is the view before the first decision.
+    `schema` is the schema text and `view` the text of the present graph, which the session renews before each decision;
+    one of them is empty, by the method's recipe. `opening` is the view before the first decision.
     """
 
     instruction: str
     actions: str
-    schema: str
+    schema: str = ""
     turns: tuple[Turn, ...] = ()
     view: str = ""
     opening: str = ""

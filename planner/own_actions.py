@@ -6,13 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
-from scenecypher.db.condition import Condition
+from scenecypher.db.condition import Condition, explain
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import base_name
+from scenecypher.errors import InputError
 from scenecypher.importers.pddl.document import declaration_of, domain_from_document
 from scenecypher.importers.pddl.domain import Domain, DomainReader, read_domain
 from scenecypher.importers.pddl.forms import DomainMapping, SceneWords, form_text, read_mapping
@@ -20,15 +22,21 @@ from scenecypher.importers.pddl.problem import read_problem
 from scenecypher.importers.pddl.syntax import read_pddl_file
 
 NAME_PREFIX = "pddl/"
+NEXT_DOMAIN: Final = "\n; --- the next domain ---\n"
+"""Stands between the texts of several domains."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedActions:
-    """The scene with its new actions, their domain, and the name of the domain that they replace."""
+    """The scene with its new actions, their domain, and the names of the domains that it has besides.
+
+    `replaced` tells that the domain replaces an earlier one of its name.
+    """
 
     scene: SceneInfo
     domain: Domain
-    replaced: str | None
+    besides: tuple[str, ...]
+    replaced: bool
 
     @property
     def forms(self) -> Mapping[str, str]:
@@ -39,15 +47,34 @@ class AddedActions:
 def add_actions(store: SceneStore, name: str, domain: Path, *, mapping: Path | None = None) -> AddedActions:
     """Give a scene the actions of a PDDL domain instead of those of its vocabulary; its history stays.
 
-    Raises DocumentError naming the line of what can't be mapped, SceneNotFound, SceneReplaced.
+    They are added to those of other domains that it was given, and replace those of a domain of the same name. Raises
+    DocumentError naming the line of what can't be mapped, InputError for an action that it has already, SceneNotFound,
+    SceneReplaced.
     """
     source = read_pddl_file(domain, "domain")
     snapshot = store.load(name)
     found = read_domain(source, _mapping(mapping), SceneWords.of(snapshot.graph))
     before = own_domain(snapshot.info.declared)
-    declared = declaration_of(found, source, snapshot.info.declared)
+    earlier = before.all_domains if before else ()
+    texts = snapshot.info.declared.domain.split(NEXT_DOMAIN)
+    kept = [pair for pair in zip(earlier, texts, strict=False) if pair[0].name != found.name]
+    others = tuple(replace(other, others=()) for other, _ in kept)
+    _check_names(found, others, source.file, name)
+    declared = declaration_of(replace(found, others=others), source, snapshot.info.declared)
+    declared = replace(declared, domain=NEXT_DOMAIN.join((*(text for _, text in kept), source.text)))
     info = store.redeclare(snapshot.info, vocabulary=snapshot.info.vocabulary, declared=declared)
-    return AddedActions(info, found, before.name if before else None)
+    return AddedActions(info, found, tuple(it.name for it in others), len(others) < len(earlier))
+
+
+def _check_names(found: Domain, others: tuple[Domain, ...], file: str, scene: str) -> None:
+    """Raise InputError for an action that another domain of the scene has too."""
+    for other in others:
+        for action in sorted({it.name for it in found.actions} & {it.name for it in other.actions}):
+            msg = (
+                f"{file}: the action {action} is in the domain {other.name} too, which {scene} has already; rename one "
+                f"of them, or take its own actions away first: `scenecypher actions remove {scene}`"
+            )
+            raise InputError(msg)
 
 
 def remove_actions(store: SceneStore, name: str) -> SceneInfo:
@@ -80,7 +107,16 @@ def own_domain(declared: Declared) -> Domain | None:
 def own_goal(declared: Declared) -> Condition | None:
     """Return the goal of the PDDL problem that a scene was made of; None if it has none."""
     domain = own_domain(declared)
-    return domain.goal if domain else None
+    goals = (it.goal for it in domain.all_domains) if domain else ()
+    return next((goal for goal in goals if goal is not None), None)
+
+
+def own_goal_in_words(store: SceneStore, scene: SceneInfo) -> tuple[Condition, str] | None:
+    """Return the goal of the PDDL problem that a scene was made of, also in words; None if it has none."""
+    goal = own_goal(scene.declared)
+    if goal is None:
+        return None
+    return goal, f"Reach the goal: {explain(goal, store.load(scene.name).graph, {})}"
 
 
 def _mapping(file: Path | None) -> DomainMapping | None:

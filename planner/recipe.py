@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from scenecypher.chat.model import Model
 from scenecypher.db.condition import Condition
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.scene_store import SceneStore
@@ -38,9 +39,11 @@ class GoalPlanner(Protocol):
 class MethodContext:
     """Inputs for building a method: not the database, only functions that read from it.
 
-    `occurring` returns the classes, states and relations that occur in the scene; `timeout_s` returns the seconds that
-    an engine may take now. `goal` is the goal of a data set's task, if any, and `required_actions` are the actions
-    that it requires in addition.
+    `model` is told what others did since the last decision. With `fix`, the session first does what stands in an
+    action's way; with `belief`, it acts on what the robot believes. `occurring` returns the classes, states and
+    relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. `goal` is the goal
+    of a data set's task, if any, and `required_actions` are the actions that it requires in addition. `read_part` reads
+    the part of the scene that a goal is about, `read_all` all of it.
     """
 
     model: Model
@@ -48,7 +51,11 @@ class MethodContext:
     ablations: frozenset[str]
     plan_goal: GoalPlanner
     occurring: Callable[[], Enumerations]
+    read_part: Callable[[Condition], SceneGraph]
+    read_all: Callable[[], SceneGraph]
     timeout_s: Callable[[], float]
+    fix: bool = False
+    belief: bool = False
     goal: Condition | None = None
     required_actions: tuple[RequiredAction, ...] = ()
 
@@ -69,6 +76,7 @@ class Ablation:
 
     words: str
     extent: Extent | None = None
+    every_action: bool | None = None
     form: ViewForm | None = None
     priors: bool | None = None
     fix: bool | None = None
@@ -80,16 +88,19 @@ class Ablation:
 class Recipe:
     """One planning method: `build` creates it, `paper` is its source ("": ours), `words` describe it.
 
-    `tools` create its tools, `asker` creates what answers its questions (None: the retriever) and `step_writer` what
-    words its executed actions (None: the session). With `fix`, corrections are inserted before an action; with
-    `reprompt`, infeasible actions are fed back; with `belief`, it acts on the robot's belief. `model` and `goal` state
-    whether it needs a model and a goal.
+    Without `names`, its schema text names no node; without `every_action`, it is told only of the actions that SG2's
+    paper lists. `tools` create its tools, `asker` creates what answers its questions (None: the retriever) and
+    `step_writer` what words its executed actions (None: the session). With `fix`, corrections are inserted before an
+    action; with `reprompt`, infeasible actions are fed back; with `belief`, it acts on the robot's belief. `model` and
+    `goal` state whether it needs a model and a goal.
     """
 
     build: Callable[[MethodContext], Method]
     words: str
     paper: str = ""
     extent: Extent = "schema"
+    names: bool = True
+    every_action: bool = True
     form: ViewForm = "text"
     priors: bool = True
     tools: Mapping[str, Callable[[SceneAccess], Tool]] = field(default_factory=dict)
@@ -118,6 +129,7 @@ def _apply_ablation(recipe: Recipe, ablation: Ablation) -> Recipe:
     return replace(
         recipe,
         extent=recipe.extent if ablation.extent is None else ablation.extent,
+        every_action=recipe.every_action if ablation.every_action is None else ablation.every_action,
         form=recipe.form if ablation.form is None else ablation.form,
         priors=recipe.priors if ablation.priors is None else ablation.priors,
         fix=recipe.fix if ablation.fix is None else ablation.fix,

@@ -55,6 +55,8 @@ def _continue(setting: SessionSetting, recipe: Recipe, past: LoggedSession) -> I
     if rest.first is not None:
         recipe = replace(recipe, build=_starting_with(rest.first, recipe.build))
     ready = prepare_session(setting, recipe)
+    if past.turns and past.version:
+        ready.others.since = past.version
     turn = _with_step_text(rest.turn, ready.step_writer)
     turns = past.turns if turn is None else (*past.turns, turn)
     if turn is not None and turn.decision is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, assert_never
 
@@ -45,12 +45,15 @@ from scenecypher.planner.method import (
     Think,
     decision_document,
 )
+from scenecypher.planner.others import OthersActs
 from scenecypher.planner.toolbox import NO_TOOLS, Toolbox
 from scenecypher.planner.vocabularies.registry import DONE
 from scenecypher.retriever.retrieval import Retrieval
 
 ViewWriter: TypeAlias = Callable[[Memory], str]
 """Function that writes a method's view of the present graph."""
+SchemaWriter: TypeAlias = Callable[[], str]
+"""Function that writes the schema of the present graph."""
 StepWriter: TypeAlias = Callable[[CommittedAction], str]
 """Function that words an executed action for a method, in place of the session's own wording."""
 SessionEnd: TypeAlias = tuple[Outcome, str]
@@ -85,7 +88,8 @@ TurnRun: TypeAlias = Generator[Event, None, TurnResult]
 class Session:
     """One task in one scene: `simulator` acts on it, `asker` and `tools` read from it, `method` decides.
 
-    `view` writes the graph for the method before each decision, `step_writer` words its executed actions. Without
+    Before each decision `view` writes the graph and `schema` its schema for the method, and `others` reads what others
+    did since the last one, which its model is told. `step_writer` words the executed actions. Without
     `reprompt` infeasible actions are neither fed back nor counted as refusals; words that name no node or action still
     are. `watch` is the session's clock; `image_meter` counts the tokens of pictures.
     """
@@ -98,6 +102,8 @@ class Session:
         *,
         tools: Toolbox = NO_TOOLS,
         view: ViewWriter | None = None,
+        schema: SchemaWriter | None = None,
+        others: OthersActs | None = None,
         step_writer: StepWriter | None = None,
         budget: Budget | None = None,
         reprompt: bool = True,
@@ -105,7 +111,8 @@ class Session:
         image_meter: UsageMeter | None = None,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
-        self._tools, self._view, self._step_writer = tools, view, step_writer
+        self._tools, self._view, self._schema, self._step_writer = tools, view, schema, step_writer
+        self._others = others
         self._budget, self._reprompt = budget or Budget(), reprompt
         self._watch, self._image_meter = watch or Stopwatch(), image_meter or UsageMeter()
 
@@ -152,9 +159,7 @@ class Session:
     def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
         """Take one decision and execute it."""
         spent, opening = replace(before, steps=before.steps + 1), memory.opening
-        if self._view is not None:
-            view = self._view(memory)
-            memory = replace(memory, view=view, opening=memory.opening or view)
+        memory = self._renewed(memory)
         decision: Decision | None = None
         try:
             decision, usage = self._method.decide(memory)
@@ -174,6 +179,17 @@ class Session:
         )
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
         return memory, spent, result.ending
+
+    def _renewed(self, memory: Memory) -> Memory:
+        """Return the memory with the present state: first others' acts are noticed, then view and schema written."""
+        if self._others is not None:
+            self._others.renew()
+        if self._schema is not None:
+            memory = replace(memory, schema=self._schema())
+        if self._view is not None:
+            view = self._view(memory)
+            memory = replace(memory, view=view, opening=memory.opening or view)
+        return memory
 
     def _execute(self, decision: Decision, spent: Spent) -> TurnRun:
         match decision:
@@ -260,7 +276,12 @@ class Session:
         if refused:
             reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
-        return replace(result, ending=("done", decision.reason))
+        return replace(result, ending=("done", _done_text(result.done)))
+
+
+def _done_text(done: Sequence[str]) -> str:
+    """Return what a solution brought about: its executed actions."""
+    return f"carried out: {', '.join(done)}" if done else "there was nothing to carry out"
 
 
 def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:

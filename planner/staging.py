@@ -21,12 +21,13 @@ from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMe
 from scenecypher.planner.environment import Environment, SceneEnvironment
 from scenecypher.planner.events import Event
 from scenecypher.planner.method import Memory
+from scenecypher.planner.others import InformedModel, OthersActs
 from scenecypher.planner.part_reader import part_reader
 from scenecypher.planner.recipe import MethodContext, Recipe, SceneAccess
-from scenecypher.planner.session import Session, StepWriter
+from scenecypher.planner.session import SchemaWriter, Session, StepWriter
 from scenecypher.planner.toolbox import Toolbox
 from scenecypher.planner.views import make_view
-from scenecypher.planner.vocabularies.registry import action_list
+from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.retriever.schema_text import schema_text
@@ -70,10 +71,14 @@ class SessionSetting:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSession:
-    """A session ready to run, its first memory, and the writer of its steps (None: the session's own wording)."""
+    """A session ready to run, its first memory, and the writer of its steps (None: the session's own wording).
+
+    `others` reads what others do meanwhile.
+    """
 
     session: Session
     memory: Memory
+    others: OthersActs
     step_writer: StepWriter | None = None
 
     def run(self) -> Iterator[Event]:
@@ -91,18 +96,23 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
             f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one, or a --goal"
         )
     simulator = _simulator(setting, recipe)
-    scene, enumerator = simulator.scene, Enumerator(setting.store.database)
+    scene, enumerator = simulator.scene, Enumerator(setting.store.database, replicas=setting.store.replicas)
     access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), setting.model)
-    view, tools = make_view(recipe, access)
+    view, tools = make_view(recipe, access, instruction=setting.instruction)
+    others = OthersActs(setting.store, simulator, setting.name)
     context = MethodContext(
-        setting.model,
+        InformedModel(setting.model, others),
         scene.vocabulary,
         frozenset(setting.ablations),
         plan_goal=lambda goal, required_actions=(): _plan(
             setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),
         occurring=lambda: enumerator.of(simulator.scene),
+        read_part=lambda goal: part_reader(setting.store.database, simulator.scene, goal)(False),  # noqa: FBT003
+        read_all=lambda: setting.store.load(scene.name).graph,
         timeout_s=lambda: _engine_timeout_s(setting, watch),
+        fix=simulator.fix,
+        belief=acts_on_belief(setting, recipe),
         goal=setting.goal,
         required_actions=setting.required_actions,
     )
@@ -113,16 +123,37 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
         tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
         view=view,
+        schema=_schema_writer(setting, recipe, simulator, enumerator),
+        others=others,
         step_writer=step_writer,
         budget=setting.budget,
         reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
         watch=watch,
         image_meter=setting.image_meter,
     )
-    shown = recipe.model and recipe.extent != "nothing"
-    schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if shown else ""
-    actions = action_list(simulator.operators, simulator.macros)
-    return PreparedSession(session, Memory(setting.instruction, actions, schema), step_writer)
+    return PreparedSession(session, Memory(setting.instruction, _actions(recipe, simulator)), others, step_writer)
+
+
+def _schema_writer(
+    setting: SessionSetting, recipe: Recipe, simulator: Simulator, enumerator: Enumerator
+) -> SchemaWriter | None:
+    """Return the writer of the present schema; None for methods that are shown none."""
+    if not recipe.model or recipe.extent != "schema":
+        return None
+    return lambda: schema_text(
+        enumerator.of(simulator.scene),
+        setting.instruction,
+        vocabulary=simulator.scene.vocabulary,
+        names=recipe.names,
+    )
+
+
+def _actions(recipe: Recipe, simulator: Simulator) -> str:
+    """Return the list of actions that the method is told of."""
+    listed = None if recipe.every_action else vocabulary_named(simulator.scene.vocabulary).words.listed
+    if listed is None:
+        return action_list(simulator.operators, simulator.macros)
+    return action_list({name: simulator.operators[name] for name in listed})
 
 
 def acts_on_belief(setting: SessionSetting, recipe: Recipe) -> bool:
@@ -143,7 +174,8 @@ def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
         return Simulator(store, scene, actor=actor, fix=fix)
     world = setting.world or SceneEnvironment(store, scene, actor=actor)
     belief = find_or_create_belief(store, scene)
-    return BeliefSimulator(store, belief, world=world, past=scene, actor=actor, fix=fix)
+    watched = scene if setting.world is None else None
+    return BeliefSimulator(store, belief, world=world, past=scene, actor=actor, fix=fix, watched=watched)
 
 
 def _engine_timeout_s(setting: SessionSetting, watch: Stopwatch) -> float:
@@ -159,5 +191,6 @@ def _plan(
     required_actions: tuple[RequiredAction, ...],
     timeout_s: float,
 ) -> PlanResult:
-    question = PlanRequest(goal, scene.vocabulary, timeout_s, required_actions=required_actions)
+    clock_s = timeout_s if setting.budget.seconds is not None else float("inf")
+    question = PlanRequest(goal, scene.vocabulary, timeout_s, clock_s, required_actions)
     return find_plan(question, part_reader(setting.store.database, scene, goal))

@@ -20,6 +20,7 @@ WITH s, stood + COLLECT {
        MATCH (p)-[:CONNECTS]-(d:Door)-[:CONNECTS]-(q:Place) WHERE 'open' IN d.states RETURN DISTINCT q } AS here
 WITH s, here,
      COLLECT { UNWIND $touched AS id MATCH (n:Entity {scene: $key, id: id}) RETURN n } +
+     COLLECT { UNWIND $classes AS class MATCH (n:Entity {scene: $key, class: class}) RETURN n } +
      COLLECT { MATCH (n:Object {scene: $key, seen: true}) RETURN n } +
      COLLECT { MATCH (a:Agent {scene: $key})-[:HOLDS|HOLDS_LH|HOLDS_RH]->(n) RETURN n } AS known
 WITH s, known +
@@ -38,14 +39,26 @@ RETURN nodes,
 
 
 def read_surroundings(
-    database: Database, scene: SceneInfo, *, touched: Iterable[str], priors: bool = True, through_doors: bool = False
+    database: Database,
+    scene: SceneInfo,
+    *,
+    touched: Iterable[str],
+    classes: Iterable[str] = (),
+    priors: bool = True,
+    through_doors: bool = False,
 ) -> SceneGraph:
-    """Read all places, agents and doors, the contents of the agents' rooms, and nodes seen or `touched`, in one query.
+    """Read all places, agents and doors, the contents of the agents' rooms, and other known nodes, in one query.
 
-    Each node comes with its containers. Without `priors` unseen objects are left out; with `through_doors` the rooms
-    behind open doors count as the agents'. Nearness relations are not read. Raises SceneReplaced.
+    The others are those seen or `touched`, and those of `classes`. Each node comes with its containers. Without
+    `priors` unseen objects are left out; with `through_doors` the rooms behind open doors count as the agents'.
+    Nearness relations are not read. Raises SceneReplaced.
     """
-    given = {"touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
+    given = {
+        "touched": sorted({*touched}),
+        "classes": sorted({*classes}),
+        "priors": priors,
+        "through_doors": through_doors,
+    }
     record = steady_record(database, scene, SURROUNDINGS, given)
     known = {node["id"] for node in record["nodes"]}
     return partial_graph(record["nodes"], [it for it in record["relations"] if it[0] in known and it[2] in known])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final, Protocol, assert_never
 
 from scenecypher.db.graph.scene import SceneGraph
@@ -11,6 +12,7 @@ from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.method import CallTool, Memory
+from scenecypher.planner.perturbation import AFFORDED_RELATIONS
 from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
 from scenecypher.planner.prompts.graph_json import graph_json
 from scenecypher.planner.prompts.graph_words import graph_words
@@ -22,18 +24,21 @@ from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.retriever.collapsed import CollapsedGraph, collapse
 from scenecypher.retriever.graph_api import GraphApi
 from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.mentions import Mention, Mentions
 
 EXPAND: Final = "expand_node"
 CONTRACT: Final = "contract_node"
 
 
-def make_view(recipe: Recipe, access: SceneAccess) -> tuple[ViewWriter | None, Mapping[str, Tool]]:
-    """Return the view of a recipe, and the tools that change the view."""
+def make_view(
+    recipe: Recipe, access: SceneAccess, *, instruction: str = ""
+) -> tuple[ViewWriter | None, Mapping[str, Tool]]:
+    """Return the view of a recipe, and the tools that change the view. Things that `instruction` names are relevant."""
     match recipe.extent:
         case "nothing" | "schema":
             return None, {}
         case "memory":
-            return lambda memory: _memory_graph(memory, access, form=recipe.form, priors=recipe.priors), {}
+            return MemoryView(access, recipe, instruction).text, {}
         case "full":
             return lambda memory: _full_graph(memory, access, form=recipe.form), {}
         case "collapsed":
@@ -94,16 +99,62 @@ def _executed_calls(memory: Memory) -> list[ActionCall]:
     return [parse_action(action) for turn in memory.turns for action in turn.done]
 
 
-def _memory_graph(memory: Memory, access: SceneAccess, *, form: ViewForm, priors: bool) -> str:
-    return _graph_text(
-        _surrounding_graph(access, touched=touched_nodes(memory), priors=priors), memory, access, form=form
-    )
+class MemoryView:
+    """LookPlanGraph's memory graph (section IV-B): what is around the agent, and what it remembers that matters.
+
+    What matters elsewhere are the nodes that it touched or saw and, with `priors`, all of the classes that the
+    instruction names. Walls and the like are left out unless they matter, or something is or could be put on them.
+    """
+
+    def __init__(self, access: SceneAccess, recipe: Recipe, instruction: str) -> None:
+        self._access, self._recipe, self._instruction = access, recipe, instruction
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The classes that the instruction names."""
+        mentions = Mentions.of(self._instruction)
+        known = self._access.reader.enumerator.of(self._access.scene).known()["class"]
+        return frozenset(class_ for class_ in known if mentions.mention(class_) is Mention.WHOLE)
+
+    def text(self, memory: Memory) -> str:
+        """Return the graph as text."""
+        touched, priors = touched_nodes(memory), self._recipe.priors
+        grid = vocabulary_named(self._access.scene.vocabulary).looking.whole_rooms
+        named = self._named if priors and not grid else frozenset[str]()
+        graph = _surrounding_graph(self._access, touched=touched, classes=named, priors=priors)
+        shown = self._without_structure(graph, touched | inspected_nodes(memory))
+        return _graph_text(shown, memory, self._access, form=self._recipe.form)
+
+    def _without_structure(self, graph: SceneGraph, touched: frozenset[str]) -> SceneGraph:
+        """Return the graph without walls and the like."""
+        vocabulary = vocabulary_named(self._access.scene.vocabulary)
+        bearing = {
+            it.target
+            for it in graph.relations
+            if it.type in vocabulary.conventions.containment and graph.nodes[it.source].kind == "Object"
+        }
+        dropped = {
+            node.id
+            for node in graph.nodes.values()
+            if node.class_ in vocabulary.looking.structure
+            and node.class_ not in self._named
+            and not {*node.affordances} & {*AFFORDED_RELATIONS}
+        }
+        dropped -= bearing | touched
+        return SceneGraph.of(
+            (node for node in graph.nodes.values() if node.id not in dropped),
+            (it for it in graph.relations if not {it.source, it.target} & dropped),
+        )
 
 
-def _surrounding_graph(access: SceneAccess, *, touched: frozenset[str], priors: bool) -> SceneGraph:
+def _surrounding_graph(
+    access: SceneAccess, *, touched: frozenset[str], classes: frozenset[str] = frozenset(), priors: bool
+) -> SceneGraph:
     through_doors = vocabulary_named(access.scene.vocabulary).looking.whole_rooms
     database, scene = access.store.database, access.scene
-    return read_surroundings(database, scene, touched=touched, priors=priors, through_doors=through_doors)
+    return read_surroundings(
+        database, scene, touched=touched, classes=classes, priors=priors, through_doors=through_doors
+    )
 
 
 def _full_graph(memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:

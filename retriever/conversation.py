@@ -63,9 +63,11 @@ class Conversation:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """Return the results of all attempts in words."""
+        """Return the results of all attempts in words, each after the query that gave it."""
         return tuple(
-            result_text(one.ending) for one in self.attempts if isinstance(one.ending, QueryExecuted | TextAnswer)
+            f"{_echo(one)}\n{result_text(one.ending)}" if one.cypher else result_text(one.ending)
+            for one in self.attempts
+            if isinstance(one.ending, QueryExecuted | TextAnswer)
         )
 
     @property
@@ -103,7 +105,8 @@ class Conversation:
         made = partial(Retrieval, self.question, self._outcome(), self._answer(), self.attempts, self.usage)
         if best is None or isinstance(self.last.ending, Declined):
             return made()
-        made = partial(made, addressed=verdict.addressed if verdict else None)
+        if verdict:
+            made = partial(made, addressed=verdict.addressed, worded=self._is_worded(verdict))
         match best.ending:
             case QueryExecuted(answer):
                 return made(
@@ -122,13 +125,16 @@ class Conversation:
             return "unanswerable"
         return "answered" if self.best else "refused"
 
+    def _is_worded(self, verdict: Verified) -> bool:
+        return verdict.addressed is not False and bool(verdict.text)
+
     def _answer(self) -> str:
         match self.last.ending, self.best:
             case Declined(reason), _:
                 return reason
             case _, Attempt(ending=QueryExecuted() | TextAnswer() as ending):
                 verdict = self.verdict
-                return verdict.text if verdict and verdict.addressed else result_text(ending)
+                return verdict.text if verdict and self._is_worded(verdict) else result_text(ending)
             case Rejected(_, message), _:
                 many = f"{len(self.attempts)} attempts" if len(self.attempts) > 1 else "1 attempt"
                 return f"no query was accepted after {many}; the last one: {message}"

@@ -42,9 +42,12 @@ class Doubted:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The verifier's verdict on the results so far: a summary if they address the question, else the missing part."""
+    """The verifier's verdict on the results so far: a summary if they address the question, else the missing part.
 
-    addressed: bool
+    `addressed` is None if the model was asked for the answer in words, and for no verdict.
+    """
+
+    addressed: bool | None
     text: str
     usage: Usage
 

@@ -101,9 +101,19 @@ class GraphApi:
 
 
 def attributes(node: Mapping[str, JsonValue], labels: Sequence[str]) -> dict[str, JsonValue]:
-    """Return a node's kind, then its properties by name."""
+    """Return a node's kind, then its properties by name: no empty lists, and points as lists of coordinates."""
     kind = next((label for label in sorted(labels) if label != "Entity"), "Entity")
-    return {"kind": kind, **{name: node[name] for name in sorted(node)}}
+    return {"kind": kind, **{name: _compact(node[name]) for name in sorted(node) if node[name] != []}}
+
+
+def _compact(value: JsonValue) -> JsonValue:
+    """Return a point as a list of its coordinates, of which whole ones are written without a fraction."""
+    if isinstance(value, list):
+        return [_compact(one) for one in value]
+    if not isinstance(value, dict) or "srid" not in value:
+        return value
+    axes = (value[axis] for axis in "xyz" if axis in value)
+    return [int(at) if isinstance(at, float) and at.is_integer() else at for at in axes]
 
 
 def with_string(query: LiteralString, value: str) -> str:

@@ -14,9 +14,9 @@ from neo4j.exceptions import Neo4jError
 from scenecypher.chat.graphrag import ModelLLM
 from scenecypher.chat.model import Model, Reply, Request
 from scenecypher.db.gate import Answer
-from scenecypher.db.gate.values import json_value
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Address
+from scenecypher.db.store.values import json_value
 from scenecypher.errors import InputError, ModelUnavailable
 from scenecypher.retriever.retrieval import Attempt, QueryExecuted, Rejected, Retrieval, rows_text
 from scenecypher.retriever.retriever import Retriever

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from scenecypher.db.schema import ENTITY, KINDS
 from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.outline import pattern_text
 from scenecypher.retriever.query_claims import PropertyClaim, RelationClaim, claims_of
 
@@ -17,15 +19,18 @@ ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "
 """Properties searched for a value that stands in the wrong property, and their names in a hint."""
 
 
-def causes(cypher: str, occurring: Enumerations) -> tuple[str, ...]:
-    """Return the reasons why the query matches nothing, a sentence each, at most `CAUSES`; none if all of it occurs."""
+def causes(cypher: str, occurring: Enumerations, meaning: Meaning = NO_MEANING) -> tuple[str, ...]:
+    """Return the reasons why the query matches nothing, a sentence each, at most `CAUSES`; none if all of it occurs.
+
+    Values that the scene lacks are told with the nearest in spelling, else in `meaning`.
+    """
     claims = claims_of(cypher)
-    found = [cause for claim in claims.properties if (cause := _no_such_value(claim, occurring))]
+    found = [cause for claim in claims.properties if (cause := _no_such_value(claim, occurring, meaning))]
     found += [cause for claim in claims.relations if (cause := _no_such_relation(claim, occurring))]
     return tuple(dict.fromkeys(found))[:CAUSES]
 
 
-def _no_such_value(claim: PropertyClaim, occurring: Enumerations) -> str | None:
+def _no_such_value(claim: PropertyClaim, occurring: Enumerations, meaning: Meaning) -> str | None:
     if claim.property in LISTS and claim.test != "IN":
         return f"{claim.property} is a list; test it with {literal(claim.values[0])} IN n.{claim.property}"
     known = _known(claim.property, occurring, label=claim.label)
@@ -33,10 +38,15 @@ def _no_such_value(claim: PropertyClaim, occurring: Enumerations) -> str | None:
     if not anywhere or any(_holds(claim, value, one) for value in claim.values for one in known):
         return None
     node = f"(:{claim.label})" if claim.label else "node"
-    near = did_you_mean(claim.values[0], anywhere)
+    near = did_you_mean(claim.values[0], anywhere) + _meant(claim.values[0], anywhere, meaning)
     return f"no {node} has {_words(claim)}" + (
         _other_label(claim, occurring) or _other_property(claim, occurring) or near
     )
+
+
+def _meant(value: str, known: Sequence[str], meaning: Meaning) -> str:
+    near = meaning.nearest(value, known)
+    return f" (in this scene it may be {' or '.join(literal(it.word) for it in near)})" if near else ""
 
 
 def _known(property_: str, occurring: Enumerations, *, label: str = "") -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Final
 
 MAP_NOTES: Final = (
     "Rooms are (:Place {layer: 'ROOMS'}); a :Waypoint is only a spot of free space or ground in a room.",
+    "INSIDE leads up the layers: things and waypoints in rooms, rooms in buildings; some waypoints are in no room.",
     "The room of a thing is one or two steps away: (x)-[:INSIDE*1..2]->(:Place {layer: 'ROOMS'}).",
     "A robot's center is where it was last; path and times list where and when it was, oldest first.",
     "The time of a robot's center is a.times[-1].",

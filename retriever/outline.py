@@ -49,7 +49,7 @@ class Outline:
 def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Outline:
     """Return the outline of `shown`, the part of `whole` that fits; `vocabulary` the name that the scene stores."""
     counts = dict(shown.kinds)
-    is_map = _is_map(whole)
+    is_map = is_robot_map(whole)
     kinds = {kind: meaning for kind, meaning in KINDS.items() if kind in counts or kind not in MAP_KINDS}
     uses = [use for use in shown.properties if not (is_map and _is_internal(use))]
     meanings: Mapping[str, str] = {**(MAP_MEANINGS if is_map else {}), **EXTRA_PROPERTIES}
@@ -78,7 +78,7 @@ def _missing(field: str, shown: Enumerations, whole: Enumerations) -> int:
     return len(getattr(whole, field)) - len(getattr(shown, field))
 
 
-def _is_map(scene: Enumerations) -> bool:
+def is_robot_map(scene: Enumerations) -> bool:
     """Check if a scene is a 3D scene graph as a robot maps it."""
     return {LAYER, "node_type"} <= {use.name for use in scene.properties}
 

@@ -7,6 +7,8 @@ from typing import Final
 
 from scenecypher.chat.model import Message
 from scenecypher.retriever.library import Example
+from scenecypher.retriever.other_words import OtherWords
+from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 UNANSWERABLE: Final = "UNANSWERABLE:"
 
@@ -21,10 +23,14 @@ or $parameters.
 upper and lower case included. Match what a thing is by its class, and one particular thing by its name.
 - Mind the direction of relations: follow the patterns that occur. A pattern with the wrong direction finds nothing.
 - states and affordances are lists: test them with 'open' IN n.states.
-- Bound variable-length paths: -[:INSIDE|ON*1..4]->.
+- Bound variable-length paths: -[:INSIDE|ON*1..4]->; the shortest path between two nodes is shortestPath or SHORTEST 1.
+- A question about things in general is about furniture too: match (n:Entity), or no label, rather than (n:Object).
+- Use OPTIONAL MATCH for what may be missing, such as what an agent holds, so that the rest is still found.
+- The most, the least, the nearest may be several: return all that tie, as in the examples, not LIMIT 1.
 - Return the properties that answer the question, each under a telling name with AS, rather than whole nodes; \
 DISTINCT where several paths lead to one thing; ORDER BY where order matters.
 - Yes/no questions return a boolean with the evidence; counting returns the count.
+- At most {ROWS_SHOWN} rows are shown: collect per thing, with collect(...), rather than return a row for each pair.
 
 Reply with the query alone, in a ```cypher block. If nothing in the schema could hold the answer, reply with \
 "{UNANSWERABLE} " and the reason instead."""
@@ -35,6 +41,11 @@ agents. The whole graph is below, as text: a line a node, then a line a link. Re
 by step where that helps, and answer from it alone, citing the names and ids that the answer rests on.
 
 If the graph does not hold the answer, reply with "{UNANSWERABLE} " and the reason instead."""
+
+WORDER: Final = """\
+You put the result of a query into words. You are given a question about a scene graph, the Cypher query that was \
+written for it, and its rows. Answer the question in one sentence, or in as few as it takes, from the rows alone; name \
+the values that the answer rests on. If the rows do not answer the question, say what they do show."""
 
 VERIFIER: Final = """\
 You check the work of a query writer. You are given a question about a scene graph and the results of the queries \
@@ -47,9 +58,12 @@ VERIFIER_ENDS: Final = {
 NOT_ADDRESSED: Final = "NOT ADDRESSED"
 
 
-def code_writer(schema: str, examples: Sequence[Example]) -> Message:
-    """Return the system message: the task, the schema, worked examples."""
+def code_writer(schema: str, examples: Sequence[Example], other_words: OtherWords = ()) -> Message:
+    """Return the system message: the task, the schema, words that the scene does not use, worked examples."""
     parts = [CODE_WRITER, f"The schema of this scene graph:\n\n{schema}"]
+    if other_words:
+        meant = "\n".join(f"{word}: perhaps {' or '.join(map(repr, classes))}" for word, classes in other_words)
+        parts.append(f"Words of the question that this scene does not use, and its nearest classes:\n\n{meant}")
     if examples:
         worked = "\n\n".join(f"Question: {one.question}\n```cypher\n{one.cypher}\n```" for one in examples)
         parts.append(f"Examples, from other scenes:\n\n{worked}")
@@ -103,7 +117,7 @@ def doubted(question: str, doubts: Sequence[str]) -> Message:
 
 
 def verify(question: str, results: Sequence[str], *, mode: str) -> tuple[Message, Message]:
-    """Return the verifier's two messages; `mode` is a key of `VERIFIER_ENDS`."""
+    """Return the two messages that ask for a verdict, or in the mode ``words`` for the answer alone."""
     shown = "\n\n".join(f"Result {number}:\n{text}" for number, text in enumerate(results, 1))
-    system = Message("system", f"{VERIFIER}\n{VERIFIER_ENDS[mode]}")
-    return system, Message("user", f"Question: {question}\n\n{shown}")
+    system = WORDER if mode == "words" else f"{VERIFIER}\n{VERIFIER_ENDS[mode]}"
+    return Message("system", system), Message("user", f"Question: {question}\n\n{shown}")

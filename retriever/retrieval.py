@@ -8,11 +8,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.chat.model import ReplySource, Usage
 from scenecypher.db.gate import Answer
-from scenecypher.db.gate.values import JsonValue
+from scenecypher.db.store.values import JsonValue
 
 RetrievalOutcome: TypeAlias = Literal["answered", "unanswerable", "refused"]
 
 ROWS_SHOWN: Final = 20
+ITEMS_SHOWN: Final = 50
+"""Items of one list that a text shows, such as the poses of a robot's path."""
 CHARACTERS_SHOWN: Final = 4_000
 
 
@@ -72,7 +74,8 @@ class Retrieval:
 
     `answer` is the verifier's summary, else the rows in words, else the model's own words. `cypher`, `columns` and
     `rows` belong to the attempt that it rests on, read at scene version `version`; `truncated` says why there are no
-    more rows, if there are any; `addressed` is the verifier's verdict, None without one.
+    more rows, if there are any; `addressed` is the verifier's verdict, None without one. `worded` says that a model put
+    the rows into the words of the answer.
     """
 
     question: str
@@ -86,6 +89,7 @@ class Retrieval:
     version: int | None = None
     truncated: str | None = None
     addressed: bool | None = None
+    worded: bool = False
 
     @property
     def source(self) -> ReplySource:
@@ -110,10 +114,27 @@ def rows_text(answer: Answer) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """Return one value for people: text as it is, a point as ``(x, y, z)``, all else as JSON."""
-    if isinstance(value, dict) and value.keys() - {"z"} == {"srid", "x", "y"}:
-        return f"({', '.join(str(value[axis]) for axis in 'xyz' if axis in value)})"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    """Return one value for people: text as it is, a point as ``(x, y, z)``, all else as JSON; long lists are cut."""
+    return value if isinstance(value, str) else _inner_text(value)
+
+
+def _inner_text(value: Any) -> str:
+    match value:
+        case {"srid": _, "x": _, "y": _}:
+            return f"({', '.join(str(value[axis]) for axis in 'xyz' if axis in value)})"
+        case dict():
+            return (
+                "{"
+                + ", ".join(
+                    f"{json.dumps(key, ensure_ascii=False)}: {_inner_text(it)}" for key, it in sorted(value.items())
+                )
+                + "}"
+            )
+        case list() | tuple():
+            more = [f"… and {len(value) - ITEMS_SHOWN:,} more"] if len(value) > ITEMS_SHOWN else []
+            return "[" + ", ".join([*map(_inner_text, value[:ITEMS_SHOWN]), *more]) + "]"
+        case _:
+            return json.dumps(value, ensure_ascii=False)
 
 
 def retrieval_document(of: Retrieval) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.telemetry import Attributes, trace_steps
-from scenecypher.errors import InputError, QueryRefused, RejectedError, SceneCypherError
+from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, RejectedError, SceneCypherError
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
 from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import Conversation
@@ -23,6 +24,8 @@ from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, R
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.hints import causes
 from scenecypher.retriever.library import examples_for
+from scenecypher.retriever.other_words import other_words
+from scenecypher.retriever.outline import is_robot_map
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.reply import (
     CUT_OFF,
@@ -55,7 +58,8 @@ NO_QUERY: Final = "the reply holds no query"
 class Options:
     """Settings of a retrieval: `attempts` bounds the queries written, `budget_tokens` the schema text.
 
-    `verifier`: ``paper`` and ``hints`` ask the model if the rows answer the question, ``off`` does not. `retrieval`:
+    `verifier`: ``paper`` and ``hints`` ask the model if the rows answer the question, ``words`` has it put them into a
+    sentence, ``off`` leaves it at the rows. `retrieval`:
     ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and lets it
     answer in words (SG-RwR's ablation without code). `checks`: model-free checks of an answer's form, with one message
     about doubts. `names`: names of nodes and places of agents in the schema text.
@@ -79,12 +83,16 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """Answers to questions about scenes through queries that `model` writes. Stateless and thread-safe."""
+    """Answers to questions about scenes through queries that `model` writes. Stateless and thread-safe.
+
+    `meaning` finds what a scene calls otherwise than a question does, and chooses examples.
+    """
 
     model: Model
     gate: Gate
     enumerator: Enumerator
     options: Options = Options()
+    meaning: Meaning = NO_MEANING
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
         """Return the answer, or the reason why there is none. Raises InputError for an empty question, ServiceError."""
@@ -144,8 +152,10 @@ class Retriever:
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
-        examples = examples_for(scene.vocabulary, question, self.options.examples)
-        return schema, Conversation(question, (prompt.code_writer(schema, examples), prompt.asked(question)))
+        is_map, count = is_robot_map(occurring), self.options.examples
+        examples = examples_for(scene.vocabulary, question, count, is_map=is_map, meaning=self.meaning)
+        system = prompt.code_writer(schema, examples, other_words(question, occurring, self.meaning))
+        return schema, Conversation(question, (system, prompt.asked(question)))
 
     def _request(self, *messages: Message) -> Request:
         return Request(messages, temperature=self.options.temperature, seed=self.options.seed)
@@ -206,7 +216,7 @@ class Retriever:
         return (
             ()
             if conversation.hinted or is_last or not is_empty(answer)
-            else causes(conversation.last.cypher, occurring)
+            else causes(conversation.last.cypher, occurring, self.meaning)
         )
 
     def _doubts(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
@@ -219,16 +229,21 @@ class Retriever:
         )
 
     def _verdict(self, conversation: Conversation) -> tuple[Verified | None, Message | None]:
-        if self.options.verifier == "off":
+        if self.options.verifier == "off" or (self.options.verifier == "words" and conversation.read_at is not None):
             return None, None
-        verdict = verify(
-            TracedModel(self.model),
-            conversation.question,
-            conversation.results,
-            mode=self.options.verifier,
-            request=self._request(*conversation.messages),
-        )
-        if verdict.addressed or conversation.last.repeats is not None:
+        try:
+            verdict = verify(
+                TracedModel(self.model),
+                conversation.question,
+                conversation.results,
+                mode=self.options.verifier,
+                request=self._request(*conversation.messages),
+            )
+        except ModelUnavailable:
+            if self.options.verifier == "words":  # the rows are the answer, which only stays without words
+                return None, None
+            raise
+        if verdict.addressed is not False or conversation.last.repeats is not None:
             return verdict, None
         return verdict, not_addressed_message(conversation, verdict.text)
 

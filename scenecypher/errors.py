@@ -114,7 +114,14 @@ class ActionRefused(RejectedError):
 
 
 class UnknownReference(RejectedError):
-    """A name, class or id that resolves to no node or to several."""
+    """A name, class or id that resolves to no node or to several.
+
+    If it resolves to none, `word` is what was written and `known` what could have been.
+    """
+
+    def __init__(self, message: str, word: str = "", known: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.word, self.known = word, tuple(known)
 
 
 class ReplyRejected(RejectedError):

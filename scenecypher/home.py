@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypedDict
+from typing import Final, Protocol, TypedDict
 
 from typing_extensions import Unpack
 
 from scenecypher.chat.model import Model
 from scenecypher.db.gate import Gate
-from scenecypher.db.gate.values import JsonValue
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
@@ -18,20 +17,26 @@ from scenecypher.db.store.commit import Committed
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.values import JsonValue
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
+from scenecypher.meaning import Meaning
 from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.belief_simulator import simulator_of
 from scenecypher.planner.budget import SPARE_STEPS, Budget
 from scenecypher.planner.events import Acted, Corrected, Finished
 from scenecypher.planner.events import Event as PlanEvent
+from scenecypher.planner.goal_words import read_goal_in
 from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.own_actions import own_goal_in_words
 from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.schema_text import schema_text
 from scenecypher.settings import Settings
+
+ONE_OF: Final = "give either an instruction in words, or a goal, or the task of a data set"
 
 
 class Services(Protocol):
@@ -40,6 +45,7 @@ class Services(Protocol):
     store: SceneStore
     settings: Settings
     enumerator: Enumerator
+    meaning: Meaning
 
     @property
     def gate(self) -> Gate:
@@ -58,13 +64,15 @@ class Services(Protocol):
 class PlanOptions(TypedDict, total=False):
     """Options of `Home.plan`.
 
-    `task` is a task of a data set, by its id, in place of an instruction. `method` is a name that `scenecypher methods`
-    lists (default ``stepwise``), `ablations` leave parts of it out. `belief` says whether to decide by what the robot
-    has seen, `fix` whether to correct actions by rule; by default the method decides both. `budget` bounds steps,
-    tokens and seconds.
+    `task` is a task of a data set, by its id, in place of an instruction; so is `goal`, what shall hold, such as ``mug
+    ON shelf; fridge is closed``. Without any of them the goal of the scene's own PDDL problem counts. `method` is a
+    name that `scenecypher methods` lists (default ``stepwise``), `ablations` leave parts of it out. `belief` says
+    whether to decide by what the robot has seen, `fix` whether to correct actions by rule; by default the method
+    decides both. `budget` bounds steps, tokens and seconds.
     """
 
     task: str | None
+    goal: str | None
     method: str
     model: Model | str | None
     ablations: Sequence[str]
@@ -167,6 +175,19 @@ class Home:
         """The whole scene, loaded at one version."""
         return self._services.store.load(self.name).graph
 
+    def tree(self, of: str | None = None, *, everything: bool = False) -> str:
+        """Return rooms, furniture and things as text, a line each: what is where, what is held, states in brackets.
+
+        `of` is a room or thing by its id, name or class, with what is in and on it. Walls and floors with nothing in or
+        on them are left off, unless `everything` is asked for. Raises UnknownReference.
+        """
+        from scenecypher.db.store.reference import resolve_reference
+        from scenecypher.tree import SceneTree
+
+        now = self._services.store.load(self.name)
+        node = None if of is None else resolve_reference(self._services.store.database, now.info, of)
+        return "\n".join(SceneTree(now.graph, shell=everything).lines(node))
+
     @property
     def schema(self) -> str:
         """The text that a model is shown of the scene: what occurs in it, never the graph."""
@@ -185,11 +206,13 @@ class Home:
     def ask(self, question: str, *, model: Model | str | None = None, options: Options | None = None) -> Retrieval:
         """Ask a question in words: a model writes Cypher, the gate scopes it, the database answers.
 
-        Returns the answer with its rows, its Cypher and all attempts. Raises InputError for an empty question,
+        Returns the answer in a sentence with its rows, its Cypher and all attempts; `options` with the verifier ``off``
+        save the call for the sentence. Raises InputError for an empty question,
         ModelUnavailable.
         """
         services = self._services
-        retriever = Retriever(services.model(model), services.gate, services.enumerator, options or Options())
+        chosen = options or Options(verifier="words")
+        retriever = Retriever(services.model(model), services.gate, services.enumerator, chosen, services.meaning)
         return retriever.ask(question, self.info)
 
     # --- acting
@@ -211,7 +234,8 @@ class Home:
         Raises ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer
         at `expected_version`; nothing of the refused action is committed. Raises CommitUnknown if the answer was lost.
         """
-        simulator = simulator_of(self._services.store, self.info, agent=agent, fix=fix)
+        services = self._services
+        simulator = simulator_of(services.store, self.info, agent=agent, fix=fix, meaning=services.meaning)
         return tuple(simulator.act(action, expected_version=expected_version, action_id=action_id))
 
     def history(self, *, after: int = 0) -> list[Event]:
@@ -246,8 +270,8 @@ class Home:
 
         Every action is a transaction, so that stopping between two events leaves nothing half-written.
         """
-        if (instruction is None) == (options.get("task") is None):
-            raise InputError("give either an instruction in words or the task of a data set")
+        if sum(it is not None for it in (instruction, options.get("task"), options.get("goal"))) > 1:
+            raise InputError(ONE_OF)
         recipe = recipe_named(options.get("method", "stepwise"))
         return prepare_session(self._setting(instruction, options, needs_model=recipe.model), recipe).run()
 
@@ -264,14 +288,22 @@ class Home:
     def _setting(self, instruction: str | None, options: PlanOptions, *, needs_model: bool) -> SessionSetting:
         name = options.get("task")
         task = datasets.task(name)[1] if name is not None else None
-        services = self._services
+        services, scene = self._services, self.info
+        goal = task.goal if task is not None and task.has_graph_goal else None
+        if (wanted := options.get("goal")) is not None:
+            goal, instruction = read_goal_in(services.store.database, scene, wanted), wanted
+        elif instruction is None and task is None:
+            own = own_goal_in_words(services.store, scene)
+            if own is None:
+                raise InputError(ONE_OF)
+            goal, instruction = own
         return SessionSetting(
             services.store,
             services.gate,
-            self.info,
+            scene,
             instruction or (task.instruction if task else ""),
             options.get("method", "stepwise"),
-            goal=task.goal if task is not None and task.has_graph_goal else None,
+            goal=goal,
             required_actions=task.action_goals if task is not None else (),
             model=services.model(options.get("model")) if needs_model else NoModel(),
             ablations=tuple(options.get("ablations", ())),

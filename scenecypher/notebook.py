@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from scenecypher.db.gate.values import JsonValue
 from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.store.values import JsonValue
 from scenecypher.retriever.retrieval import cell_text
 from scenecypher.tree import SceneTree
 
@@ -29,12 +29,13 @@ def table_html(columns: Sequence[str], rows: Sequence[Sequence[JsonValue]], *, t
 
 
 def home_html(title: str, graph: SceneGraph) -> str:
-    """Return counts by kind, and a tree of the rooms with what is in and on what."""
+    """Return counts by kind, and a tree of the rooms with what is in and on what, bare walls and floors left off."""
     kinds = Counter(node.kind for node in graph.nodes.values())
     counts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-    tree = SceneTree(graph)
+    tree = SceneTree(graph, shell=False)
     rooms = "".join(f"<li>{_item(tree, room)}</li>" for room in tree.roots())
-    return f"<p><b>{escape(title)}</b>: {escape(counts)}</p><ul>{rooms}</ul>"
+    rest = f"<p>left off: {escape(tree.left_off_text())}</p>" if tree.left_off else ""
+    return f"<p><b>{escape(title)}</b>: {escape(counts)}</p><ul>{rooms}</ul>{rest}"
 
 
 def _item(tree: SceneTree, node_id: str, depth: int = 0) -> str:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypedDict
+
+from typing_extensions import Unpack
 
 from scenecypher.db.connect import connect as connect_database
 from scenecypher.db.store.catalog import SceneInfo
@@ -18,6 +20,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.map_update import bring_in
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.meaning import Embed, Meaning
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:  # what only some commands use is imported when it is used
@@ -30,6 +33,14 @@ if TYPE_CHECKING:  # what only some commands use is imported when it is used
 
 Teller: TypeAlias = Callable[[str], None]
 """Receives a line of progress, such as "starting the local server"."""
+
+
+class ImportOptions(TypedDict, total=False):
+    """Options of imports: the `vocabulary` of the actions that a scene allows, and an `agent` to add in a `room`."""
+
+    vocabulary: str | None
+    agent: str | None
+    room: str | None
 
 
 class NodeLinkGraph(Protocol):
@@ -73,7 +84,8 @@ class SceneDatabase:
     ) -> None:
         self.settings = settings
         self.store = SceneStore(database)
-        self.enumerator = Enumerator(database)
+        self.enumerator = Enumerator(database, replicas=self.store.replicas)
+        self.meaning = Meaning(self._vectors)
         self._gate: Gate | None = None
         self._tell = tell
         self._model, self._lock, self._open = model, Lock(), ExitStack()
@@ -82,6 +94,11 @@ class SceneDatabase:
 
     def __repr__(self) -> str:
         return f"<SceneDatabase at {self.store.database.address.uri}>"
+
+    def _vectors(self) -> Embed | None:
+        from scenecypher.chat.embeddings import vectors_of
+
+        return vectors_of(self.settings)
 
     @property
     def gate(self) -> Gate:
@@ -151,7 +168,14 @@ class SceneDatabase:
 
         return self.import_scene(packaged_scene(scene), name=name)
 
-    def import_file(self, path: str | Path, *, name: str | None = None, file_format: str | None = None) -> Home:
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        name: str | None = None,
+        file_format: str | None = None,
+        **options: Unpack[ImportOptions],
+    ) -> Home:
         """Import a file: a document of `scenes export`, VirtualHome, GraSIF, node-link JSON of NetworkX, or Hydra.
 
         The content decides on the format, unless `file_format` names it: json, virtualhome, grasif, networkx or dsg.
@@ -159,9 +183,9 @@ class SceneDatabase:
         """
         from scenecypher.importers.detect import read_any
 
-        return self.import_scene(read_any(Path(path), name=name, file_format=file_format))
+        return self.import_scene(read_any(Path(path), name=name, file_format=file_format), **options)
 
-    def import_networkx(self, graph: NodeLinkGraph, *, name: str) -> Home:
+    def import_networkx(self, graph: NodeLinkGraph, *, name: str, **options: Unpack[ImportOptions]) -> Home:
         """Import a graph of NetworkX, with the attributes that docs/importing.md names.
 
         Raises DocumentError with all problems of the graph, InputError if NetworkX is missing.
@@ -175,17 +199,22 @@ class SceneDatabase:
 
         # The library's own type would make NetworkX a dependency of every user's type check.
         to_document: Any = node_link_data
-        return self.import_scene(from_document(to_document(graph, edges="edges"), file=name, name=name))
+        scene = from_document(to_document(graph, edges="edges"), file=name, name=name)
+        return self.import_scene(scene, **options)
 
-    def import_scene(self, scene: ImportedScene, *, name: str | None = None) -> Home:
+    def import_scene(self, scene: ImportedScene, *, name: str | None = None, **options: Unpack[ImportOptions]) -> Home:
         """Import a scene that was read or made in Python.
 
         An equal scene changes nothing, one that differs in few facts is brought up to date by one commit, any other
         replaces the scene of that name. A robot's map is merged: what others changed in the scene stays. Raises
-        InputError for a bad name.
+        InputError for a bad name, an unknown vocabulary, or an agent where the scene has one.
         """
-        named = scene if name is None else replace(scene, name=name)
-        return self._home(bring_in(self.store, named).name)
+        from scenecypher.importers.adjusting import Adjustment
+
+        vocabulary = options.get("vocabulary")
+        adjusted = Adjustment(vocabulary, options.get("agent"), options.get("room"))(scene)
+        named = adjusted if name is None else replace(adjusted, name=name)
+        return self._home(bring_in(self.store, named, sets_vocabulary=vocabulary is not None).name)
 
     def _home(self, name: str) -> Home:
         from scenecypher.home import Home

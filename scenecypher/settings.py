@@ -19,8 +19,8 @@ class Settings(BaseModel):
     """All settings; each is given by its name, or in its environment variable.
 
     The variable of `heap_mb` is SCENECYPHER_HEAP_MB; those of `neo4j_…` and `openai_…` have no prefix. Times are in
-    seconds on the clock, sizes in bytes unless the name says otherwise. Raises InputError for an invalid value or an
-    unknown name.
+    seconds on the clock (`engine_timeout_s`: of the processor), sizes in bytes unless the name says otherwise. Raises
+    InputError for an invalid value or an unknown name.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -41,6 +41,7 @@ class Settings(BaseModel):
     model: str = "gpt-4o-2024-08-06"
     model_timeout_s: Seconds = 120.0
     model_retries: int = Field(default=2, ge=0, le=100)
+    embedding_model: str | None = None
 
     query_timeout_s: Seconds = 10.0
     query_rows: int = Field(default=1_000, gt=0)
@@ -50,7 +51,6 @@ class Settings(BaseModel):
     query_nesting: int = Field(default=40, gt=0, le=80)
     query_planning_s: Seconds = 20.0
     query_steps: float = Field(default=30_000_000, gt=0)
-    query_cross_rows: float = Field(default=100_000, gt=0)
     query_lost_s: Seconds = 20.0
     query_slots: int | None = Field(default=None, gt=0)
     query_cheap_steps: float = Field(default=1_000_000, ge=0)

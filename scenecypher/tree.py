@@ -66,6 +66,10 @@ class SceneTree:
             yield f"{'  ' * depth}{self._line(node_id, depth)}"
             waiting += [(child, depth + 1) for child in self.children(node_id)][::-1]
 
+    def left_off_text(self) -> str:
+        """Return the classes that are left off with their numbers; empty if none is."""
+        return ", ".join(f"{name} {count:,}" for name, count in sorted(self.left_off.items()))
+
     def _line(self, node_id: str, depth: int) -> str:
         node = self.graph.nodes[node_id]
         relation = f"{self.relation(node_id)}: " if depth and self.relation(node_id) else ""

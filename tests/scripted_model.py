@@ -116,6 +116,7 @@ class ScriptedModel:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # five, the default, are soon full where many threads connect at once
 
     def __init__(self, script: ScriptedModel) -> None:
         self.script = script
@@ -161,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        if self.path != "/v1/chat/completions":
+        if self.path not in {"/v1/chat/completions", "/v1/embeddings"}:
             self._send(_failure(404, f"no such path: {self.path}", None), status=404)
         elif body["model"] not in self.server.script.models:
             message = f"The model `{body['model']}` does not exist"

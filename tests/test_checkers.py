@@ -39,7 +39,7 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in ("scenecypher", "scenecypher/cli", "tests", "benchmarks", *ROOMS, *named):
         (root / package).mkdir()
         (root / package / "__init__.py").write_text('"""A package."""\n', encoding="utf-8")
-    for module in ("errors", "home", "notebook", "scenes", "settings", "tree", "waiting"):
+    for module in ("errors", "home", "notebook", "scenes", "settings", "tree", "meaning", "waiting"):
         (root / "scenecypher" / f"{module}.py").write_text('"""A module."""\n', encoding="utf-8")
     for room in ROOMS:
         link = ROOT / "scenecypher" / room

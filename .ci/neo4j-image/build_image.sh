@@ -36,7 +36,7 @@ printf 'passwd: files\ngroup: files\nhosts: files dns\n' >"$root/etc/nsswitch.co
 # Java, the server, and its folders.
 cp -a "$java" "$root/opt/java/openjdk"
 rm -rf "$root/opt/java/openjdk"/{include,legal}
-xargs -d '\n' cp -t "$home/lib" <<<"$jars"
+xargs -d '\n' install -m 644 -t "$home/lib" <<<"$jars"  # the cache may be its owner's alone
 for folder in data logs import plugins; do ln -s "/$folder" "$home/$folder"; done
 install -m 644 "$here/rootfs/neo4j.conf" "$home/conf.default/neo4j.conf"
 install -m 755 "$here/rootfs/entrypoint.sh" "$root/startup/docker-entrypoint.sh"

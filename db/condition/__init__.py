@@ -25,6 +25,7 @@ from scenecypher.db.condition.algebra import (
     Same,
     Term,
     Within,
+    bind,
     conjuncts,
     terms,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "Same",
     "Term",
     "Within",
+    "bind",
     "condition_document",
     "condition_from_document",
     "condition_schema",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.change import TEXT_FIELDS
 from scenecypher.db.graph.scene import kind_name, relation_type
@@ -223,6 +223,9 @@ Atom: TypeAlias = HasState | HasClass | HasKind | HasAffordance | Related | Held
 Quantifier: TypeAlias = Exists | ForAll | AtLeast | Exactly
 Condition: TypeAlias = And | Or | Not | Atom | Quantifier
 
+_ENDS: Final = frozenset({"x", "y", "source", "target", "agent"})
+"""Fields of atoms that hold a term."""
+
 ALWAYS: Final = And(())
 NEVER: Final = Or(())
 
@@ -234,6 +237,23 @@ def conjuncts(condition: Condition) -> Iterator[Condition]:
             yield from conjuncts(part)
     else:
         yield condition
+
+
+def bind(condition: Condition, bindings: Mapping[str, Term]) -> Condition:
+    """Return the condition with terms in place of free variables; a term must not be a variable bound inside."""
+    match condition:
+        case And() | Or():
+            return replace(condition, parts=tuple(bind(part, bindings) for part in condition.parts))
+        case Not():
+            return Not(bind(condition.part, bindings))
+        case Exists() | AtLeast() | Exactly() | ForAll():
+            free = {name: term for name, term in bindings.items() if name != condition.var}
+            bound = replace(condition, where=bind(condition.where, free))
+            return replace(bound, then=bind(bound.then, free)) if isinstance(bound, ForAll) else bound
+        case _:
+            ends = {it.name: getattr(condition, it.name) for it in fields(condition) if it.name in _ENDS}
+            new: Any = {name: bindings[end] for name, end in ends.items() if end in bindings}
+            return replace(condition, **new)
 
 
 def terms(atom: Atom) -> tuple[Term, ...]:

@@ -6,17 +6,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final
 
-from scenecypher.db.gate.cost import MAX_COLLECTED, MAX_COLLECTED_BYTES, too_much
-from scenecypher.db.gate.cursor import OPENING
+from scenecypher.db.gate import words
+from scenecypher.db.gate.cost import MAX_COLLECTED, MAX_COLLECTED_BYTES, regex_steps, too_much
 from scenecypher.db.gate.hints import unknown_function
 from scenecypher.db.gate.lexer import Token, integer_of
-from scenecypher.db.gate.patterns import PatternReader, scene_key
-from scenecypher.db.gate.regexes import regex_steps
+from scenecypher.db.gate.patterns import OPENING, PatternReader, scene_key
 from scenecypher.db.gate.sizes import (
-    BOOLEAN,
     ITEM_BYTES,
     MAX_KEY_LENGTH,
     NUMBER,
@@ -29,43 +26,16 @@ from scenecypher.db.gate.sizes import (
     returned,
     text_of,
 )
-from scenecypher.db.gate.words import (
-    AGGREGATES,
-    ARITHMETIC,
-    CASE_WORDS,
-    CLAUSES,
-    CLOCK_FUNCTIONS,
-    COMPARISONS,
-    CONSTANTS,
-    FUNCTIONS,
-    INTEGER_FUNCTIONS,
-    LOGIC,
-    NAME_OPERATORS,
-    NEVER_NAMES,
-    OPERATORS,
-    PATH_FUNCTIONS,
-    PREDICATES,
-    RESERVED,
-    SCENE_KEY,
-    SUBQUERIES,
-    TIME_FIELDS,
-    words,
-)
+from scenecypher.db.schema import SCENE_KEY
 
 MAX_CHAIN: Final = 40
 """Maximum properties, indexes and labels after one value: some hundred overflow the server's stack."""
-MAX_LIST_DEPTH: Final = 16
-"""Maximum depth of nested lists: the server's type checker doubles its work with each level."""
-MAX_OPERATORS: Final = 24
-"""Maximum operators of arithmetic and concatenation in one expression: with more, planning takes seconds."""
-MAX_ROUND_DIGITS: Final = 20
-"""Maximum digits of round()."""
-ENDS: Final = frozenset({",", ")", "]", "}", "|", ";"})
-NUMBER_ENDS: Final = ENDS | CLAUSES | LOGIC | CASE_WORDS | {"NOT", "IN", "IS"}
+MAX_LIST_DEPTH: Final = 16  # maximum depth of nested lists: the server's type checker doubles its work with each level
+MAX_LOGIC_DEPTH: Final = 12  # maximum nested brackets that hold AND, OR or XOR: the server multiplies conditions out
+MAX_ROUND_DIGITS: Final = 20  # maximum digits of round()
+ENDS: Final = frozenset({",", ")", "]", "}", "|", ";", ".."})
+NUMBER_ENDS: Final = ENDS | words.CLAUSES | words.LOGIC | words.CASE_WORDS | {"NOT", "IN", "IS", ""}
 ORDERED: Final = frozenset({"=", "<>", "<", ">", "<=", ">="})
-INTEGER_WORDS: Final = INTEGER_FUNCTIONS | {"+", "-", "*", "/", "%"}
-TYPE_STARTS: Final = words("TYPED NFC NFD NFKC NFKD LOCAL ZONED SIGNED ANY TIME")
-"""Words of types and forms of text, as after IS, that another word of the same value follows."""
 POSTFIXES: Final = frozenset({".", "[", ":", "{"})
 
 
@@ -73,6 +43,7 @@ class ExpressionReader(PatternReader):
     """Reader of expressions. `compared` are the values that the aggregations of the clause compare."""
 
     compared: tuple[Size, ...] = ()
+    logic_depth = 0
 
     @abstractmethod
     def subquery(self) -> Variables:
@@ -83,63 +54,67 @@ class ExpressionReader(PatternReader):
 
         Precedence is left to the server. `first` is the value after CASE, which a WHEN may begin to compare.
         """
-        start, is_boolean, after_value, chain = self.at, False, False, 0
-        sizes = [first] if first else []
-        operators: list[tuple[Token, int]] = []
+        start, after_value, chain, said = self.at, False, 0, set[str]()
+        sizes, operators = [first] if first else [], list[Token]()
+        outer, self.logic_depth = self.logic_depth, 0
         while not self._is_at_end(after_value=after_value):
             token = self.take()
             if self._is_operator(token, after_value=after_value or (first is not None and self.at == start + 1)):
                 after_value = token.word == "=~"
-                is_boolean |= token.word not in ARITHMETIC
-                if token.word in LOGIC:
+                if after_value:
+                    self._regex(joined(sizes))
+                said.add(token.word)
+                operators.append(token)
+                if token.word in words.LOGIC:
                     self._combine(sizes, operators)
                     sizes, operators = [], []
-                elif token.word == "=~":
-                    self._regex(joined(sizes))
-                else:
-                    self._note_compared_number(token)
-                    operators.append((token, len(sizes)))
             elif after_value and token.word in POSTFIXES:
                 chain += 1
-                if chain > MAX_CHAIN:
-                    message = f"more than {MAX_CHAIN} properties or indexes of one value"
-                    raise too_much(token.text, message, "ask in steps", code="nesting")
-                sizes[-1] = self._postfix(token, sizes[-1])
+                sizes[-1] = self._postfix(token, sizes[-1], chain)
             else:
                 sizes.append(self._value(token))
                 after_value, chain = True, 0
         if self.at == start:
             self.refuse("a value should stand here")
+        self._check_depth(outer, has_logic=bool(said & words.LOGIC))
         size = self._combine(sizes, operators)
-        return BOOLEAN if is_boolean else size
+        return size if said <= words.ARITHMETIC else NUMBER
 
     def _is_at_end(self, *, after_value: bool) -> bool:
-        token = self.next_token
-        if token.kind == "end" or token.word in ENDS or token.word in NEVER_NAMES:
+        token, is_type = self.next_token, self.last_token.word in words.TYPE_STARTS
+        if token.kind == "end" or token.word in ENDS or token.word in words.NEVER_NAMES:
             return True
-        is_in_type = token.kind == "name" and token.word not in RESERVED and self.last_token.word in TYPE_STARTS
-        return after_value and token.word not in OPERATORS and token.word not in POSTFIXES and not is_in_type
+        is_in_type = is_type and token.kind == "name" and token.word not in words.RESERVED
+        return after_value and token.word not in words.OPERATORS and token.word not in POSTFIXES and not is_in_type
+
+    def _check_depth(self, outer: int, *, has_logic: bool) -> None:
+        """Refuse conditions that nest too deep; note the depth for what stands around."""
+        depth = self.logic_depth + has_logic
+        self.logic_depth = max(outer, depth)
+        if depth > MAX_LOGIC_DEPTH:
+            raise too_much("OR", f"`OR` nested more than {MAX_LOGIC_DEPTH} deep")
 
     # --- operators
 
     def _is_operator(self, token: Token, *, after_value: bool) -> bool:
-        if token.word not in OPERATORS or not (after_value or token.word not in NAME_OPERATORS or self.is_next("WITH")):
+        """Check for an operator; note a number after a comparison, if it is all of that side and the other is none."""
+        is_name = token.word in words.NAME_OPERATORS and not after_value and not self.is_next("WITH")
+        if token.word not in words.OPERATORS or is_name:
             return False
         if token.word in {"STARTS", "ENDS"}:
             self.expect("WITH")
+        before = self.tokens[self.at - 2]
+        is_value = before.kind in {"name", "quoted"} or before.word in {")", "]"}
+        if token.word in ORDERED and is_value and self.peek().word in NUMBER_ENDS:
+            self.note_number()
         return True
 
-    def _combine(self, sizes: Sequence[Size], operators: Sequence[tuple[Token, int]]) -> Size:
-        """Count operators, each with the number of values before it; return the bounds of their result."""
-        for token, at in operators:
-            if token.word in COMPARISONS:
-                left, right = joined(sizes[:at]), joined(sizes[at:])
-                read = {"IN": right.bytes, "CONTAINS": left.text * right.text}
-                self.meter.read(read.get(token.word, min(left.bytes, right.bytes)), token)
-        size = sizes[0] if len(sizes) == 1 else joined(sizes)
-        arithmetic = [token for token, _ in operators if token.word in ARITHMETIC]
-        if len(arithmetic) > MAX_OPERATORS:
-            raise too_much("+", "too many + in the query", "return the parts as columns of their own")
+    def _combine(self, sizes: Sequence[Size], operators: Sequence[Token]) -> Size:
+        """Count each operator as one that reads all the values; return the bounds of what they make."""
+        size = joined(sizes)
+        for token in operators:
+            self.meter.spend(token, read=size.text**2 / 4 if token.word == "CONTAINS" else size.bytes)
+        arithmetic = [token for token in operators if token.word in words.ARITHMETIC]
         if arithmetic:
             copied = ITEM_BYTES * size.items if size.each else size.bytes
             size = self.meter.build(size, (len(arithmetic) + 1) * copied, arithmetic[0])
@@ -159,20 +134,13 @@ class ExpressionReader(PatternReader):
         if self.next_token.kind != "string" or self.is_next("+", "||", "[", ".", offset=1):
             self.refuse("after =~ a plain string must stand", code="regex", hint="write a literal such as '.*cup.*'")
         self.take()
-        self.meter.read(regex_steps(regex, text.text), first)
-
-    def _note_compared_number(self, operator: Token) -> None:
-        """Record the number after a comparison, if it is all of that side and the other side is no number."""
-        before, after = self.tokens[self.at - 2], self.peek()
-        ends = after.kind == "end" or after.word in NUMBER_ENDS
-        if operator.word in ORDERED and ends and (before.kind in {"name", "quoted"} or before.word in {")", "]"}):
-            self.note_number()
+        self.meter.spend(first, read=regex_steps(regex, text.text))
 
     # --- values
 
     def _value(self, token: Token) -> Size:
         """Read a value whose first token was taken."""
-        self.meter.spend(1, token)
+        self.meter.spend(token, steps=1)
         if token.kind == "mark" and token.word not in OPENING:
             self.at -= 1
             self.refuse(f"`{token.text}` can't stand here")
@@ -181,8 +149,10 @@ class ExpressionReader(PatternReader):
         match token.kind:
             case "string":
                 return text_of(len(token.value.encode()))
-            case "integer" | "float":
-                return replace(NUMBER, number=float(integer_of(token.text)) if token.kind == "integer" else math.inf)
+            case "integer":
+                return replace(NUMBER, number=float(integer_of(token.text)))
+            case "float":
+                return NUMBER
             case "quoted":
                 return self._variable_size(token.value)
             case "mark":
@@ -196,14 +166,14 @@ class ExpressionReader(PatternReader):
     def _word(self, token: Token) -> Size:
         if token.word == "CASE" and not self.is_next(".", ",", ")", "]"):
             return self._case()
-        if token.word in CONSTANTS:
-            return BOOLEAN
-        if token.word in SUBQUERIES and self.is_next("{"):
+        if token.word in words.CONSTANTS:
+            return NUMBER
+        if token.word in words.SUBQUERIES and self.is_next("{"):
             with self.meter.subquery():
                 columns, rows = self.subquery(), self.meter.rows
             if token.word == "COLLECT":
-                return list_of(either(*columns.values()), min(MAX_COLLECTED, rows.every))
-            return replace(NUMBER, number=rows.every) if token.word == "COUNT" else BOOLEAN
+                return list_of(either(*columns.values()), min(MAX_COLLECTED, rows))
+            return replace(NUMBER, number=rows)
         name = token.value
         if self.is_next(".") and self.is_next("(", offset=2):
             name += f".{self.peek().value}"
@@ -226,13 +196,15 @@ class ExpressionReader(PatternReader):
             self.at = opening
             with self.inner_scope():
                 self.paths.add(self.chain(free=False))
-            return BOOLEAN
+            return NUMBER
         size = self.expression()
         self.expect(")")
         return size
 
-    def _postfix(self, token: Token, base: Size) -> Size:
+    def _postfix(self, token: Token, base: Size, chain: int) -> Size:
         """Read a property, an index, labels or a projection after a value; the first mark is taken."""
+        if chain > MAX_CHAIN:
+            raise too_much(token.text, f"more than {MAX_CHAIN} properties or indexes of one value", code="nesting")
         match token.word:
             case "[":
                 return self._index(base)
@@ -240,7 +212,7 @@ class ExpressionReader(PatternReader):
                 return self._map(token, base)
             case ":":
                 self.labels("either", bars=False)
-                return BOOLEAN
+                return NUMBER
         size = self._property(base, self.property_name())
         if self.is_next("("):
             self.refuse("there is no such function", code="function", hint="call functions by their names")
@@ -248,45 +220,40 @@ class ExpressionReader(PatternReader):
 
     def _property(self, base: Size, name: str) -> Size:
         found = [base.element] * bool(base.each) + [self.paths.property(name)] * base.has_nodes
-        return either(*found) if found else NUMBER
+        return either(*found or [NUMBER])
 
     def _index(self, base: Size) -> Size:
         """Read the index in `x[…]`; the bracket is taken. The index can't reach the scene's key."""
         opening, closing = self.at - 1, self.closing[self.at - 1]
         inside = self.tokens[self.at : closing]
+        is_size = self.is_next("SIZE") and self.is_next("(", offset=1)
+        rest = self.tokens[self.closing[self.at + 1] + 1 : closing] if is_size else inside
         if any(token.kind == "string" and token.value == SCENE_KEY for token in inside):
             raise scene_key()
-        outside_brackets = self._outside_brackets(self.at, closing)
-        is_slice = any(token.word == ".." for token in outside_brackets)
-        is_number = all(token.kind == "integer" or token.word in INTEGER_WORDS for token in outside_brackets)
-        if not is_slice and not is_number and [token.kind for token in inside] != ["string"]:
-            self.reading.insert_after(opening, "head([__i IN [")
-            self.reading.insert_before(closing, f"] WHERE __i <> '{SCENE_KEY}'])")
-        self.expression()
-        self.expect("]")
-        if is_slice:
+        if not self.is_next(".."):
+            self.expression()
+        if self.skip(".."):
+            if not self.is_next("]"):
+                self.expression()
+            self.expect("]")
             return self.meter.build(base, ITEM_BYTES * base.items, self.tokens[opening])
+        is_number = all(token.kind == "integer" or token.word in {"+", "-"} for token in rest)
+        if not is_number and [token.kind for token in inside] != ["string"]:
+            self.reading.after[opening].append("head([__i IN [")
+            self.reading.before[closing].append(f"] WHERE __i <> '{SCENE_KEY}'])")
+        self.expect("]")
         return either(base.element, *([self.paths.anything] if base.has_nodes or not base.each else []))
-
-    def _outside_brackets(self, at: int, end: int) -> list[Token]:
-        """Return the tokens from `at` to `end` with each call of a function as one, without what stands in it."""
-        found: list[Token] = []
-        while at < end:
-            token = self.tokens[at]
-            is_call = token.kind == "name" and self.tokens[at + 1].word == "("
-            found.append(token if is_call or token.kind != "name" else replace(token, word=""))
-            at = self.closing.get(at + is_call, at) + 1
-        return found
 
     # --- lists and maps
 
     def _list(self, token: Token) -> Size:
         """Read a list, a list comprehension or a pattern comprehension; the bracket is taken."""
+        start = self.at + 2 * self.is_next("=", offset=1)
         if self.is_name() and self.is_next("IN", offset=1):
             listed, body = self._loop()
             size = list_of(body or listed.element, listed.items)
             self.meter.build(size, size.bytes if body else ITEM_BYTES * size.items, token)
-        elif self._is_pattern_ahead():
+        elif self.tokens[start].word == "(" and self.is_arrow(self.closing[start] + 1):
             size = self._pattern_comprehension()
         else:
             found: list[Size] = []
@@ -298,10 +265,6 @@ class ExpressionReader(PatternReader):
             self.refuse("the list should end here")
         return size
 
-    def _is_pattern_ahead(self) -> bool:
-        start = self.at + 2 * self.is_next("=", offset=1)
-        return self.tokens[start].word == "(" and self.is_arrow(self.closing[start] + 1)
-
     def _loop(self) -> tuple[Size, Size | None]:
         """Read `x IN list WHERE … | …`; return the sizes of the list and of what follows the bar."""
         name = self.take_name()
@@ -311,12 +274,8 @@ class ExpressionReader(PatternReader):
             self.variables[name] = listed.element
             self.where()
             body = self.expression() if self.skip("|") else None
-            self.meter.spend(1, first)
+            self.meter.spend(first, steps=1)
         return listed, body
-
-    def _predicate(self) -> Size:
-        self._loop()
-        return BOOLEAN
 
     def _pattern_comprehension(self) -> Size:
         """Read `(a)-->(b) WHERE … | …`; the store is read row by row, so its rows count no steps."""
@@ -324,7 +283,7 @@ class ExpressionReader(PatternReader):
             self.pattern()
             self.where()
             self.expect("|")
-            return list_of(self.expression(), min(MAX_COLLECTED, self.meter.rows.every))
+            return list_of(self.expression(), min(MAX_COLLECTED, self.meter.rows))
 
     def _map(self, _: Token, base: Size | None = None) -> Size:
         """Read a map, or a projection of `base` such as `n {.name, room: p.name}`; the brace is taken."""
@@ -339,11 +298,10 @@ class ExpressionReader(PatternReader):
             else:
                 name = self.key()
                 self.reading.defined.add(name)
-                if not base or self.is_next(":"):
+                is_variable = base is not None and not self.is_next(":")
+                if not is_variable:
                     self.expect(":")
-                    sizes.append(self.expression())
-                else:
-                    sizes.append(self._variable_size(name))
+                sizes.append(self._variable_size(name) if is_variable else self.expression())
             if not self.skip(",") and not self.is_next("}"):
                 self.refuse("the map should end here")
         size = collected(sizes, key_bytes=MAX_KEY_LENGTH)
@@ -353,50 +311,59 @@ class ExpressionReader(PatternReader):
 
     def _call(self, token: Token, name: str) -> Size:
         opening, lowered, used = self.at, name.lower(), len(self.reading.uses)
-        if lowered not in FUNCTIONS:
+        if lowered not in words.FUNCTIONS:
             raise unknown_function(name)
-        if token.word in PATH_FUNCTIONS:
+        if token.word in words.PATH_FUNCTIONS:
             with self.inner_scope():
                 size = self.path_size(self.path_function(token))
         else:
             self.take()
-            is_loop = lowered in PREDICATES and self.is_next("IN", offset=1)
-            size = self._predicate() if is_loop else self._arguments(token, lowered)
+            size = self._arguments(token, lowered)
             self.expect(")")
         if self.is_arrow(self.at):
             self.refuse("this reads like a pattern", hint="write nodes as (variable), or put blanks around -")
         if lowered == "keys":
-            self.reading.insert_before(opening - 1, "[__k IN ")
-            self.reading.insert_after(self.at - 1, f" WHERE __k <> '{SCENE_KEY}']")
+            self.reading.before[opening - 1].append("[__k IN ")
+            self.reading.after[self.at - 1].append(f" WHERE __k <> '{SCENE_KEY}']")
         if lowered == "coalesce":
             self.reading.uses[used:] = [replace(use, may_be_absent=True) for use in self.reading.uses[used:]]
         return size
 
     def _arguments(self, token: Token, name: str) -> Size:
         """Read the arguments of a function; return the size of its value."""
-        first, sizes, is_distinct = self.at, list[Size](), False
+        if name in words.PREDICATES and self.is_next("IN", offset=1):
+            self._loop()
+            return NUMBER
+        sizes, is_distinct = list[Size](), False
         while not self.is_next(")"):
             is_distinct |= self.skip("DISTINCT")
             sizes += [] if self.skip("*") else [self.expression()]
             if not self.skip(",") and not self.is_next(")") and name != "trim":
                 self.refuse("the call should end here")
-        self.meter.read(sum(size.bytes for size in sizes), token)
-        if name in AGGREGATES:
+        self.meter.spend(token, read=sum(size.bytes for size in sizes))
+        if name == "round" and len(sizes) > 1 and sizes[1].number > MAX_ROUND_DIGITS:
+            raise too_much("round", f"round() takes 0 to {MAX_ROUND_DIGITS} digits", "write such as round(x, 2)")
+        self._check_clock(token, name)
+        if name in words.AGGREGATES:
             return self._aggregated(name, sizes, is_distinct=is_distinct)
         if name == "range":
             return self._range(sizes, token)
-        if name in CLOCK_FUNCTIONS and _reads_clock(self.tokens[first : self.at], sizes):
-            raise too_much(token.text, f"{name}() tells the time", "a scene has no clock", code="function")
-        if name == "round" and len(sizes) > 1 and sizes[1].number > MAX_ROUND_DIGITS:
-            raise too_much("round", f"round() takes 0 to {MAX_ROUND_DIGITS} digits", "write such as round(x, 2)")
         if name in {"keys", "labels", "properties"}:
             return either(self.paths.properties, *(size for size in sizes if size.each))
-        size = self.paths.entity if name in {"startnode", "endnode"} else returned(name, sizes)
+        size = returned(name, sizes)
         return self.meter.build(size, 0 if size.each and name != "split" else size.bytes, token)
+
+    def _check_clock(self, function: Token, name: str) -> None:
+        """Refuse a function that reads the clock, as those of time do without a text or a field that fixes it."""
+        inside = self.tokens[self.tokens.index(function) + 2 : self.at]
+        is_text = bool(inside) and inside[0].kind == "string"
+        is_fixed = is_text or any(token.value.lower() in words.TIME_FIELDS for token in inside)
+        if name in words.CLOCK_FUNCTIONS and not is_fixed:
+            raise too_much(function.text, f"{name}() tells the time", "a scene has no clock", code="function")
 
     def _aggregated(self, name: str, sizes: list[Size], *, is_distinct: bool) -> Size:
         self.compared += (Size(), *(sizes if is_distinct or name in {"min", "max"} else ()))
-        rows = self.meter.rows.every
+        rows = self.meter.rows
         if name == "count":
             return replace(NUMBER, number=rows)
         if name != "collect" or not sizes:
@@ -411,13 +378,5 @@ class ExpressionReader(PatternReader):
         if items > self.limits.steps:
             hint = "write such as range(0, size(list) - 1)"
             raise too_much("range", "range() takes whole numbers, size() or length()", hint)
-        self.meter.spend(items, token)
+        self.meter.spend(token, steps=items)
         return list_of(replace(NUMBER, number=items), items)
-
-
-def _reads_clock(arguments: Sequence[Token], sizes: Sequence[Size]) -> bool:
-    """Check for arguments that read the clock: none, or a map that may fix no time."""
-    marks = [token.word for token in arguments]
-    if marks[:1] != ["{"] or marks.count("{") > 1:
-        return not sizes or (len(marks) == 1 and sizes[0].each is not None)
-    return not TIME_FIELDS & {token.value.lower() for token, after in pairwise(arguments) if after.word == ":"}

@@ -22,8 +22,7 @@ SYNONYMS: Final = {
     "node": "Entity",
 }
 """Labels by the everyday words for them."""
-LISTED: Final = 12
-"""Half the maximum number of names that a hint lists if none is similar."""
+LISTED: Final = 12  # half the maximum number of names that a hint lists if none is similar
 
 
 def check_names(reading: Reading, vocabulary: Vocabulary, known: KnownValues) -> None:
@@ -31,39 +30,26 @@ def check_names(reading: Reading, vocabulary: Vocabulary, known: KnownValues) ->
 
     A property may be unknown in `IS NULL` and `coalesce()`, which handle its absence: the answer is right.
     """
+    names = {
+        "label": vocabulary.labels,
+        "relation_type": vocabulary.relation_types,
+        "either": vocabulary.labels | vocabulary.relation_types,
+        "property": vocabulary.properties | reading.defined | COMPONENTS,
+    }
     for use in reading.uses:
-        if not _is_known(use, reading, vocabulary):
+        if use.name not in names[use.kind] and not use.may_be_absent:
             raise _unknown(use, vocabulary, known)
 
 
-def _is_known(use: NameUse, reading: Reading, vocabulary: Vocabulary) -> bool:
-    match use.kind:
-        case "label":
-            return use.name in vocabulary.labels
-        case "relation_type":
-            return use.name in vocabulary.relation_types
-        case "either":
-            return use.name in vocabulary.labels or use.name in vocabulary.relation_types
-        case "property":
-            return (
-                use.may_be_absent
-                or use.name in vocabulary.properties
-                or use.name in reading.defined
-                or use.name in COMPONENTS
-            )
-
-
 def _unknown(use: NameUse, vocabulary: Vocabulary, known: KnownValues) -> QueryRefused:
-    match use.kind:
-        case "label" | "either":
-            hint = _class_hint(use.name, known) or _nearest(use.name, vocabulary.labels, "labels")
-            return QueryRefused("label", f"no label `{use.name}`", piece=use.name, hint=hint)
-        case "relation_type":
-            hint = _nearest(use.name, vocabulary.relation_types, "relation types")
-            return QueryRefused("relation_type", f"no relation type `{use.name}`", piece=use.name, hint=hint)
-        case "property":
-            hint = _value_hint(use.name, known) or _nearest(use.name, vocabulary.properties, "properties")
-            return QueryRefused("property", f"no property `{use.name}`", piece=use.name, hint=hint)
+    code, hint = "label" if use.kind == "either" else use.kind, ""
+    if code == "label":
+        hint = _class_hint(use.name, known) or _nearest(use.name, vocabulary.labels, "labels")
+    elif code == "property":
+        hint = _value_hint(use.name, known) or _nearest(use.name, vocabulary.properties, "properties")
+    else:
+        hint = _nearest(use.name, vocabulary.relation_types, "relation types")
+    return QueryRefused(code, f"no {code.replace('_', ' ')} `{use.name}`", piece=use.name, hint=hint)
 
 
 def unknown_function(name: str) -> QueryRefused:

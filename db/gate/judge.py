@@ -8,58 +8,178 @@ the plan follows relations, and no relation leaves a scene.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Final, Literal, TypeAlias
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Final, Self, TypeAlias
 
-from scenecypher.db.gate.conditions import (
-    NAME,
-    bound_name,
-    cannot_fail,
-    columns,
-    conditions,
-    names_in,
-    subqueries_are_bound,
-)
-from scenecypher.db.gate.plan import Plan
 from scenecypher.errors import QueryRefused
 
-OperatorRole: TypeAlias = Literal["keeps", "asks", "cuts", "fixed", "seek", "scan"]
 
-# The role of each operator in the search, upwards from a leaf, for the filter that binds the leaf. "keeps": the search
-# goes on. "cuts": the search ends, since the operator may rename, group, order or drop rows or compute something, and a
-# filter above it comes too late. "asks": a semi-join, which tests each row of its first child by its second. Leaves:
-# "fixed" brings no rows of its own, "seek" asks an index for the scene, "scan" reads more and needs the filter.
-OPERATORS: Final[dict[str, OperatorRole]] = {
-    **dict.fromkeys(("Filter", "CacheProperties", "Expand(All)", "Expand(Into)"), "keeps"),
-    **dict.fromkeys(("VarLengthExpand(All)", "VarLengthExpand(Into)", "VarLengthExpand(Pruning)"), "cuts"),
-    **dict.fromkeys(("VarLengthExpand(Pruning,BFS,All)", "VarLengthExpand(Pruning,BFS,Into)"), "cuts"),
-    **dict.fromkeys(("CartesianProduct", "Apply", "NodeHashJoin", "ValueHashJoin"), "cuts"),
-    **dict.fromkeys(("ProduceResults", "Projection", "ProjectEndpoints", "PreserveOrder"), "cuts"),
-    **dict.fromkeys(("Aggregation", "EagerAggregation", "OrderedAggregation", "Distinct", "OrderedDistinct"), "cuts"),
-    **dict.fromkeys(("Sort", "PartialSort", "Top", "PartialTop", "Top1WithTies", "Limit", "Skip"), "cuts"),
-    **dict.fromkeys(("Union", "OrderedUnion", "Optional", "Eager", "NullifyMetadata", "EmptyResult"), "cuts"),
-    **dict.fromkeys(("OptionalExpand(All)", "OptionalExpand(Into)", "Unwind", "RollUpApply"), "cuts"),
-    **dict.fromkeys(("SemiApply", "AntiSemiApply"), "asks"),
-    **dict.fromkeys(("LetSemiApply", "LetAntiSemiApply"), "cuts"),
-    **dict.fromkeys(("SelectOrSemiApply", "SelectOrAntiSemiApply"), "cuts"),
-    **dict.fromkeys(("LetSelectOrSemiApply", "LetSelectOrAntiSemiApply"), "cuts"),
-    **dict.fromkeys(("ConditionalApply", "AntiConditionalApply", "ArgumentTracker"), "cuts"),
-    **dict.fromkeys(("NodeLeftOuterHashJoin", "NodeRightOuterHashJoin"), "cuts"),
-    **dict.fromkeys(("TriadicSelection", "TriadicBuild", "TriadicFilter", "ShortestPath"), "cuts"),
-    **dict.fromkeys(("StatefulShortestPath(All)", "StatefulShortestPath(Into)"), "cuts"),
-    **dict.fromkeys(("StatefulShortestPath(All, Trail)", "StatefulShortestPath(Into, Trail)"), "cuts"),
-    **dict.fromkeys(("StatefulShortestPath(All, Walk)", "StatefulShortestPath(Into, Walk)"), "cuts"),
-    **dict.fromkeys(("Repeat(All, Trail)", "Repeat(Into, Trail)", "Repeat(Trail)"), "cuts"),
-    **dict.fromkeys(("Repeat(All, Walk)", "Repeat(Into, Walk)", "BidirectionalRepeat(Trail)"), "cuts"),
-    **dict.fromkeys(("Argument", "EmptyRow"), "fixed"),
-    **dict.fromkeys(("NodeIndexSeek", "NodeIndexSeekByRange", "NodeUniqueIndexSeek"), "seek"),
-    **dict.fromkeys(("NodeUniqueIndexSeekByRange", "MultiNodeIndexSeek"), "seek"),
-    **dict.fromkeys(("NodeIndexScan", "NodeByLabelScan", "UnionNodeByLabelsScan"), "scan"),
-    **dict.fromkeys(("IntersectionNodeByLabelsScan", "SubtractionNodeByLabelsScan"), "scan"),
-    **dict.fromkeys(("DirectedRelationshipTypeScan", "UndirectedRelationshipTypeScan"), "scan"),
-    **dict.fromkeys(("DirectedUnionRelationshipTypesScan", "UndirectedUnionRelationshipTypesScan"), "scan"),
-    **dict.fromkeys(("DirectedAllRelationshipsScan", "UndirectedAllRelationshipsScan"), "scan"),
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The server's plan of a query: an operator, its details, and its children, whose rows it takes.
+
+    The server's estimates of rows are left out: they depend on the whole database, other scenes included.
+    """
+
+    operator: str
+    details: str = ""
+    children: tuple[Plan, ...] = ()
+
+    @classmethod
+    def of(cls, source: Mapping[str, Any]) -> Self:
+        """Return the plan from EXPLAIN's result."""
+        operator, details = source["operatorType"].partition("@")[0], source.get("args", {}).get("Details", "")
+        return cls(operator, str(details), tuple(cls.of(child) for child in source.get("children", ())))
+
+    def __iter__(self) -> Iterator[Plan]:
+        """Yield the operator and all below it."""
+        yield self
+        for child in self.children:
+            yield from child
+
+    def text(self, indent: int = 0) -> str:
+        """Return the plan as text, one operator per line, its children below and indented."""
+        details = " ".join(self.details.split())
+        line = f"{'  ' * indent}{self.operator}{' | ' + details if details else ''}"
+        return "\n".join([line, *(child.text(indent + 1) for child in self.children)])
+
+
+# --- the text in plans: conditions, and sub-queries that are printed inside an expression
+
+NAME: Final = r"(?:`[^`]+`|[^\W\d][\w@]*)"
+PIECE: Final = re.compile(r"`[^`]+`|\$`?\w+`?|[^\W\d][\w@]*|\d[\w.]*|<=|>=|<>|=~|\S")
+"""A token of a plan's text, called a piece here."""
+SCENE_BINDING: Final = re.compile(
+    rf"({NAME}) \. scene (?:= \$__scene|IN \[ \$__scene \])|cache \[ ({NAME}) \. scene \] = \$__scene"
+)
+PROPERTY: Final = rf"(?:{NAME} \. \w+|cache \[ {NAME} \. \w+ \])"
+INFALLIBLE: Final = re.compile(
+    rf"(?:NOT )?{NAME} : [\w|&!%:() ]+"
+    rf"|(?:NOT )?{NAME} = {NAME}"
+    rf"|(?:NOT )?{PROPERTY} (?:=|<>|<|>|<=|>=|STARTS WITH|ENDS WITH|CONTAINS) (?:{PROPERTY}|\$\S+)"
+    rf"|(?:NOT )?{PROPERTY} IN (?:\$\S+|\[ \$\S+(?: , \$\S+)* \])"
+    rf"|(?:NOT )?\$\S+ IN (?:{NAME} \. (?:states|affordances)|cache \[ {NAME} \. (?:states|affordances) \])"
+    rf"|{PROPERTY} IS (?:NOT )?NULL"
+)
+"""Conditions that can't fail, whatever a node holds: tests of labels and comparisons of properties."""
+
+
+def _depths(pieces: Sequence[str]) -> list[int]:
+    return list(accumulate((piece in "([{") - (piece in ")]}") for piece in pieces))
+
+
+def _split(pieces: Sequence[str], words: Collection[str]) -> list[list[str]]:
+    """Return the parts between these words where they stand in no bracket."""
+    parts: list[list[str]] = [[]]
+    for piece, depth in zip(pieces, _depths(pieces), strict=True):
+        if depth == 0 and piece in words:
+            parts.append([])
+        else:
+            parts[-1].append(piece)
+    return parts
+
+
+def conditions(details: str) -> list[str]:
+    """Return the parts of a conjunction in order of evaluation; the whole as one part if it has an OR at top level."""
+    return list(_conjuncts(PIECE.findall(details)))
+
+
+def _conjuncts(pieces: list[str]) -> Iterator[str]:
+    while pieces[:1] == ["("] and 0 not in _depths(pieces)[:-1] and pieces[-1] == ")":
+        pieces = pieces[1:-1]
+    parts = _split(pieces, {"AND"})
+    if len(parts) == 1 or len(_split(pieces, {"OR", "XOR"})) > 1:
+        yield " ".join(pieces)
+        return
+    for part in parts:
+        yield from _conjuncts(part)
+
+
+def bound_name(condition: str) -> str | None:
+    """Return the node that a condition binds to the scene, or None if the condition says anything else."""
+    match = SCENE_BINDING.fullmatch(condition)
+    return (match.group(1) or match.group(2)).strip("`") if match else None
+
+
+def columns(details: str) -> set[str]:
+    """Return the columns that an aggregation gives: `a, count(o) AS n` gives `a` and `n`."""
+    return {part[-1].strip("`") for part in _split(PIECE.findall(details), {","}) if part}
+
+
+def names_in(details: str) -> set[str]:
+    """Return all pieces of the details, names among them."""
+    return {piece.strip("`") for piece in PIECE.findall(details)}
+
+
+def cannot_fail(condition: str) -> bool:
+    """Check that a condition can't fail: only comparisons, joined by AND and OR."""
+    parts = re.split(r" (?:OR|AND) ", condition.replace("( ", "").replace(" )", ""))
+    return all(INFALLIBLE.fullmatch(part) for part in parts)
+
+
+CLAUSE_WORDS: Final = frozenset(
+    {"MATCH", "OPTIONAL", "WITH", "RETURN", "UNION", "UNWIND", "CALL", "ORDER", "SKIP", "LIMIT"}
+)
+
+
+def subqueries_are_bound(details: str) -> bool:
+    """Check that each sub-query in the details of an operator is bound to the scene, path by path."""
+    pieces = PIECE.findall(details) if "{" in details else []
+    return all(_is_match_bound(pieces, index + 1) for index, piece in enumerate(pieces) if piece == "MATCH")
+
+
+def _is_match_bound(pieces: list[str], start: int) -> bool:
+    """Check that each path of the MATCH at `start` has a node that its WHERE binds to the scene."""
+    pattern, at = _until(pieces, start, CLAUSE_WORDS | {"WHERE"})
+    where = _until(pieces, at + 1, CLAUSE_WORDS)[0] if pieces[at : at + 1] == ["WHERE"] else []
+    bound = {bound_name(condition) for condition in _conjuncts(where)} if where else set()
+    return all(bound & _nodes(path) for path in _split(pattern, {","}))
+
+
+def _until(pieces: list[str], start: int, words: frozenset[str]) -> tuple[list[str], int]:
+    """Return the pieces up to one of these words or the closing bracket around them, and the index of that end."""
+    for at, depth in enumerate(_depths(pieces[start:]), start):
+        if depth < 0 or (depth == 0 and pieces[at] in words and pieces[at - 1] not in {"STARTS", "ENDS"}):
+            return pieces[start:at], at
+    return pieces[start:], len(pieces)
+
+
+def _nodes(path: list[str]) -> set[str]:
+    starts = [at for at, piece in enumerate(path) if piece == "(" and path[at + 2 : at + 3] == [")"]]
+    return {path[at + 1].strip("`") for at in starts}
+
+
+# --- plans
+
+ROLES: Final = {
+    "keeps": "Filter; CacheProperties; Expand(All); Expand(Into)",
+    "asks": "SemiApply; AntiSemiApply",
+    "cuts": """VarLengthExpand(All); VarLengthExpand(Into); VarLengthExpand(Pruning); VarLengthExpand(Pruning,BFS,All);
+        VarLengthExpand(Pruning,BFS,Into); CartesianProduct; Apply; NodeHashJoin; ValueHashJoin; ProduceResults;
+        Projection; ProjectEndpoints; PreserveOrder; Aggregation; EagerAggregation; OrderedAggregation; Distinct;
+        OrderedDistinct; Sort; PartialSort; Top; PartialTop; Top1WithTies; Limit; Skip; Union; OrderedUnion; Optional;
+        Eager; NullifyMetadata; EmptyResult; OptionalExpand(All); OptionalExpand(Into); Unwind; RollUpApply;
+        LetSemiApply; LetAntiSemiApply; SelectOrSemiApply; SelectOrAntiSemiApply; LetSelectOrSemiApply;
+        LetSelectOrAntiSemiApply; ConditionalApply; AntiConditionalApply; ArgumentTracker; NodeLeftOuterHashJoin;
+        NodeRightOuterHashJoin; TriadicSelection; TriadicBuild; TriadicFilter; ShortestPath; StatefulShortestPath(All);
+        StatefulShortestPath(Into); StatefulShortestPath(All, Trail); StatefulShortestPath(Into, Trail);
+        StatefulShortestPath(All, Walk); StatefulShortestPath(Into, Walk); Repeat(All, Trail); Repeat(Into, Trail);
+        Repeat(Trail); Repeat(All, Walk); Repeat(Into, Walk); BidirectionalRepeat(Trail)""",
+    "fixed": "Argument; EmptyRow",
+    "seek": """NodeIndexSeek; NodeIndexSeekByRange; NodeUniqueIndexSeek; NodeUniqueIndexSeekByRange;
+        MultiNodeIndexSeek""",
+    "scan": """NodeIndexScan; NodeByLabelScan; UnionNodeByLabelsScan; IntersectionNodeByLabelsScan;
+        SubtractionNodeByLabelsScan; DirectedRelationshipTypeScan; UndirectedRelationshipTypeScan;
+        DirectedUnionRelationshipTypesScan; UndirectedUnionRelationshipTypesScan; DirectedAllRelationshipsScan;
+        UndirectedAllRelationshipsScan""",
 }
+"""The role of each operator in the search, upwards from a leaf, for the filter that binds the leaf. "keeps": the search
+goes on. "cuts": the search ends, since the operator may rename, group, order or drop rows or compute something, and a
+filter above it comes too late. "asks": a semi-join, which tests each row of its first child by its second. Leaves:
+"fixed" brings no rows of its own, "seek" asks an index for the scene, "scan" reads more and needs the filter."""
+OPERATORS: Final = {operator.strip(): role for role, names in ROLES.items() for operator in names.split(";")}
 """The operators that a plan may have. All others are refused: scans of all nodes, counts taken from the store,
 look-ups by internal id, procedures, files, writes."""
 
@@ -67,7 +187,6 @@ VERIFIED: Final = ("2026.08.1", "5.26.30")
 """The versions of Neo4j on whose plans this table was tested; operators new in other versions are refused."""
 
 GROUPING: Final = frozenset({"Aggregation", "EagerAggregation", "Distinct"})
-
 LEAF_COMPUTATIONS: Final = frozenset({"Projection", "Unwind"})
 """Leaves that make rows from the text alone: `RETURN 1`, `UNWIND [1, 2] AS x`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 from scenecypher.errors import QueryRefused
 
@@ -73,12 +73,10 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         match = TOKEN.match(text, at)
         if match is None or (match.lastgroup != "comment" and text.startswith(("/*", "!=", "=="), at)):
             raise _refusal_at(text, at)
-        at = match.end()
-        if match.lastgroup in {"space", "comment"}:
-            spaced = True
-            continue
-        found.append(_token(match, spaced=spaced))
-        spaced = False
+        at, is_blank = match.end(), match.lastgroup in {"space", "comment"}
+        if not is_blank:
+            found.append(_token(match, spaced=spaced))
+        spaced = is_blank
     found.append(Token("end", "", len(text), len(text), spaced))
     return tuple(found)
 
@@ -89,48 +87,29 @@ def integer_of(text: str) -> int:
 
 
 def _token(match: re.Match[str], *, spaced: bool) -> Token:
-    text, start, end = match.group(), match.start(), match.end()
-    match match.lastgroup:
-        case "name":
-            return Token("name", text, start, end, spaced, value=_allowed_name(text), word=text.upper())
-        case "quoted":
-            return Token("quoted", text, start, end, spaced, value=_allowed_name(_quoted_name(text)))
-        case "string":
-            return Token("string", text, start, end, spaced, value=_string_value(text))
-        case "integer":
-            return Token("integer", text, start, end, spaced)
-        case "float":
-            return Token("float", text, start, end, spaced)
-        case _:
-            return Token("mark", text, start, end, spaced, word=text)
-
-
-def _quoted_name(text: str) -> str:
-    name = text[1:-1]
-    if not QUOTED_NAME.fullmatch(name):
-        raise QueryRefused(
-            "name",
-            f"the name {text} can't be used",
-            piece=text,
-            hint="in backticks stand a letter, then letters, digits, blanks and # ? ! % ' - _",
-        )
-    return name
-
-
-def _allowed_name(name: str) -> str:
-    if RESERVED_NAME.match(name):
-        raise QueryRefused(
-            "name", f"the name `{name}` is kept for the gate's own use", piece=name, hint="begin it with a letter"
-        )
-    return name
+    kind, text, value, word = cast("TokenKind", match.lastgroup), match.group(), "", ""
+    if kind == "name":
+        value, word = text, text.upper()
+    elif kind == "quoted":
+        value = text[1:-1]
+        if not QUOTED_NAME.fullmatch(value):
+            hint = "in backticks stand a letter, then letters, digits, blanks and # ? ! % ' - _"
+            raise QueryRefused("name", f"the name {text} can't be used", piece=text, hint=hint)
+    elif kind == "string":
+        value = _string_value(text)
+    elif kind == "mark":
+        word = text
+    if kind != "string" and RESERVED_NAME.match(value):
+        message = f"the name `{value}` is kept for the gate's own use"
+        raise QueryRefused("name", message, piece=value, hint="begin it with a letter")
+    return Token(kind, text, match.start(), match.end(), spaced, value, word)
 
 
 def _string_value(text: str) -> str:
     body = text[1:-1]
     if "\\u" in body or "\\U" in body:
-        raise QueryRefused(
-            "character", "unicode escapes can't be used", piece=text[:40], hint="write the character itself"
-        )
+        hint = "write the character itself"
+        raise QueryRefused("character", "unicode escapes can't be used", piece=text[:40], hint=hint)
     return ESCAPE.sub(lambda match: ESCAPES.get(match.group(1), match.group()), body)
 
 
@@ -142,9 +121,5 @@ def _refusal_at(text: str, at: int) -> QueryRefused:
             return QueryRefused(code, message, piece=text[at : at + 20], hint=hint)
     if text[at].isdigit():
         return QueryRefused("syntax", "this number can't be read", piece=text[at : at + 20], hint="write 7 or 0.5")
-    return QueryRefused(
-        "character",
-        f"the character {text[at]!r} can stand in strings only",
-        piece=text[at],
-        hint="outside of strings use plain letters, digits and Cypher's marks, and plain blanks",
-    )
+    hint = "outside of strings use plain letters, digits and Cypher's marks, and plain blanks"
+    return QueryRefused("character", f"the character {text[at]!r} can stand in strings only", piece=text[at], hint=hint)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
     from scenecypher.settings import Settings
+
+# The names of settings that differ from the limits' names.
+SETTINGS: Final = {
+    "seconds": "timeout_s",
+    "planning_seconds": "planning_s",
+    "total_bytes": "bytes",
+    "lost_seconds": "lost_s",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +23,8 @@ class Limits:
 
     `seconds` to run, and `planning_seconds` before that, once for each shape; `rows`, `row_bytes` and `total_bytes`
     of JSON for the answer, of which the first rows are returned if there are more; `steps` that the expressions may
-    take for one row; `cross_rows` of unconnected patterns, multiplied; `text_length` in characters; `nesting` of
-    brackets. Queries of at most `cheap_steps` in all wait for no slot. A transaction that still runs `lost_seconds`
-    after it was terminated counts as a lost server.
+    take for one row; `text_length` in characters; `nesting` of brackets. Queries of at most `cheap_steps` in all wait
+    for no slot. A transaction that still runs `lost_seconds` after it was terminated counts as a lost server.
     """
 
     seconds: float = 5.0
@@ -26,7 +33,6 @@ class Limits:
     row_bytes: int = 200_000
     total_bytes: int = 1_000_000
     steps: float = 30_000_000
-    cross_rows: float = 100_000
     text_length: int = 4_000
     nesting: int = 40
     cheap_steps: float = 1_000_000
@@ -35,16 +41,4 @@ class Limits:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """Return the configured limits."""
-        return cls(
-            seconds=settings.query_timeout_s,
-            planning_seconds=settings.query_planning_s,
-            rows=settings.query_rows,
-            row_bytes=settings.query_row_bytes,
-            total_bytes=settings.query_bytes,
-            steps=settings.query_steps,
-            cross_rows=settings.query_cross_rows,
-            text_length=settings.query_text_length,
-            nesting=settings.query_nesting,
-            cheap_steps=settings.query_cheap_steps,
-            lost_seconds=settings.query_lost_s,
-        )
+        return cls(**{one.name: getattr(settings, f"query_{SETTINGS.get(one.name, one.name)}") for one in fields(cls)})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from scenecypher.db.gate.scope import ScopedQuery
-from scenecypher.errors import QueryFailed, QueryRefused
+from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, ServiceError
 
 EXPLAIN: Final = "EXPLAIN "
 POSITION: Final = re.compile(r"\s*\(line \d+, column \d+ \(offset: (\d+)\)\)")
@@ -25,8 +25,24 @@ NO_CYPHER_25: Final = "25 is not a valid option"
 GENERIC_MESSAGE: Final = "the server can't run the query"
 
 
-def refusal_of(error: QueryFailed, scoped: ScopedQuery, key: str) -> QueryRefused:
-    """Return the refusal for an error of the server, without what the gate put in and without internal ids."""
+def refusal_of(error: ServiceError, scoped: ScopedQuery, key: str, seconds: float) -> QueryRefused | None:
+    """Return the refusal for an error of the server, without what the gate put in and without internal ids.
+
+    None if the fault is the service's.
+    """
+    match error:
+        case QueryFailed():
+            return _failed(error, scoped, key)
+        case QueryTimeout():
+            hint = "ask for less: fewer patterns, shorter paths, or SHORTEST 1 in place of all paths"
+            return QueryRefused("timeout", f"the query took longer than {seconds:g} seconds", hint=hint)
+        case MemoryExceeded():
+            hint = "collect or sort less, or add LIMIT earlier"
+            return QueryRefused("memory", "the query needs more memory than one may have", hint=hint)
+    return None
+
+
+def _failed(error: QueryFailed, scoped: ScopedQuery, key: str) -> QueryRefused:
     kind = error.code.rpartition(".")[2]
     if NO_CYPHER_25 in error.summary:
         msg = "the server has Cypher 5 only, without NEXT, FILTER, LET, match modes, and branches of WHEN and ELSE"

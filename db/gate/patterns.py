@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NoReturn, TypeAlias
 
-from scenecypher.db.gate.cost import Meter, too_much
-from scenecypher.db.gate.cursor import Cursor
-from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.cost import Meter
+from scenecypher.db.gate.lexer import Token, integer_of
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.paths import Hop, Node, Path, Paths, Search
+from scenecypher.db.gate.paths import MAX_ANY_TYPE_HOPS, MAX_BOUNDED_SEARCH, Hop, Node, Path, Paths
 from scenecypher.db.gate.sizes import Size, Variables, list_of
-from scenecypher.db.gate.words import PATH_FUNCTIONS, SCENE_KEY, SELECTORS
+from scenecypher.db.gate.words import NEVER_NAMES, PATH_FUNCTIONS, RESERVED, SELECTORS
+from scenecypher.db.schema import SCENE_KEY
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.errors import QueryRefused
 
 UseKind: TypeAlias = Literal["label", "relation_type", "either", "property"]
+OPENING: Final = {"(": ")", "[": "]", "{": "}"}
 LABEL: Final = "Entity"
 SCOPE: Final = f"{SCENE_KEY}: $__{SCENE_KEY}"
-MAX_DIGITS: Final = 15
-"""Maximum digits of a number that becomes a parameter; longer ones may exceed its range."""
-MAX_SELECTED_PATHS: Final = 20
-"""Maximum paths that a SHORTEST search may find between two nodes."""
+MAX_DIGITS: Final = 15  # maximum digits of a number that becomes a parameter; longer ones may exceed its range
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,13 @@ class NameUse:
 class Reading:
     """Insertions by token index, and the names used.
 
-    `defined` are the keys of the text's own maps, `numbers` the token indexes of numbers that may be parameters,
-    `hinted` the nodes that an index hint may name, each with the token index after which the hint belongs.
+    Of several `before` a token the first stands outermost, of several `after` it innermost. `defined` are the keys of
+    the text's own maps, `numbers` the token indexes of numbers that may be parameters, `hinted` the nodes that an index
+    hint may name, each with the token index after which the hint belongs.
     """
 
-    before: dict[int, list[str]] = field(default_factory=dict)
-    after: dict[int, list[str]] = field(default_factory=dict)
+    before: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    after: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     uses: list[NameUse] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
     numbers: set[int] = field(default_factory=set)
@@ -55,13 +55,99 @@ class Reading:
     version: int = 5
     first: int = 0
 
-    def insert_before(self, index: int, text: str) -> None:
-        """Insert before token `index`; the first insertion stands outermost."""
-        self.before.setdefault(index, []).append(text)
 
-    def insert_after(self, index: int, text: str) -> None:
-        """Insert after token `index`; the first insertion stands innermost."""
-        self.after.setdefault(index, []).append(text)
+class Cursor:
+    """A place in the tokens of a text, whose brackets match. Raises QueryRefused for what is not expected there."""
+
+    def __init__(self, text: str, tokens: tuple[Token, ...], *, nesting: int) -> None:
+        self.text, self.tokens, self.at = text, tokens, 0
+        self.closing = _brackets(tokens, nesting)
+
+    @property
+    def next_token(self) -> Token:
+        """The next token."""
+        return self.tokens[self.at]
+
+    @property
+    def last_token(self) -> Token:
+        """The token that was taken last."""
+        return self.tokens[self.at - 1]
+
+    def peek(self, offset: int = 1) -> Token:
+        """Return the token `offset` further on, or the last."""
+        return self.tokens[min(self.at + offset, len(self.tokens) - 1)]
+
+    def take(self) -> Token:
+        """Move past the next token and return it."""
+        token = self.next_token
+        self.at += token.kind != "end"
+        return token
+
+    def is_next(self, *words: str, offset: int = 0) -> bool:
+        """Check for one of these keywords or marks."""
+        return self.peek(offset).word in words
+
+    def skip(self, *words: str) -> bool:
+        """Move past one of these keywords or marks, if it is next."""
+        found = self.next_token.word in words
+        self.at += found
+        return found
+
+    def expect(self, word: str) -> None:
+        """Move past this keyword or mark, or refuse."""
+        if not self.skip(word):
+            self.refuse(f"`{word}` should stand here")
+
+    def is_name(self) -> bool:
+        """Check for a variable's name, which most keywords may be."""
+        return self.next_token.kind in {"name", "quoted"} and self.next_token.word not in NEVER_NAMES
+
+    def take_name(self) -> str:
+        """Move past a variable's name; refuse anything else."""
+        if not self.is_name():
+            self.refuse("a name should stand here", hint="keywords can't be names")
+        return self.take().value
+
+    def take_integer(self) -> int | None:
+        """Move past a whole number, if it is next, and return it."""
+        return integer_of(self.take().text) if self.next_token.kind == "integer" else None
+
+    def is_arrow(self, index: int) -> bool:
+        """Check for a relation at `index`: `-[`, `--(`, `-->`, `--+(`, `<-[`, `<--`."""
+        marks = [token.text if token.kind == "mark" else "" for token in self.tokens[index : index + 4]] + [""]
+        if marks[0] == "<":
+            marks = marks[1:]
+        return marks[:2] == ["-", "["] or (marks[:2] == ["-", "-"] and marks[2:3] != [""])
+
+    def refuse(self, message: str, *, hint: str = "rewrite this part", code: str = "syntax") -> NoReturn:
+        """Refuse the text at the next token; a keyword that may be meant as a name gets a hint."""
+        token = self.next_token
+        piece = token.text or "the end"
+        rest = self.text[token.start : token.start + 30].split("\n")[0]
+        for near in (token, self.last_token):
+            if near.word in RESERVED and hint == "rewrite this part":
+                hint = f"`{near.text}` is a keyword: use another name"
+        raise QueryRefused(code, f"can't read the query at `{rest or piece}`: {message}", piece=piece, hint=hint)
+
+
+def _brackets(tokens: tuple[Token, ...], nesting: int) -> dict[int, int]:
+    """Return for each opening bracket the index of the one that closes it."""
+    closing: dict[int, int] = {}
+    stack: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.word in OPENING:
+            stack.append(index)
+            if len(stack) > nesting:
+                raise QueryRefused("nesting", f"brackets nest more than {nesting} deep", hint="write a simpler query")
+        elif token.word in OPENING.values() or (token.kind == "end" and stack):
+            last = tokens[stack[-1]] if stack else token
+            if OPENING.get(last.word) != token.word:
+                fault, piece = (
+                    ("nothing closes", last.text) if token.kind == "end" else ("no bracket opens", token.text)
+                )
+                raise QueryRefused("syntax", f"{fault} this `{piece}`", piece=piece, hint="check the brackets")
+            closing[stack.pop()] = index
+    return closing
 
 
 class PatternReader(Cursor, ABC):
@@ -71,10 +157,9 @@ class PatternReader(Cursor, ABC):
         self, text: str, tokens: tuple[Token, ...], limits: Limits, bounds: Bounds, names: frozenset[str]
     ) -> None:
         super().__init__(text, tokens, nesting=limits.nesting)
-        self.reading, self.meter, self.paths = Reading(), Meter(limits), Paths(bounds)
+        self.reading, self.meter, self.paths = Reading(), Meter(limits.steps), Paths(bounds)
         self.variables: Variables = {}
         self.limits, self.names = limits, names
-        self.pattern_brackets: set[int] = set()
 
     @abstractmethod
     def expression(self) -> Size:
@@ -106,7 +191,7 @@ class PatternReader(Cursor, ABC):
         """Move past a property's name and record it."""
         name = self.key()
         may_be_absent = self.next_token.word == "IS" and "NULL" in {self.peek().word, self.peek(2).word}
-        self.reading.uses.append(NameUse("property", name, may_be_absent=may_be_absent))
+        self.reading.uses.append(NameUse("property", name, may_be_absent))
         return name
 
     def labels(self, kind: UseKind, *, bars: bool = True) -> bool:
@@ -116,7 +201,6 @@ class PatternReader(Cursor, ABC):
             while self.skip("!"):
                 pass
             if self.skip("("):
-                self.pattern_brackets.add(self.at - 1)
                 self.labels(kind, bars=bars)
                 self.expect(")")
             elif not self.skip("%"):
@@ -145,47 +229,42 @@ class PatternReader(Cursor, ABC):
         if self.is_name() and self.is_next("=", offset=1):
             name = self.take_name()
             self.take()
-        search = self._selector()
-        if not self.is_next(*PATH_FUNCTIONS) or not self.is_next("(", offset=1):
-            path = self.searched(search)
-        else:
+        if self.is_next(*PATH_FUNCTIONS) and self.is_next("(", offset=1):
             path = self.path_function(self.take())
-        self.meter.rows.every *= self.paths.rows(path, known)
+        else:
+            path = self._searched(self._selector())
+        self.meter.rows *= self.paths.rows(path, known)
         if name:
             self.variables[name] = self.path_size(path)
         return path
 
     def path_size(self, path: Path) -> Size:
         """Return the size of a path as a value."""
-        length = sum(self.paths.length(part) for part in path if isinstance(part, Hop))
-        return list_of(self.paths.entity, 2 * length + 1)
+        return list_of(self.paths.entity, 2 * self.paths.length(path) + 1)
 
     def path_function(self, function: Token) -> Path:
         """Read what follows shortestPath or allShortestPaths."""
         self.expect("(")
-        path = self.searched(Search(math.inf if function.word.startswith("ALL") else 1, is_function=True))
+        path = self._searched(math.inf if function.word.startswith("ALL") else 1.0, most=math.inf)
         self.expect(")")
         return path
 
-    def searched(self, search: Search | None) -> Path:
-        """Read a path within a shortest-path search, or within none."""
-        path = [replace(part, search=search) if isinstance(part, Hop) else part for part in self.chain(free=True)]
-        self.paths.add(path)
+    def _searched(self, found: float, *, most: float = MAX_BOUNDED_SEARCH) -> Path:
+        """Read a path within a search that finds so many between two nodes, or within none."""
+        path = [replace(part, found=found) if isinstance(part, Hop) else part for part in self.chain(free=True)]
+        self.paths.add(path, most=most if found else MAX_ANY_TYPE_HOPS)
         return path
 
-    def _selector(self) -> Search | None:
-        """Move past ALL SHORTEST, SHORTEST 3 PATHS and the like."""
-        most, found = 1.0, set[str]()
-        while self.next_token.word in SELECTORS or (found and self.next_token.kind == "integer"):
+    def _selector(self) -> float:
+        """Move past ALL SHORTEST, SHORTEST 3 PATHS and the like; return how many paths they find, 0 for all."""
+        most, said = 1.0, set[str]()
+        while self.next_token.word in SELECTORS or (said and self.next_token.kind == "integer"):
             most = max(most, self.take_integer() or 1)
-            found.add(self.next_token.word)
+            said.add(self.next_token.word)
             self.at += self.next_token.word in SELECTORS
-        if most > MAX_SELECTED_PATHS:
-            message = f"more than {MAX_SELECTED_PATHS} shortest paths"
-            raise too_much("SHORTEST", message, f"ask for at most {MAX_SELECTED_PATHS}")
-        if not found & {"SHORTEST", "ANY"}:
-            return None
-        return Search(math.inf if found & {"ALL", "GROUP", "GROUPS"} else most)
+        if said & {"SHORTEST", "ANY"}:
+            return math.inf if said & {"ALL", "GROUP", "GROUPS"} else most
+        return 0.0
 
     def chain(self, *, free: bool) -> list[Node | Hop]:
         """Read nodes joined by relations; with `free`, groups are allowed too."""
@@ -202,7 +281,6 @@ class PatternReader(Cursor, ABC):
         """Read a node, or a group `((a)-[:ON]->(b) WHERE …){1,3}`, whose hops repeat."""
         if not self.is_next("("):
             self.refuse("a node such as (n:Object) should stand here")
-        self.pattern_brackets.add(self.at)
         self.take()
         if not (free and (self.is_next("(") or self.is_next("=", offset=1))):
             return [self._node()]
@@ -212,9 +290,8 @@ class PatternReader(Cursor, ABC):
         self.expect(")")
         times = self._quantifier()
         parts = [replace(part, longest=part.longest * times) if isinstance(part, Hop) else part for part in parts]
-        length = sum(self.paths.length(part) for part in parts if isinstance(part, Hop))
         for name in {part.name for part in parts if part.name}:
-            self.variables[name] = list_of(self.variables[name], length + 1)
+            self.variables[name] = list_of(self.variables[name], self.paths.length(parts) + 1)
         return parts
 
     def _variable(self) -> str:
@@ -227,29 +304,25 @@ class PatternReader(Cursor, ABC):
         return name
 
     def _node(self) -> Node:
-        name, first = self._variable(), self.at
-        if not self.skip(":") and not self.skip("IS"):
-            self.reading.insert_after(self.at - 1, f":{LABEL}")
+        name, first = self._variable(), self.at + 1
+        if not self.skip(":", "IS") or self.labels("label"):
+            self.reading.after[self.at - 1].append(f":{LABEL}")
         else:
-            first += 1
-            if self.labels("label"):
-                self.reading.insert_after(self.at - 1, f":{LABEL}")
-            else:
-                self.reading.insert_before(first, "(")
-                self.reading.insert_after(self.at - 1, f")&{LABEL}")
+            self.reading.before[first].append("(")
+            self.reading.after[self.at - 1].append(f")&{LABEL}")
         said = self.tokens[first : self.at]
         labels = () if {"!", "|", "%"} & {one.text for one in said} else tuple(one.value for one in said if one.value)
-        fixed: tuple[str, ...] = ()
+        has_id = False
         if self.skip("{"):
-            self.reading.insert_after(self.at - 1, SCOPE if self.is_next("}") else f"{SCOPE}, ")
-            fixed = self._properties()
+            self.reading.after[self.at - 1].append(SCOPE if self.is_next("}") else f"{SCOPE}, ")
+            has_id = "id" in self._properties()
         else:
-            self.reading.insert_after(self.at - 1, f" {{{SCOPE}}}")
+            self.reading.after[self.at - 1].append(f" {{{SCOPE}}}")
         self.where()
         self.expect(")")
-        return Node(name, labels, fixed)
+        return Node(name, labels, has_id)
 
-    def _properties(self) -> tuple[str, ...]:
+    def _properties(self) -> list[str]:
         """Read the map of a node or a relation, of which the brace is taken; return its keys."""
         found = []
         while not self.skip("}"):
@@ -260,20 +333,18 @@ class PatternReader(Cursor, ABC):
             self.expression()
             if not self.skip(",") and not self.is_next("}"):
                 self.refuse("the map should end here")
-        return tuple(found)
+        return found
 
     def _relation(self) -> Hop:
-        first, used = self.at, len(self.reading.uses)
+        first, used, name, longest, types = self.at, len(self.reading.uses), "", 1.0, tuple[str, ...]()
         backward = self.skip("<")
         self.expect("-")
-        name, longest = "", 1.0
-        types: tuple[str, ...] = ()
         if self.skip("["):
             name = self._variable()
-            if self.skip(":") or self.skip("IS"):
+            if self.skip(":", "IS"):
                 self.labels("relation_type")
-                is_exact = not any(one.text in {"!", "%"} for one in self.tokens[first : self.at])
-                types = tuple(use.name for use in self.reading.uses[used:]) if is_exact else ()
+            excludes = any(one.text in {"!", "%"} for one in self.tokens[first : self.at])
+            types = () if excludes else tuple(use.name for use in self.reading.uses[used:])
             if self.skip("*"):
                 longest = self._upper_bound("..")
             if self.skip("{"):
@@ -283,7 +354,7 @@ class PatternReader(Cursor, ABC):
         self.expect("-")
         hop = Hop(name, types, direction=self.skip(">") - backward, longest=longest * self._quantifier())
         if name and hop.longest != 1:
-            self.variables[name] = list_of(self.paths.entity, self.paths.length(hop))
+            self.variables[name] = list_of(self.paths.entity, self.paths.length([hop]))
         return hop
 
     def _quantifier(self) -> float:

@@ -8,24 +8,23 @@ reduced to the size of its value as it is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final
 
-from scenecypher.db.gate.cost import Cost, Rows, too_much
+from scenecypher.db.gate.cost import Cost, too_much
 from scenecypher.db.gate.expressions import ExpressionReader
 from scenecypher.db.gate.lexer import Token, integer_of
-from scenecypher.db.gate.paths import Node, Path
+from scenecypher.db.gate.paths import Node
 from scenecypher.db.gate.patterns import Reading
 from scenecypher.db.gate.sizes import Size, Variables, either
 from scenecypher.db.gate.words import MATCH_MODES, MATCHED, REFUSED_WORDS
 from scenecypher.errors import QueryRefused
 
-VERSIONS: Final = {"5": 5, "25": 25}
-MAX_SHARED_LIMIT: Final = 100
-"""The largest LIMIT that is a parameter, so that queries share a plan."""
+MAX_SHARED_LIMIT: Final = 100  # the largest LIMIT that is a parameter, so that queries share a plan
 MAX_SUBQUERY_DEPTH: Final = 8
 """Maximum depth of nested sub-queries: 12 are planned in half a second, 16 in five, 20 not within twenty."""
 JOINERS: Final = frozenset({"UNION", "NEXT", "WHEN", "ELSE"})
+NEWER: Final = frozenset({"WHEN", "ELSE", "FILTER", "LET"})  # words that only Cypher 25 knows, beside NEXT
 
 
 class Reader(ExpressionReader):
@@ -36,7 +35,10 @@ class Reader(ExpressionReader):
 
     def read(self) -> tuple[Reading, Cost]:
         """Read the whole text; return its insertions and its cost. Raises QueryRefused."""
-        self._version()
+        if self.skip("CYPHER"):
+            if self.take().text not in {"5", "25"} or self.is_next("="):
+                self.refuse("options can't be set", code="option", hint="leave out CYPHER and what follows it")
+            self.reading.version = int(self.last_token.text)
         first = self.reading.first = self.at
         columns = self.query()
         self.skip(";")
@@ -45,31 +47,8 @@ class Reader(ExpressionReader):
             self.refuse("the query should end here", code=code, hint="write one query, and nothing after it")
         if self.at == first:
             self.refuse("the query is empty", hint="write MATCH … RETURN …")
-        self._check_brackets()
         self._work_around_distinct()
         return self.reading, self.meter.total(columns.values())
-
-    def _version(self) -> None:
-        if self.next_token.word != "CYPHER":
-            return
-        version = VERSIONS.get(self.peek().text)
-        if version is None or self.is_next("=", offset=2):
-            self.refuse("options can't be set", code="option", hint="leave out CYPHER and what follows it")
-        self.reading.version = version
-        self.at += 2
-
-    def _check_brackets(self) -> None:
-        """Refuse a bracket beside a relation that was not read as a node or a group."""
-        opened = {closing: opening for opening, closing in self.closing.items()}
-        for index, opening in enumerate(self.tokens):
-            self.at = index
-            if opening.text != "(" or self.at in self.pattern_brackets:
-                continue
-            tail = self.at - 1 - (self.at > 1 and [t.text for t in self.tokens[self.at - 2 : self.at]] == ["-", ">"])
-            end = self.tokens[tail - 1] if tail > 0 and self.tokens[tail].text == "-" else None
-            detail = opened.get(tail - 1, 0)
-            if end and (end.text == "-" or (end.text == "]" and self.tokens[detail - 1].text == "-")):
-                self.refuse("this reads like a pattern", hint="put blanks and brackets around -, or write a pattern")
 
     def _work_around_distinct(self) -> None:
         """Insert an UNWIND of one value before each DISTINCT after paths of variable length, so that it works.
@@ -78,7 +57,7 @@ class Reader(ExpressionReader):
         gives a row for each `b`. After an UNWIND the planner makes no such assumption about rows.
         """
         for index in self.distinct if any(hop.longest != 1 for hop in self.paths.hops) else ():
-            self.reading.insert_before(index, f"UNWIND [0] AS __d{index} ")
+            self.reading.before[index].append(f"UNWIND [0] AS __d{index} ")
 
     # --- queries
 
@@ -89,24 +68,20 @@ class Reader(ExpressionReader):
         """
         self.level += 1
         if self.level > MAX_SUBQUERY_DEPTH + 1:
-            message = f"sub-queries nest more than {MAX_SUBQUERY_DEPTH} deep"
-            raise too_much("{", message, "ask in steps", code="nesting")
+            raise too_much("{", f"sub-queries nest more than {MAX_SUBQUERY_DEPTH} deep", code="nesting")
         around, compared = self.variables, self.compared
-        given, start, rows = around, 1.0, 0.0
-        columns = Variables()
-        joiner = "first"
+        given, start, rows, columns, joiner = around, 1.0, 0.0, Variables(), "first"
         while joiner:
             if joiner == "NEXT":
                 given, start, rows, columns = columns, rows, 0.0, Variables()
-            is_blind = is_call and given is around and self.next_token.word != "WITH"
+            is_blind = is_call and given is around and not self.is_next("WITH")
             self.variables = Variables() if is_blind else dict(given)
-            self.meter.rows = Rows(start)
+            self.meter.rows = start
             found = self._branch()
-            rows += self.meter.rows.every
-            names = {**columns, **found}
-            columns = {name: either(*(one[name] for one in (columns, found) if name in one)) for name in names}
+            rows += self.meter.rows
+            columns |= {name: either(size, columns.get(name, size)) for name, size in found.items()}
             joiner = self._joiner()
-        self.meter.rows.every = rows
+        self.meter.rows = rows
         self.level -= 1
         self.variables, self.compared = around, compared
         return columns
@@ -114,156 +89,132 @@ class Reader(ExpressionReader):
     def _joiner(self) -> str:
         """Move past what joins two branches; return it."""
         word = self.next_token.word if self.next_token.word in JOINERS else ""
-        self.at += word in {"UNION", "NEXT"}
-        if word == "UNION" and not self.skip("ALL"):
-            self.skip("DISTINCT")
-        elif word == "NEXT":
+        if self.skip("UNION"):
+            self.skip("ALL", "DISTINCT")
+        elif self.skip("NEXT"):
             self.reading.version = 25
-            if self.level == 1:
-                self.reading.columns = None
+            self.reading.columns = None if self.level == 1 else self.reading.columns
         return word
 
     def _branch(self) -> Variables:
         columns: Variables | None = None
-        if self.next_token.word in {"WHEN", "ELSE"}:
-            self.reading.version = 25
-            if self.take().word == "WHEN":
-                self.expression()
-                self.expect("THEN")
-            if self.is_next("{"):
-                with self.meter.subquery(is_clause=True):
-                    columns = self.subquery()
-                self._name_columns(columns)
-                return columns
+        self._note_version()
+        if self.skip("WHEN"):
+            self.expression()
+            self.expect("THEN")
+        if (self.skip("ELSE") or self.last_token.word == "THEN") and self.is_next("{"):
+            with self.meter.subquery(is_clause=True):
+                columns = self.subquery()
+            self._name_columns(tuple(columns))
+            return columns
         first = self.at
-        while self.next_token.word in CLAUSES_READ:
-            columns = CLAUSES_READ[self.next_token.word](self, self.take()) or Variables()
+        while self.next_token.word in self.clauses:
+            self._note_version()
+            columns = self.clauses[self.next_token.word](self, self.take()) or Variables()
             self.meter.clause()
-        ends = self.next_token.kind == "end" or self.is_next("}", ";") or self.next_token.word in JOINERS
-        if self.at == first or not ends:
+        if self.at == first or not (self.next_token.kind == "end" or self.is_next("}", ";", *JOINERS)):
             if self.next_token.word in REFUSED_WORDS:
                 code, hint = REFUSED_WORDS[self.next_token.word]
-                raise QueryRefused(
-                    code, f"{self.next_token.word} is not allowed", piece=self.next_token.text, hint=hint
-                )
+                message = f"{self.next_token.word} is not allowed"
+                raise QueryRefused(code, message, piece=self.next_token.text, hint=hint)
             self.refuse("a clause such as MATCH, WITH or RETURN should stand here")
         return columns or Variables()
 
-    def _name_columns(self, names: Iterable[str]) -> None:
+    def _note_version(self) -> None:
+        """Ask for the newer language if what is next is new in it."""
+        if self.next_token.word in NEWER:
+            self.reading.version = 25
+
+    def _name_columns(self, names: tuple[str, ...]) -> None:
         """Record the columns of the whole query, which are those of its first branch."""
         if self.level == 1 and self.reading.columns is None:
-            self.reading.columns = tuple(names)
+            self.reading.columns = names
 
     def subquery(self, *, is_call: bool = False) -> Variables:
         """Read `{…}`: a whole query, or patterns and a WHERE; return its columns."""
         self.expect("{")
-        if (
-            self.next_token.word in CLAUSES_READ
-            or self.next_token.word in REFUSED_WORDS
-            or self.next_token.word == "WHEN"
-        ):
+        columns = Variables()
+        if self.is_next("WHEN", *self.clauses, *REFUSED_WORDS):
             columns = self.query(is_call=is_call)
         else:
-            columns = Variables()
             with self.inner_scope():
-                self._match_patterns()
+                self._match(self.last_token)
         self.expect("}")
         return columns
 
     # --- clauses
 
-    def match(self, _: Token) -> None:
-        """Read MATCH."""
-        if self.next_token.word in MATCH_MODES and self.peek().word in MATCHED:
+    def _match(self, _: Token) -> None:
+        """Read MATCH, or patterns and a WHERE without it."""
+        if self.is_next(*MATCH_MODES) and self.is_next(*MATCHED, offset=1):
             self.reading.version = 25
             self.at += 2
-        self._match_patterns()
-
-    def _match_patterns(self) -> None:
-        known, paths, hinted = set(self.variables), list[Path](), list[str]()
-        while not paths or self.skip(","):
-            paths.append(self.pattern())
-            nodes = [part.name for part in paths[-1] if isinstance(part, Node) and part.name]
-            if nodes and not known & set(nodes):
-                hinted.append(nodes[0])
+        known, hinted, is_first = set(self.variables), list[str](), True
+        while is_first or self.skip(","):
+            is_first = False
+            nodes = [part.name for part in self.pattern() if isinstance(part, Node) and part.name]
+            hinted += nodes[:1] if not known & set(nodes) else []
         self.reading.hinted += ((self.at - 1, name) for name in hinted)
-        first = self.at
         self.where()
-        self.meter.multiply(self.paths.unconnected(paths, self.tokens[first + 1 : self.at], known))
 
-    def optional(self, token: Token) -> None:
-        """Read OPTIONAL MATCH or OPTIONAL CALL."""
-        if self.skip("CALL"):
-            self.call(token)
-        else:
-            self.expect("MATCH")
-            self.match(token)
-
-    def unwind(self, _: Token) -> None:
-        """Read UNWIND."""
+    def _unwind(self, _: Token) -> None:
         value = self.expression()
         self.expect("AS")
-        expected = value.items if value.number < math.inf else min(value.items, self.paths.nodes)
-        self.meter.unwind(value.items, expected)
+        self.meter.rows *= max(1.0, value.items)
         self.variables[self.take_name()] = value.element
 
-    def with_(self, token: Token) -> None:
-        """Read WITH."""
+    def _with(self, token: Token) -> None:
         columns, _ = self._project(token)
         self.where()
         self.variables = columns
 
-    def return_(self, token: Token) -> Variables:
-        """Read RETURN."""
+    def _return(self, token: Token) -> Variables:
         columns, names = self._project(token)
         self._name_columns(names)
+        # Only a LIMIT that ends the query becomes a parameter: one within it affects the cost of later parts.
         limit, number = self.tokens[self.at - 2 : self.at]
         is_last = self.level == 1 and (self.next_token.kind == "end" or self.is_next(";"))
-        # Only a LIMIT that ends the query becomes a parameter: one within it affects the cost of later parts.
         is_number = limit.word == "LIMIT" and number.kind == "integer"
         if is_last and is_number and 0 < integer_of(number.text) <= MAX_SHARED_LIMIT:
             self.reading.numbers.add(self.at - 1)
         return columns
 
-    def order(self, _: Token) -> None:
-        """Read ORDER BY, SKIP or LIMIT as a clause of its own."""
-        self.at -= 1
-        self._order()
+    def _order(self, token: Token) -> None:
+        if token.word != "ORDER":
+            most = self.expression().number
+            self.meter.rows = min(self.meter.rows, max(1.0, most) if token.word == "LIMIT" else math.inf)
+            return
+        self.expect("BY")
+        keys: list[Size] = []
+        while not keys or self.skip(","):
+            keys.append(self.expression())
+            self.skip("ASC", "ASCENDING", "DESC", "DESCENDING")
+        self.meter.sort(keys, token)
 
-    def call(self, _: Token) -> None:
-        """Read CALL of a sub-query; procedures are refused."""
+    def _call_subquery(self, _: Token) -> None:
+        """Read CALL of a sub-query, whose list of names or `*` says what is known inside; procedures are refused."""
         with self.inner_scope():
             is_open = not self.skip("(")
             if not is_open:
-                self._imports()
+                names = set[str]()
+                while not self.skip(")"):
+                    names |= self.variables.keys() if self.skip("*") else {self.take_name()}
+                    self.skip(",")
+                self.variables = {name: size for name, size in self.variables.items() if name in names}
             if not self.is_next("{"):
                 hint = "read the scene with MATCH … RETURN …"
                 self.refuse("procedures can't be called", code="procedure", hint=hint)
             with self.meter.subquery(is_clause=True):
                 columns = self.subquery(is_call=is_open)
-        if self.next_token.word == "IN":
+        if self.is_next("IN"):
             self.refuse("a query is one transaction", code="write", hint="leave IN TRANSACTIONS out")
         self.variables.update(columns)
 
-    def _imports(self) -> None:
-        """Read the names in `CALL (x, y)`, or `*`; only these are known inside."""
-        names = set[str]()
-        while not self.skip(")"):
-            if self.skip("*"):
-                names |= self.variables.keys()
-            elif not self.skip(","):
-                names.add(self.take_name())
-        self.variables = {name: size for name, size in self.variables.items() if name in names}
-
-    def filter(self, _: Token) -> None:
-        """Read FILTER, a WHERE of its own."""
-        self.reading.version = 25
+    def _filter(self, _: Token) -> None:
         self.skip("WHERE")
         self.expression()
 
-    def let(self, _: Token) -> None:
-        """Read LET."""
-        self.reading.version = 25
+    def _let(self, _: Token) -> None:
         is_first = True
         while is_first or self.skip(","):
             is_first = False
@@ -271,8 +222,8 @@ class Reader(ExpressionReader):
             self.expect("=")
             self.variables[name] = self.expression()
 
-    def finish(self, _: Token) -> None:
-        """Read FINISH, which ends a query without columns."""
+    def _bare(self, _: Token) -> None:
+        """Read a word alone: FINISH, or OPTIONAL before MATCH or CALL."""
 
     def _project(self, token: Token) -> tuple[Variables, tuple[str, ...]]:
         """Read the items of WITH or RETURN, and ORDER BY, SKIP and LIMIT; return the columns and the items' names."""
@@ -290,36 +241,20 @@ class Reader(ExpressionReader):
         if self.compared or distinct:
             self.meter.sort([*keys, *self.compared], token)
         if self.compared and len(keys) == 1:
-            self.meter.rows = Rows()
+            self.meter.rows = 1.0
         self.variables = {**self.variables, **columns}
-        self._order()
+        while self.is_next("ORDER", "SKIP", "OFFSET", "LIMIT"):
+            self._order(self.take())
         return columns, tuple(names)
 
-    def _order(self) -> None:
-        """Read ORDER BY, SKIP and LIMIT."""
-        while self.next_token.word in {"ORDER", "SKIP", "OFFSET", "LIMIT"}:
-            token = self.take()
-            if token.word != "ORDER":
-                most = self.expression().number
-                self.meter.limit(most if token.word == "LIMIT" else math.inf)
-                continue
-            self.expect("BY")
-            keys: list[Size] = []
-            while not keys or self.skip(","):
-                keys.append(self.expression())
-                self.at += self.next_token.word in {"ASC", "ASCENDING", "DESC", "DESCENDING"}
-            self.meter.sort(keys, token)
-
-
-CLAUSES_READ: Final[Mapping[str, Callable[[Reader, Token], Variables | None]]] = {
-    "MATCH": Reader.match,
-    "OPTIONAL": Reader.optional,
-    "UNWIND": Reader.unwind,
-    "WITH": Reader.with_,
-    "RETURN": Reader.return_,
-    "CALL": Reader.call,
-    "FILTER": Reader.filter,
-    "LET": Reader.let,
-    "FINISH": Reader.finish,
-    **dict.fromkeys(("ORDER", "SKIP", "OFFSET", "LIMIT"), Reader.order),
-}
+    clauses: ClassVar[Mapping[str, Callable[[Reader, Token], Variables | None]]] = {
+        "MATCH": _match,
+        "UNWIND": _unwind,
+        "WITH": _with,
+        "RETURN": _return,
+        "CALL": _call_subquery,
+        "FILTER": _filter,
+        "LET": _let,
+        **dict.fromkeys(("OPTIONAL", "FINISH"), _bare),
+        **dict.fromkeys(("ORDER", "SKIP", "OFFSET", "LIMIT"), _order),
+    }

@@ -8,7 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, cast
@@ -18,14 +18,10 @@ from neo4j.exceptions import BrokenRecordError
 
 from scenecypher.db.gate.cost import Cost
 from scenecypher.db.gate.hints import KnownValues
-from scenecypher.db.gate.judge import VERIFIED, check_plan
+from scenecypher.db.gate.judge import VERIFIED, Plan, check_plan
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
-from scenecypher.db.gate.plan import Plan
-from scenecypher.db.gate.record_size import exceeds
 from scenecypher.db.gate.scope import SCENE_PARAMETER, ScopedQuery, Value, scope
-from scenecypher.db.gate.values import JsonValue, json_value
-from scenecypher.db.gate.watch import Watchdog, WatchedTransaction
 from scenecypher.db.schema import Vocabulary
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.cache import LRUCache
@@ -33,19 +29,17 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.store.load import current_bounds
 from scenecypher.db.store.steady import known_version, read_steadily
+from scenecypher.db.store.values import JsonValue, exceeds, json_value
+from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.db.telemetry import span
-from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, SceneReplaced, ServiceError
+from scenecypher.errors import QueryRefused, SceneReplaced, ServiceError
 
 LOG: Final = logging.getLogger("scenecypher.db")
 QUERY_SPAN_ATTRIBUTES: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
-PLANNING_TRIES: Final = 2
-"""Maximum requests for a plan that the server does not make in time."""
-GRACE_S: Final = 0.5
-"""Time after a transaction's limit until the watchdog terminates it, if the server has not."""
-CACHE_SIZE: Final = 512
-"""Maximum entries of each cache: texts, plans, bounds."""
-PLAN_S: Final = 600.0
-"""Lifetime of a checked plan in the cache: the server may plan anew as its data changes."""
+PLANNING_TRIES: Final = 2  # maximum requests for a plan that the server does not make in time
+GRACE_S: Final = 0.5  # time after a transaction's limit until the watchdog terminates it, if the server has not
+CACHE_SIZE: Final = 512  # maximum entries of each cache: texts, plans, bounds
+PLAN_S: Final = 600.0  # lifetime of a checked plan in the cache: the server may plan anew as its data changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +48,6 @@ class SceneRef:
 
     key: str = field(repr=False)
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """An accepted query: its text as sent to the server, the server's plan, and the maximum steps."""
-
-    text: str
-    parameters: dict[str, Value]
-    plan: Plan
-    steps: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +72,11 @@ class Answer:
     seconds: float
 
 
-class PlanningTimeout(Exception):
-    """The server did not plan a query in time; it never leaves this module."""
-
-
 class Gate:
     """Runs queries of untrusted authors, each on one scene. Safe to share between threads.
 
     The constructor sends nothing to the server. Expensive queries share the database's slots; `tell` gets a line when
-    one waits for a slot.
+    one waits for a slot. `known` are values that occur in the scene, for better hints.
     """
 
     def __init__(
@@ -117,30 +97,19 @@ class Gate:
         if scene.bounds is not None and self._bounds.get(scene.key) is None:
             self._bounds.put(scene.key, (scene.version, scene.bounds))
 
-    def check(
-        self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None
-    ) -> Verdict:
-        """Check a query and its plan without running it. `known` are values that occur in the scene, for better hints.
-
-        Raises QueryRefused, ServiceError.
-        """
-        scoped, plan = self._accepted(self._scoped(cypher, scene, vocabulary, known), scene)
-        return Verdict(scoped.text, dict(scoped.parameters), plan, scoped.cost.steps)
-
     def explain(
         self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None
     ) -> Explanation:
-        """Explain a query to people; a refusal is part of the result. Raises ServiceError."""
-        found = Explanation()
+        """Check a query and its plan without running it; a refusal is part of the result. Raises ServiceError."""
+        found, scoped = Explanation(), None
         try:
             scoped = self._scoped(cypher, scene, vocabulary, known)
             found = Explanation(scoped.text, scoped.parameters, cost=scoped.cost)
-            found = replace(found, plan=self._plan(scoped, scene)[0])
-            scoped, plan = self._accepted(scoped, scene)
-            found = replace(found, text=scoped.text, plan=plan)
+            accepted, checked = self._accepted(scoped, scene)
+            return replace(found, text=accepted.text, plan=checked)
         except QueryRefused as refused:
-            return replace(found, refused=refused)
-        return found
+            plan = self._plan(scoped, scene)[0] if scoped and refused.code in {"plan", "write"} else None
+            return replace(found, plan=plan, refused=refused)
 
     def run(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None) -> Answer:
         """Run a query and return its answer at one version of the scene.
@@ -182,43 +151,39 @@ class Gate:
         return cached[1]
 
     def _accepted(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[ScopedQuery, Plan]:
-        """Return the query to run and its plan, which the judge accepted; each shape is planned once.
-
-        The server chooses a plan by what the whole database holds. If the judge refuses the plan, the query is planned
-        again with index hints.
-        """
-        now = time.monotonic()
+        """Return the query to run and its plan, which the judge accepted; each shape is planned once."""
         cached = self._plans.get(scoped.text)
-        if cached is None or cached[0] <= now:
-            is_hinted, plan = False, Plan("none")
-            try:
-                plan = self._checked_plan(scoped, scene)
-            except QueryRefused as refused:
-                if refused.code != "plan" or scoped.hinted is None:
-                    raise
-                is_hinted, plan = True, self._checked_hinted_plan(scoped.hinted, scene, refused)
-            cached = (now + PLAN_S, is_hinted, plan)
+        if cached is None or cached[0] <= time.monotonic():
+            cached = (time.monotonic() + PLAN_S, *self._judged(scoped, scene))
             self._plans.put(scoped.text, cached)
         return (scoped.hinted or scoped) if cached[1] else scoped, cached[2]
+
+    def _judged(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[bool, Plan]:
+        """Return whether the query needs its index hints, and its plan.
+
+        The server chooses a plan by what the whole database holds. If the judge refuses it, the hints are tried.
+        """
+        try:
+            return False, self._checked_plan(scoped, scene)
+        except QueryRefused as refused:
+            if refused.code == "plan" and scoped.hinted is not None:
+                with suppress(QueryRefused):
+                    return True, self._checked_plan(scoped.hinted, scene)
+            raise
 
     def _checked_plan(self, scoped: ScopedQuery, scene: SceneRef) -> Plan:
         plan, query_type = self._plan(scoped, scene)
         check_plan(plan, query_type, version=self._server)
         return plan
 
-    def _checked_hinted_plan(self, hinted: ScopedQuery, scene: SceneRef, refused: QueryRefused) -> Plan:
-        try:
-            return self._checked_plan(hinted, scene)
-        except QueryRefused as again:
-            raise refused from again
-
     def _plan(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[Plan, str | None]:
         """Return the server's plan and query type. Raises ServiceError if the server is too busy to plan."""
         for _ in range(PLANNING_TRIES):
             try:
                 return retry_once_on_disconnect(lambda: self._explain_once(scoped, scene))
-            except PlanningTimeout:
-                continue
+            except QueryRefused as refused:
+                if refused.code != "timeout":
+                    raise
         msg = (
             f"the server was busy: in {PLANNING_TRIES} times {self.limits.planning_seconds:g} seconds it did not plan "
             "the query, which says nothing about the query; ask again when the server is less busy, or raise "
@@ -227,15 +192,9 @@ class Gate:
         raise ServiceError(msg, retryable=True)
 
     def _explain_once(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[Plan, str | None]:
-        seconds = self.limits.planning_seconds
-        try:
-            with self._running(EXPLAIN + scoped.text, scoped, scene, seconds=seconds) as result:
-                summary = result.consume()
-            self._note_version(summary.server.agent.rpartition("/")[2])
-        except QueryRefused as refused:
-            if refused.code == "timeout":
-                raise PlanningTimeout from refused
-            raise
+        with self._running(EXPLAIN + scoped.text, scoped, scene, seconds=self.limits.planning_seconds) as result:
+            summary = result.consume()
+        self._note_version(summary.server.agent.rpartition("/")[2])
         return Plan.of(summary.plan or {"operatorType": "none"}), summary.query_type
 
     def _note_version(self, version: str) -> None:
@@ -251,49 +210,32 @@ class Gate:
         """Return the context that holds a slot of the database; a cheap query needs none."""
         if steps <= self.limits.cheap_steps:
             return nullcontext()
-        return self._database.slots.taken(waiting=self._tell_waiting)
-
-    def _tell_waiting(self, ahead: int) -> None:
-        if self._tell is not None:
-            self._tell(f"the query waits: others that cost much run, {ahead} more before it…")
+        tell = self._tell or (lambda _: None)
+        return self._database.slots.taken(
+            waiting=lambda ahead: tell(f"the query waits: others that cost much run, {ahead} more before it…")
+        )
 
     @contextmanager
     def _running(self, text: str, scoped: ScopedQuery, scene: SceneRef, *, seconds: float) -> Iterator[Result]:
         """Run a text under the server's time limit and the watchdog; translate errors into refusals for models.
 
-        Raises QueryRefused at once if a query of the same shape caused a lost server before.
+        A shape whose transaction ran on for too long after it was terminated is refused from then on.
         """
         if scoped.text in self._lost_shapes:
             raise lost_refusal()
         mark = f"{self._mark}-{next(self._numbers)}"
-        try:
-            with (
-                self._watchdog.watch(mark, seconds + GRACE_S) as watched,
-                self._noting_lost(scoped.text, watched),
-                run_scoped(self._database, text, scoped, scene, seconds=seconds, mark=mark) as result,
-            ):
-                yield result
-        except QueryFailed as error:
-            raise refusal_of(error, scoped, scene.key) from error
-        except QueryTimeout as error:
-            msg = f"the query took longer than {seconds:g} seconds"
-            raise QueryRefused("timeout", msg, hint="ask for less: fewer patterns, shorter paths") from error
-        except MemoryExceeded as error:
-            msg = "the query needs more memory than one may have"
-            raise QueryRefused("memory", msg, hint="collect or sort less, or add LIMIT earlier") from error
-
-    @contextmanager
-    def _noting_lost(self, shape: str, watched: WatchedTransaction) -> Iterator[None]:
-        """Record a shape as lost if its transaction ran on for too long after it was terminated."""
-        try:
-            yield
-        except ServiceError as error:
-            if watched.lost:
-                raise lost_refusal() from error
-            raise
-        finally:
-            if watched.lost:
-                self._lost_shapes.add(shape)
+        with self._watchdog.watch(mark, seconds + GRACE_S) as watched:
+            try:
+                with run_scoped(self._database, text, scoped, scene, seconds=seconds, mark=mark) as result:
+                    yield result
+            except ServiceError as error:
+                refusal = lost_refusal() if watched.lost else refusal_of(error, scoped, scene.key, seconds)
+                if refusal is None:
+                    raise
+                raise refusal from error
+            finally:
+                if watched.lost:
+                    self._lost_shapes.add(scoped.text)
 
     def _rows(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
         with self._running(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
@@ -316,16 +258,16 @@ def collect(
 ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
     """Return columns, rows up to the limits, and where rows were cut off. Raises QueryRefused for a too long row."""
     keys = tuple(result.keys())
-    starred = len(keys) - len(scoped.columns)
-    columns = keys[:starred] + scoped.columns
+    columns = keys[: len(keys) - len(scoped.columns)] + scoped.columns
     rows: list[list[JsonValue]] = []
     size = 0
-    for row in records(result, limits):
+    for row in _records(result, limits):
         if len(rows) == limits.rows:
             return columns, rows, f"the first {limits.rows:,} rows; there are more"
         length = len(json.dumps(row))
-        if length > limits.row_bytes:
-            raise row_too_long(limits)
+        if row is None or length > limits.row_bytes:
+            msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
+            raise QueryRefused("size", msg, hint="return fewer values in a row, or count them")
         size += length
         if size > limits.total_bytes:
             return columns, rows, f"the first {len(rows):,} rows, {limits.total_bytes:,} bytes; there are more"
@@ -333,26 +275,18 @@ def collect(
     return columns, rows, None
 
 
-def records(result: Result, limits: Limits) -> Iterator[list[JsonValue]]:
-    """Yield the rows as JSON values; each is measured before it is converted.
+def _records(result: Result, limits: Limits) -> Iterator[list[JsonValue] | None]:
+    """Yield the rows as JSON values; each is measured before it is converted, and None if it is too long.
 
-    Raises QueryRefused for a row beyond the limits, and for a value that the driver can't take, such as a year 10,000.
+    Raises QueryRefused for a value that the driver can't take, such as a year 10,000.
     """
     for record in result:
         try:
             values = record.values()
-            if exceeds(values, limits.row_bytes):
-                raise row_too_long(limits)
-            yield [json_value(value) for value in values]
+            yield None if exceeds(values, limits.row_bytes) else [json_value(value) for value in values]
         except BrokenRecordError as error:
             msg = "a value of the answer is out of range"
             raise QueryRefused("failed", msg, hint="return it as text, or not at all") from error
-
-
-def row_too_long(limits: Limits) -> QueryRefused:
-    """Return the refusal of a row beyond the limits."""
-    msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
-    return QueryRefused("size", msg, hint="return fewer values in a row, or count them")
 
 
 def lost_refusal() -> QueryRefused:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.gate.cost import NOTHING, Cost
-from scenecypher.db.gate.counts import check_counts
+from scenecypher.db.gate.cost import NOTHING, Cost, check_counts
 from scenecypher.db.gate.hints import KnownValues, check_names
 from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
 from scenecypher.db.gate.limits import Limits
@@ -70,7 +69,7 @@ def scope(
     check_names(reading, vocabulary, known or {})
     scoped = render(tokens, reading)
     for index, name in reading.hinted:
-        reading.insert_after(index, f" USING INDEX `{name}`:{LABEL}({SCENE_KEY})")
+        reading.after[index].append(f" USING INDEX `{name}`:{LABEL}({SCENE_KEY})")
     return replace(scoped, cost=cost, hinted=replace(render(tokens, reading), cost=cost) if reading.hinted else None)
 
 

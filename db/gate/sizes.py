@@ -9,10 +9,8 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.gate.words import words
 
-ITEM_BYTES: Final = 16
-"""Bytes of any value besides its text."""
-MAX_KEY_LENGTH: Final = 64
-"""Maximum characters of a property's name."""
+ITEM_BYTES: Final = 16  # bytes of any value besides its text
+MAX_KEY_LENGTH: Final = 64  # maximum characters of a property's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,75 +47,70 @@ class Size:
 
 Variables: TypeAlias = dict[str, Size]
 """The bounds of the values of the variables in scope."""
-
-BOOLEAN: Final = Size(text=5)
 NUMBER: Final = Size(text=100, number=math.inf)
-"""A number, a point or a time; as text it has at most a hundred characters."""
+"""A number, a truth value, a point or a time; as text it has at most a hundred characters."""
 
 
 def text_of(length: float) -> Size:
     """Return the bounds of a text of at most `length` bytes."""
-    return Size(text=length, number=math.inf, bytes=ITEM_BYTES + length, wire=ITEM_BYTES + length)
+    return Size(length, math.inf, 0.0, ITEM_BYTES + length, ITEM_BYTES + length)
 
 
 def list_of(each: Size, items: float) -> Size:
     """Return the bounds of a list of at most `items` values."""
-    bytes_, wire = ITEM_BYTES + items * each.bytes, ITEM_BYTES + items * each.wire
-    return Size(items=items, bytes=bytes_, wire=wire, each=each)
+    return Size(0.0, 0.0, items, ITEM_BYTES + items * each.bytes, ITEM_BYTES + items * each.wire, each)
+
+
+def either(*sizes: Size) -> Size:
+    """Return the bounds of a value that is one of these."""
+    return sizes[0] if len(sizes) == 1 else _merged(sizes, max)
 
 
 def collected(sizes: Sequence[Size], *, key_bytes: int = 0) -> Size:
     """Return the bounds of the list of these values, or of the map of them if they have keys."""
     keys = key_bytes * len(sizes)
-    fixed = ITEM_BYTES + keys
-    bytes_, wire = fixed + sum(size.bytes for size in sizes), fixed + sum(size.wire for size in sizes)
-    return Size(text=keys, items=len(sizes), bytes=bytes_, wire=wire, each=either(*sizes))
-
-
-def either(*sizes: Size) -> Size:
-    """Return the bounds of a value that is one of these."""
-    if len(sizes) == 1:
-        return sizes[0]
-    listed = [size.each for size in sizes if size.each]
-    return Size(
-        text=max((size.text for size in sizes), default=0.0),
-        number=max((size.number for size in sizes), default=0.0),
-        items=max((size.items for size in sizes), default=0.0),
-        bytes=max((size.bytes for size in sizes), default=ITEM_BYTES),
-        wire=max((size.wire for size in sizes), default=ITEM_BYTES),
-        each=either(*listed) if listed else None,
-    )
+    every = _merged([*sizes, Size(bytes=ITEM_BYTES + keys, wire=ITEM_BYTES + keys)], sum)
+    return replace(every, text=keys, number=0.0, items=len(sizes), each=either(*sizes))
 
 
 def joined(sizes: Sequence[Size]) -> Size:
-    """Return the bounds of the result of arithmetic or concatenation: a number, a text or a list.
+    """Return the bounds of what any operator makes of these values: a number, a text or a list.
 
     What is added to a list may be a list itself or, as a text or a map may, one element more.
     """
+    if len(sizes) == 1:
+        return sizes[0]
     is_list = any(size.each for size in sizes)
     elements = [size.each for size in sizes if size.each] + [size for size in sizes if size.text or not size.each]
-    return Size(
-        text=sum(size.text for size in sizes),
+    return replace(
+        _merged(sizes, sum),
         number=math.prod(1 + size.number for size in sizes),
         items=sum(max(1.0, size.items) for size in sizes) if is_list else 0.0,
-        bytes=sum(size.bytes for size in sizes),
-        wire=sum(size.wire for size in sizes),
         each=either(*elements) if is_list else None,
     )
 
 
-# --- functions
+def _merged(sizes: Sequence[Size], add: Callable[[list[float]], float]) -> Size:
+    listed = [size.each for size in sizes if size.each]
+    return Size(
+        add([0.0, *(size.text for size in sizes)]),
+        add([0.0, *(size.number for size in sizes)]),
+        add([0.0, *(size.items for size in sizes)]),
+        max(ITEM_BYTES, add([0.0, *(size.bytes for size in sizes)])),
+        max(ITEM_BYTES, add([0.0, *(size.wire for size in sizes)])),
+        either(*listed) if listed else None,
+    )
 
-NON_GROWING: Final = words(
+
+PARTS: Final = words(
     "trim ltrim rtrim btrim left right substring reverse tail abs ceil ceiling floor tointeger tointegerornull sign "
-    "tofloat tofloatornull nullif coalesce tointegerlist tofloatlist tobooleanlist min max nodes relationships"
+    "tofloat tofloatornull nullif coalesce tointegerlist tofloatlist tobooleanlist min max nodes relationships "
+    "startnode endnode"
 )
 """Functions whose value is no larger than their largest argument."""
-SizeOf: TypeAlias = Callable[[Size, Size], Size]
-FUNCTION_SIZES: Final[Mapping[str, SizeOf]] = {
-    **dict.fromkeys(words("exists isempty isnan toboolean point.withinbbox"), lambda _first, _last: BOOLEAN),
-    **dict.fromkeys(words("tolower toupper lower upper"), lambda first, _: text_of(3 * first.text)),
+FUNCTION_SIZES: Final[Mapping[str, Callable[[Size, Size], Size]]] = {
     **dict.fromkeys(words("head last"), lambda first, _: first.element),
+    **dict.fromkeys(words("tolower toupper lower upper"), lambda first, _: text_of(3 * first.text)),
     **dict.fromkeys(words("tostring tostringornull"), lambda first, _: text_of(max(100, first.text))),
     **dict.fromkeys(
         words("size length char_length character_length"),
@@ -134,8 +127,6 @@ FUNCTION_SIZES: Final[Mapping[str, SizeOf]] = {
 
 def returned(function: str, sizes: Sequence[Size]) -> Size:
     """Return the bounds of a function's value; a function not listed gives a number."""
-    if not sizes:
-        return NUMBER
-    if function in NON_GROWING:
+    if function in PARTS and sizes:
         return either(*sizes)
-    return FUNCTION_SIZES[function](sizes[0], sizes[-1]) if function in FUNCTION_SIZES else NUMBER
+    return FUNCTION_SIZES[function](sizes[0], sizes[-1]) if function in FUNCTION_SIZES and sizes else NUMBER

@@ -11,21 +11,19 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-SCENE_KEY: Final = "scene"
-"""The property of every node that holds its scene's key; the gate writes it, a query may not name it."""
-
 # --- keywords, in capitals
 
 LOGIC: Final = words("AND OR XOR")
 COMPARISONS: Final = words("= <> < > <= >= =~ :: IN IS CONTAINS STARTS ENDS")
 ARITHMETIC: Final = words("+ || - * / % ^")
-OPERATORS: Final = LOGIC | COMPARISONS | ARITHMETIC | words("NOT ..")
-NAME_OPERATORS: Final = words("CONTAINS STARTS ENDS")
-"""Operators that are names where a value should stand."""
+OPERATORS: Final = LOGIC | COMPARISONS | ARITHMETIC | words("NOT")
+NAME_OPERATORS: Final = words("CONTAINS STARTS ENDS")  # operators that are names where a value should stand
 
 CASE_WORDS: Final = words("WHEN THEN ELSE END")
 CONSTANTS: Final = words("NULL TRUE FALSE")
 NEVER_NAMES: Final = words("WHERE AS WITH")
+TYPE_STARTS: Final = words("TYPED NFC NFD NFKC NFKD LOCAL ZONED SIGNED ANY TIME")
+"""Words of types and forms of text, as after IS, that another word of the same value follows."""
 
 CLAUSES: Final = words(
     "MATCH OPTIONAL WHERE WITH RETURN UNWIND CALL UNION ORDER SKIP OFFSET LIMIT AS ASC ASCENDING DESC DESCENDING "
@@ -86,13 +84,11 @@ FUNCTIONS: Final = frozenset().union(
 make text longer, and `cost` bounds these."""
 
 AGGREGATES: Final = words("count sum avg min max collect stdev stdevp percentilecont percentiledisc")
-INTEGER_FUNCTIONS: Final = words("SIZE LENGTH COUNT TOINTEGER")
-"""Functions whose value is a whole number: an index such as `list[size(list) - 1]` is no property's name."""
 PREDICATES: Final = words("any all none single")
+
+# Functions that read the clock if nothing fixes a time, and the keys of a map that do: answers would differ over time.
 CLOCK_FUNCTIONS: Final = words("date time localtime datetime localdatetime")
-"""Functions that read the clock if called without an argument or with a time zone: answers would differ over time."""
 TIME_FIELDS: Final = words("year date time datetime hour epochseconds epochmillis")
-"""Keys of a map that fixes a time."""
 
 FUNCTION_ADVICE: Final[Mapping[str, str]] = {
     "reduce": "use sum(), size() or collect() over UNWIND",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, edited_nodes
-from scenecypher.db.graph.scene import Node, Relation, SceneGraph, closure
+from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
 
 T = TypeVar("T", str, Relation)
 
@@ -30,21 +30,8 @@ class LiveGraph:
     def __contains__(self, node_id: object) -> bool:
         return node_id in self.nodes
 
-    def targets(self, source: str, *types: str) -> tuple[str, ...]:
-        """Return the ids that `source` has a relation of one of `types` (or any) to."""
-        return tuple(r.target for r in self.outgoing.get(source, ()) if not types or r.type in types)
-
-    def sources(self, target: str, *types: str) -> tuple[str, ...]:
-        """Return the ids that have a relation of one of `types` (or any) to `target`."""
-        return tuple(r.source for r in self.incoming.get(target, ()) if not types or r.type in types)
-
-    def reached(self, source: str, *types: str) -> set[str]:
-        """Return the ids to which one or more relations of `types` (or any) lead from `source`."""
-        return closure(source, lambda node_id: self.targets(node_id, *types))
-
-    def reaching(self, target: str, *types: str) -> set[str]:
-        """Return the ids from which one or more relations of `types` (or any) lead to `target`."""
-        return closure(target, lambda node_id: self.sources(node_id, *types))
+    targets, sources = GraphView.targets, GraphView.sources
+    reached, reaching = GraphView.reached, GraphView.reaching
 
     def apply(self, delta: Delta, edits: Mapping[str, Node | None] | None = None) -> None:
         """Change the graph in place. Raises ConflictError, with nothing changed, if it is not as the Delta says.

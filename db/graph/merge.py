@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, assert_never
@@ -103,6 +103,9 @@ class _Merging:
     def __init__(self, before: SceneGraph, after: SceneGraph, now: SceneGraph) -> None:
         self._before, self._after, self._now = before, after, now
         self._changes = diff(before, after).changes
+        relations = (it.relation for it in self._changes if isinstance(it, AddRelation | RemoveRelation))
+        moved = {it.source for it in relations if it.type in PLACING}
+        self._places = tuple(_places(graph, moved) for graph in (before, after, now))
         self._present = set(now.nodes)
         self._kept: list[Change] = []
         self._conflicts: set[str] = set()
@@ -169,10 +172,10 @@ class _Merging:
         node_id = relation.source
         if relation.type not in PLACING or node_id not in self._now:
             return False
-        places = _places(self._now, node_id)
-        if places not in (_places(self._before, node_id), _places(self._after, node_id)):
+        before, after, now = (places[node_id] for places in self._places)
+        if now not in (before, after):
             self._conflicts.add(f"{node_id!r} is somewhere else in the source; others moved it")
-        return places != _places(self._before, node_id)
+        return now != before
 
     def _edit(self, edit: Edit) -> None:
         node = self._now.nodes.get(edit.id)
@@ -198,5 +201,10 @@ def _gone(node_id: str) -> str:
     return f"{node_id!r} changed in the source; others removed it from the scene"
 
 
-def _places(graph: SceneGraph, node_id: str) -> set[Relation]:
-    return {relation for relation in graph.outgoing.get(node_id, ()) if relation.type in PLACING}
+def _places(graph: SceneGraph, moved: Collection[str]) -> dict[str, set[Relation]]:
+    """Return where each moved node is; one pass, since a graph that was just made has no index."""
+    found: dict[str, set[Relation]] = {node_id: set() for node_id in moved}
+    for relation in graph.relations:
+        if relation.source in found and relation.type in PLACING:
+            found[relation.source].add(relation)
+    return found

@@ -168,20 +168,20 @@ class GraphView(Protocol):
     def __contains__(self, node_id: object, /) -> bool: ...
 
     def targets(self, source: str, *types: str) -> tuple[str, ...]:
-        """Return the ids that `source` has a relation of one of `types` (or any) to."""
-        ...
+        """Return the ids to which `source` has a relation of one of `types` (or any)."""
+        return tuple(r.target for r in self.outgoing.get(source, ()) if not types or r.type in types)
 
     def sources(self, target: str, *types: str) -> tuple[str, ...]:
         """Return the ids that have a relation of one of `types` (or any) to `target`."""
-        ...
+        return tuple(r.source for r in self.incoming.get(target, ()) if not types or r.type in types)
 
     def reached(self, source: str, *types: str) -> set[str]:
-        """Return the ids to which one or more relations of `types` (or any) lead from `source`."""
-        ...
+        """Return the ids reachable from `source` by one or more relations of `types` (or any); itself if on a cycle."""
+        return closure(source, lambda node_id: self.targets(node_id, *types))
 
     def reaching(self, target: str, *types: str) -> set[str]:
-        """Return the ids from which one or more relations of `types` (or any) lead to `target`."""
-        ...
+        """Return the ids from which `target` is reachable by one or more relations of `types` (or any)."""
+        return closure(target, lambda node_id: self.sources(node_id, *types))
 
 
 @dataclass(frozen=True)
@@ -257,21 +257,8 @@ class SceneGraph:
     def _by_name(self) -> Mapping[str, tuple[str, ...]]:
         return self._by_field("name")
 
-    def targets(self, source: str, *types: str) -> tuple[str, ...]:
-        """Return the ids to which `source` has a relation of one of `types` (or any)."""
-        return tuple(r.target for r in self.outgoing.get(source, ()) if not types or r.type in types)
-
-    def sources(self, target: str, *types: str) -> tuple[str, ...]:
-        """Return the ids that have a relation of one of `types` (or any) to `target`."""
-        return tuple(r.source for r in self.incoming.get(target, ()) if not types or r.type in types)
-
-    def reached(self, source: str, *types: str) -> set[str]:
-        """Return the ids reachable from `source` by one or more relations of `types` (or any); itself if on a cycle."""
-        return closure(source, lambda node_id: self.targets(node_id, *types))
-
-    def reaching(self, target: str, *types: str) -> set[str]:
-        """Return the ids from which `target` is reachable by one or more relations of `types` (or any)."""
-        return closure(target, lambda node_id: self.sources(node_id, *types))
+    targets, sources = GraphView.targets, GraphView.sources
+    reached, reaching = GraphView.reached, GraphView.reaching
 
     def _by_field(self, field_name: str) -> Mapping[str, tuple[str, ...]]:
         ids: dict[str, list[str]] = {}

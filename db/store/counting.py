@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
-from scenecypher.db.schema import ENTITY, KINDS
+from scenecypher.db.graph.scene import GraphView, Node
+from scenecypher.db.graph.value import Point, Value
+from scenecypher.db.schema import ENTITY, HOLDING, KINDS
 from scenecypher.db.store.enumerations import (
     DENSE,
     AgentUse,
@@ -21,6 +24,15 @@ from scenecypher.db.store.enumerations import (
 
 VALUES_SHOWN: Final = 16
 """Cap on the distinct values of a property; above it none is listed."""
+VALUE_LENGTH: Final = 60
+AGENTS_SHOWN: Final = 20
+CYPHER_TYPES: Final[Mapping[type, str]] = {
+    str: "STRING",
+    bool: "BOOLEAN",
+    int: "INTEGER",
+    float: "FLOAT",
+    Point: "POINT",
+}
 TYPE_WORDS: Final[Mapping[str, str]] = {
     "STRING": "text",
     "BOOLEAN": "boolean",
@@ -40,7 +52,6 @@ class NodeGroup:
     affordances: Sequence[str]
     count: int
     example: str
-    close: int
     names: Sequence[str]
     ids: Sequence[str]
 
@@ -61,10 +72,12 @@ def build_enumerations(
     properties: Iterable[PropertyRow],
     patterns: Iterable[Sequence[Any]],
     agents: Iterable[Sequence[Any]],
+    close: int,
 ) -> Enumerations:
     """Return the sorted Enumerations.
 
-    `patterns` are source kind, type, target kind, count; `agents` name, class, places, held.
+    `patterns` are source kind, type, target kind, count; `agents` name, class, places, held; `close` is the number of
+    relations of the type between almost all nodes.
     """
     kinds: Counter[str] = Counter()
     for group in nodes:
@@ -75,13 +88,45 @@ def build_enumerations(
         classes=_classes(nodes),
         states=_values((group.states, group) for group in nodes),
         affordances=_values((group.affordances, group) for group in nodes),
-        patterns=_patterns(patterns, close=sum(group.close for group in nodes)),
+        patterns=_patterns(patterns, close=close),
         properties=_properties(properties),
         agents=tuple(_agent(*row) for row in agents),
         places=_all(group.names for group in nodes if group.kind == "Place"),
         names=_all(group.names for group in nodes) if ids else (),
         ids=ids,
     )
+
+
+def count_graph(graph: GraphView) -> Enumerations:
+    """Return what the server counts by EACH_NODE (`enumerate.py`), from a scene in memory."""
+    kinds = {node_id: node.kind for node_id, node in graph.nodes.items()}
+    plain = [relation for relation in graph.relations if relation.type != DENSE]
+    patterns = Counter((kinds[it.source], it.type, kinds[it.target]) for it in plain)
+    agents = sorted((graph.nodes[node_id] for node_id in graph.by_kind.get("Agent", ())), key=attrgetter("name", "id"))
+    return build_enumerations(
+        nodes=[
+            NodeGroup(node.kind, node.class_, node.states, node.affordances, 1, node.name, (node.name,), (node.id,))
+            for node in graph.nodes.values()
+        ],
+        properties=[_property_row(*item) for node in graph.nodes.values() for item in node.properties.items()],
+        patterns=[(*pattern, count) for pattern, count in patterns.items()],
+        agents=[_agent_row(graph, agent) for agent in agents[:AGENTS_SHOWN]],
+        close=len(graph.relations) - len(plain),
+    )
+
+
+def _property_row(name: str, value: Value) -> PropertyRow:
+    if isinstance(value, tuple):
+        return PropertyRow(name, f"LIST<{CYPHER_TYPES[type(value[0])] if value else 'NOTHING'}>", 1, None)
+    if isinstance(value, bool) or (isinstance(value, str) and len(value) <= VALUE_LENGTH):
+        return PropertyRow(name, CYPHER_TYPES[type(value)], 1, value)
+    return PropertyRow(name, CYPHER_TYPES[type(value)], 1, None)
+
+
+def _agent_row(graph: GraphView, agent: Node) -> tuple[str, str, list[str], list[tuple[str, str]]]:
+    near = [(relation.type, graph.nodes[relation.target]) for relation in graph.outgoing.get(agent.id, ())]
+    places = [node.name for type_, node in near if type_ == "INSIDE" and node.kind == "Place"]
+    return agent.name, agent.class_, places, [(type_, node.name) for type_, node in near if type_ in HOLDING]
 
 
 def _classes(groups: Iterable[NodeGroup]) -> tuple[ClassUse, ...]:

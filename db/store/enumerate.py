@@ -10,16 +10,22 @@ from scenecypher.db.schema import HOLDING, KINDS, RESERVED_PROPERTIES
 from scenecypher.db.store.cache import LRUCache
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.counting import NodeGroup, PropertyRow, build_enumerations
+from scenecypher.db.store.counting import (
+    AGENTS_SHOWN,
+    VALUE_LENGTH,
+    NodeGroup,
+    PropertyRow,
+    build_enumerations,
+    count_graph,
+)
 from scenecypher.db.store.enumerations import DENSE, Enumerations
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.steady import SceneChanging, read_steadily
 
 READ_TRIES: Final = 3
 SCENES_CACHED: Final = 64
 LISTED_NODES_LIMIT: Final = 5_000
 """Largest number of nodes of which every name, id and value is read; above, the server counts by group."""
-VALUE_LENGTH: Final = 60
-AGENTS_SHOWN: Final = 20
 LIMIT_PARAMETERS: Final = {"reserved": sorted(RESERVED_PROPERTIES), "longest": VALUE_LENGTH, "agents": AGENTS_SHOWN}
 
 
@@ -52,9 +58,9 @@ EACH_NODE: Final[LiteralString] = (
 CALL () { MATCH (n:Entity {scene: $key})
     RETURN collect(["""
     + _kind_of("n")
-    + """, n.class, n.states, n.affordances, 1, n.name, """
+    + """, n.class, n.states, n.affordances, 1, n.name, [n.name], [n.id], """
     + _CLOSE_COUNT
-    + """, [n.name], [n.id]]) AS nodes,
+    + """]) AS nodes,
     collect([key IN keys(n) WHERE NOT key IN $reserved | [key, valueType(n[key]), 1,
         CASE WHEN valueType(n[key]) STARTS WITH 'BOOLEAN' THEN n[key]
              WHEN valueType(n[key]) STARTS WITH 'STRING' THEN CASE WHEN size(n[key]) <= $longest THEN n[key] END
@@ -73,7 +79,7 @@ CALL () { MATCH (n:Entity {scene: $key})
     + _CLOSE_COUNT
     + """) AS close,
         collect(CASE WHEN n:Place THEN n.name END) AS names
-    RETURN collect([kind, class, states, affordances, count, example, close, names, []]) AS nodes }
+    RETURN collect([kind, class, states, affordances, count, example, names, [], close]) AS nodes }
 CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
     WITH n, key WHERE NOT key IN $reserved
     WITH key, valueType(n[key]) AS type, count(*) AS count
@@ -84,12 +90,20 @@ CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
 
 
 class Enumerator:
-    """Enumerations of scenes, of the latest version each; safe to share between threads."""
+    """Enumerations of scenes, of the latest version each; safe to share between threads.
+
+    A scene that `replicas` have at that version is counted in memory.
+    """
 
     def __init__(
-        self, database: Database, *, scenes_cached: int = SCENES_CACHED, listed_nodes_limit: int = LISTED_NODES_LIMIT
+        self,
+        database: Database,
+        *,
+        replicas: Replicas | None = None,
+        scenes_cached: int = SCENES_CACHED,
+        listed_nodes_limit: int = LISTED_NODES_LIMIT,
     ) -> None:
-        self._database = database
+        self._database, self._replicas = database, replicas
         self._listed_nodes_limit = listed_nodes_limit
         self._cached: LRUCache[str, tuple[int, Enumerations]] = LRUCache(scenes_cached)
 
@@ -100,14 +114,31 @@ class Enumerator:
         cached. Raises SceneReplaced.
         """
         version, cached = self._cached.get(scene.key) or (-1, None)
-        if cached is not None and version >= max(scene.version, self._database.versions.latest(scene.key) or 0):
+        wanted = max(scene.version, self._database.versions.latest(scene.key) or 0)
+        if cached is not None and version >= wanted:
             return cached
+        found = self._counted(scene, wanted) or self._read(scene)
+        if isinstance(found, Enumerations):
+            return found
+        self._cached.put(scene.key, found)
+        return found[1]
+
+    def _counted(self, scene: SceneInfo, version: int) -> tuple[int, Enumerations] | None:
+        """Count the scene's replica, if there is one at `version` that nobody uses, and every node is listed."""
+        if self._replicas is None or scene.nodes > self._listed_nodes_limit:
+            return None
+        with self._replicas.at(scene, version) as replica:
+            return None if replica is None else (replica.version, count_graph(replica.graph))
+
+    def _read(self, scene: SceneInfo) -> tuple[int, Enumerations] | Enumerations:
+        """Read the enumerations and their version; without it if the scene changes during each read."""
         statement = EACH_NODE if scene.nodes <= self._listed_nodes_limit else BY_GROUP
 
         def work(tx: ManagedTransaction) -> Enumerations:
             found = tx.run(statement, {"key": scene.key} | LIMIT_PARAMETERS).single(strict=True)
             return build_enumerations(
-                nodes=[NodeGroup(*row) for row in found["nodes"]],
+                nodes=[NodeGroup(*row[:-1]) for row in found["nodes"]],
+                close=sum(row[-1] for row in found["nodes"]),
                 properties=[PropertyRow(*row) for rows in found["properties"] for row in rows],
                 patterns=found["patterns"],
                 agents=found["agents"],
@@ -120,5 +151,4 @@ class Enumerator:
             enumerations, version = read_steadily(self._database, scene, read, tries=READ_TRIES)
         except SceneChanging:
             return read()
-        self._cached.put(scene.key, (version, enumerations))
-        return enumerations
+        return version, enumerations

@@ -27,6 +27,7 @@ from scenecypher.errors import (
     SceneCypherError,
     ServiceError,
 )
+from scenecypher.settings import variable_of
 
 ADVICE: Final = "the server's log may say more"
 DUPLICATE: Final = "it exists already: read it again before writing"
@@ -52,7 +53,7 @@ class WrongPassword(DatabaseUnavailable):
 def translate_driver_errors(uri: str, limit: str) -> Iterator[None]:
     """Raise our errors for the driver's; misuse of the driver passes unchanged, as a bug.
 
-    `limit` is the setting that grants more time.
+    `limit` is the time limit of the call, by the beginning of its setting's name.
     """
     try:
         yield
@@ -101,10 +102,17 @@ def _of_server(error: Neo4jError, uri: str, limit: str) -> SceneCypherError:
     return QueryFailed(str(error.code), first_line(error), advice=ADVICE)
 
 
+def _more_time(limit: str) -> str:
+    """Return the setting and the option that grant more time."""
+    return f"{variable_of(f'{limit}_timeout_s')} (`--{limit}-timeout`)"
+
+
 def _unreachable(uri: str, error: DriverError) -> DatabaseUnavailable:
+    reason = _reason(error)
+    slow = f"; for one that is slow raise {_more_time('connect')}" if "timed out" in reason.casefold() else ""
     return DatabaseUnavailable(
-        f"no answer from Neo4j at {uri}: {_reason(error)}; `scenecypher db status` says whether the local server "
-        "runs; for a server of your own check that it is up and that NEO4J_URI is right",
+        f"no answer from Neo4j at {uri}: {reason}; `scenecypher db status` says whether the local server "
+        f"runs; for a server of your own check that it is up and that NEO4J_URI is right{slow}",
         retryable=True,
     )
 
@@ -137,7 +145,7 @@ def _no_such_database(error: Neo4jError, uri: str) -> DatabaseUnavailable:
 def _timed_out(error: Neo4jError, limit: str) -> QueryTimeout:
     return QueryTimeout(
         f"the transaction was ended at its time limit ({error.code}); ask for less, try when the server is less busy, "
-        f"or raise {limit}",
+        f"or raise {_more_time(limit)}",
         retryable=True,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from scenecypher.db.graph.delta import Delta, apply
@@ -13,14 +14,23 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, checked_name, lookup_scene
 from scenecypher.db.store.publish import Progress
 from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, Imported, SceneStore, with_stored_actions
+from scenecypher.db.vocabulary import base_name
 from scenecypher.errors import ConflictError, SceneReplaced
 
 ACTOR: Final = "map"
 TRIES: Final = 5
 
 
-def bring_in(store: SceneStore, scene: ImportedScene, *, progress: Progress | None = None) -> Imported:
-    """Import a scene: merged into the scene of its name if it `merges`, else as `SceneStore.put` does."""
+def bring_in(
+    store: SceneStore, scene: ImportedScene, *, sets_vocabulary: bool = False, progress: Progress | None = None
+) -> Imported:
+    """Import a scene: merged into the scene of its name if it `merges`, else as `SceneStore.put` does.
+
+    With `sets_vocabulary`, the scene of its name first gets its vocabulary, even the default one.
+    """
+    known = lookup_scene(store.database, checked_name(scene.name)) if sets_vocabulary else None
+    if known is not None and base_name(known.vocabulary) != scene.vocabulary:
+        store.set_vocabulary(scene.name, scene.vocabulary)
     return MapUpdater(store).update(scene, progress=progress) if scene.merges else store.put(scene, progress=progress)
 
 
@@ -97,6 +107,7 @@ class MapUpdater:
                 known = self._commit(known, part)
         except (ConflictError, SceneReplaced):
             return None
+        self._known = replace(known, source=_with_nodes_of(scene.graph, known.source))
         info, size = known.info, (len(known.now.nodes), len(known.now.relations))
         outcome: Final = "updated" if merged.delta else "unchanged"
         return Imported(info.name, outcome, info.version, *size, len(merged.delta), merged.conflicts)
@@ -107,6 +118,15 @@ class MapUpdater:
         now, source = apply(known.now, part), apply_fitting(known.source, [part])
         self._known = _Known(replace(info, version=done.version), now, source)
         return self._known
+
+
+def _with_nodes_of(graph: SceneGraph, same: SceneGraph) -> SceneGraph:
+    """Return `same` with the equal nodes of `graph` as its own: the next version of a map is compared by identity."""
+    nodes = {}
+    for node_id, node in same.nodes.items():
+        other = graph.nodes.get(node_id)
+        nodes[node_id] = other if other is not None and (other is node or other == node) else node
+    return SceneGraph(MappingProxyType(nodes), same.relations)
 
 
 def _parts(delta: Delta) -> Iterator[Delta]:

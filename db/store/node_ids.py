@@ -8,6 +8,7 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.steady import steady_transaction
 
 NODE_IDS: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) WHERE n.id STARTS WITH $start AND ($kind IS NULL OR $kind IN labels(n))
@@ -20,10 +21,10 @@ def node_ids(
 ) -> list[str]:
     """Return the first `most` ids that begin with `start`, in order; with `kind` only those of its nodes.
 
-    Raises DatabaseUnavailable, QueryTimeout.
+    Raises DatabaseUnavailable, QueryTimeout, SceneReplaced.
     """
 
     def work(tx: ManagedTransaction) -> list[str]:
         return [record["id"] for record in tx.run(NODE_IDS, key=scene.key, start=start, kind=kind, most=most)]
 
-    return database.read(work, timeout_s=timeout_s)
+    return steady_transaction(database, scene, work, timeout_s=timeout_s, status=scene.status)[0]

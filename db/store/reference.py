@@ -9,6 +9,7 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.steady import steady_transaction
 from scenecypher.errors import UnknownReference, did_you_mean
 
 CANDIDATES_SHOWN: Final = 10
@@ -39,9 +40,9 @@ def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
                 return _single(text, found)
         words = tx.run(ALL_WORDS, key=scene.key).single(strict=True)["words"]
         msg = f"there is no {text[:100]!r} in this scene{did_you_mean(wanted, words)}; use the id of a node in it"
-        raise UnknownReference(msg)
+        raise UnknownReference(msg, text, words)
 
-    return database.read(work)
+    return steady_transaction(database, scene, work, status=scene.status)[0]
 
 
 def _single(text: str, found: list[str]) -> str:

@@ -48,8 +48,26 @@ class Replicas:
         try:
             yield self._replica(scene)
         finally:
-            with self._lock:
-                self._in_use.discard(scene.key)
+            self._give_back(scene)
+
+    @contextmanager
+    def at(self, scene: SceneInfo, version: int) -> Iterator[Replica | None]:
+        """Yield the scene's replica for reading; None if there is none at `version` or later that nobody uses."""
+        with self._lock:
+            kept = None if scene.key in self._in_use else self._kept.get(scene.key)
+            if kept is not None:
+                self._in_use.add(scene.key)
+        if kept is None:
+            yield None
+            return
+        try:
+            yield kept if kept.version >= version else None
+        finally:
+            self._give_back(scene)
+
+    def _give_back(self, scene: SceneInfo) -> None:
+        with self._lock:
+            self._in_use.discard(scene.key)
 
     def _is_wanted(self, scene: SceneInfo, *, at_once: bool) -> bool:
         if scene.nodes + scene.relations > MAX_MEMBERS and not at_once:

@@ -16,7 +16,7 @@ from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.schema import Declared
+from scenecypher.db.schema import HOLDING, Declared
 from scenecypher.db.store import catalog, history, lease, load, publish
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
 from scenecypher.db.store.commit import (
@@ -78,7 +78,8 @@ class SceneStore:
     def __init__(self, database: Database, *, commit_timeout_s: float | None = None) -> None:
         self.database = database
         self._commit_timeout_s = commit_timeout_s or database.commit_timeout_s
-        self._replicas = Replicas(database)
+        self.replicas = Replicas(database)
+        """The scenes that this store keeps in memory."""
 
     def prepare(self) -> None:
         """Create missing constraints and indexes; the first scene that is written does so too."""
@@ -97,8 +98,9 @@ class SceneStore:
     def put(self, scene: ImportedScene, *, actor: str = "import", progress: Progress | None = None) -> Imported:
         """Import a scene: create it, update it by one commit, or replace it by a new generation.
 
-        An equal graph changes nothing. A scene of the default vocabulary keeps the one that it has, and one without
-        actions of its own those that it was given. Raises InputError for a bad name.
+        An equal graph changes nothing. A scene of the default vocabulary keeps the one that it has, one without actions
+        of its own those that it was given, and one without an agent the one that was added, unless it is another scene:
+        it differs in over CHANGES_PER_COMMIT facts. Raises InputError for a bad name.
         """
         checked_name(scene.name)
         known = catalog.lookup_scene(self.database, scene.name)
@@ -111,15 +113,23 @@ class SceneStore:
             scene.declared,
             scene.role,
         ):
-            return self._publish(scene.graph, header, "replaced" if known else "created", progress)
+            graph = scene.graph if known is None else self._with_added_agent(scene)
+            return self._publish(graph, header, "replaced" if known else "created", progress)
         current = self.load(scene.name)
-        delta = diff(current.graph, scene.graph)
+        graph = with_added_agent(scene.graph, current.graph)
+        delta = diff(current.graph, graph)
         if not delta:
             return _imported(current.info, current.graph, "unchanged", 0)
         if len(delta) > CHANGES_PER_COMMIT:
             return self._publish(scene.graph, header, "replaced", progress)
         done = self.commit(current.info, delta, actor=actor, action="import", expected_version=current.info.version)
-        return _imported(replace(current.info, version=done.version), scene.graph, "updated", len(delta))
+        return _imported(replace(current.info, version=done.version), graph, "updated", len(delta))
+
+    def _with_added_agent(self, scene: ImportedScene) -> SceneGraph:
+        """Return the graph of a scene that replaces another, with the agent that was added to that one."""
+        if scene.graph.by_kind.get("Agent"):
+            return scene.graph
+        return with_added_agent(scene.graph, self.load(scene.name).graph)
 
     def set_vocabulary(self, name: str, vocabulary: str) -> None:
         """Give a scene, and the beliefs about it, another vocabulary in place of its own actions; the history goes on.
@@ -389,7 +399,7 @@ class SceneStore:
             locked = read(tx)
             return write_delta(tx, scene, locked, decide(locked), intent=intent)
 
-        with self._replicas.of(scene, at_once=is_whole) as replica:
+        with self.replicas.of(scene, at_once=is_whole) as replica:
             unanswered: ServiceError | None = None
             try:
                 done = self._on_replica(replica, decide, agent=agent, intent=intent) if replica is not None else None
@@ -448,6 +458,20 @@ class SceneStore:
 
 def _repeated(earlier: AlreadyCommitted) -> Committed:
     return Committed(earlier.version, delta_from_json(earlier.delta_text), repeated=True)
+
+
+def with_added_agent(graph: SceneGraph, before: SceneGraph) -> SceneGraph:
+    """Return a graph without an agent with the agents that people added `before`, where these are; hands are empty.
+
+    An added agent is known by its class, which is its name.
+    """
+    agents = [before.nodes[node_id] for node_id in before.by_kind.get("Agent", ())]
+    added = {it.id: it for it in agents if it.id == it.name == it.class_ and it.id not in graph.nodes}
+    if graph.by_kind.get("Agent") or not added:
+        return graph
+    places = (it for node_id in added for it in before.outgoing.get(node_id, ()) if it.type not in HOLDING)
+    kept = {it for it in places if it.target in graph.nodes}
+    return SceneGraph.of((*graph.nodes.values(), *added.values()), (*graph.relations, *kept))
 
 
 def with_stored_actions(scene: ImportedScene, known: SceneInfo | None) -> ImportedScene:

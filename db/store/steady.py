@@ -5,6 +5,9 @@ last. So an equal version before and after a read proves nothing by itself. But 
 every commit of which it may have seen a part, and a read that begins with that bookmark waits until those are applied
 (`Database` passes bookmarks on from read to read). A commit that was half applied during a read is thus whole when the
 version is read after it, and the version has moved.
+
+If a read ends with the bookmark that it began with, and so did the read that looked at the version, nothing was
+committed from that look on: no second look is needed (`ReadBookmarks.moment`).
 """
 
 from __future__ import annotations
@@ -64,14 +67,18 @@ def read_steadily(
 ) -> tuple[T, int]:
     """Return what `read` returns, and the version that the scene had before, during and after that read.
 
-    `read` reads through `database` and is repeated if the scene changed. One round trip besides its own: versions only
-    grow, so the version that this process saw last, however long ago, serves as the one before.
+    `read` reads through `database`, in read access mode, and is repeated if the scene changed. It costs no round trip
+    besides its own if nothing was committed to the database since the last look; else one: versions only grow, so the
+    version that was seen last, however long ago, serves as the one before.
 
     Raises SceneReplaced if this generation has another status, SceneChanging.
     """
     before = known_version(database, scene, status=status)
     for _ in range(tries):
+        moment = database.bookmarks.moment
         value = retry_once_on_disconnect(read)
+        if status == "ready" and database.versions.is_steady(scene.key, before, moment) and _still(database, moment):
+            return value, before
         after = current_version(database, scene, status=status)
         if after == before:
             return value, after
@@ -133,7 +140,16 @@ def current_version(database: Database, scene: Generation, *, status: str = "rea
         record = database.read_row(LOOK, {"key": scene.key})
         return _version_of(record, scene, status)
 
-    return database.versions.fresh(scene.key, look)
+    moment = database.bookmarks.moment
+    version = database.versions.fresh(scene.key, look)
+    if status == "ready" and moment is not None and _still(database, moment):
+        database.versions.note_steady(scene.key, version, moment)
+    return version
+
+
+def _still(database: Database, moment: int | None) -> bool:
+    """Check whether all reads since `moment` saw the same state of the database."""
+    return database.bookmarks.moment == moment
 
 
 def _version_of(record: Record | None, scene: Generation, status: str) -> int:

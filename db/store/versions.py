@@ -17,6 +17,7 @@ class Versions:
 
     def __init__(self) -> None:
         self._latest: dict[str, int] = {}
+        self._steady: dict[str, tuple[int, int]] = {}
         self._reads: dict[str, CoalescedRead] = {}
 
     def latest(self, key: str) -> int | None:
@@ -30,8 +31,17 @@ class Versions:
         """
         if len(self._latest) > SCENES_NOTED:
             self._latest.clear()
+            self._steady.clear()
             self._reads.clear()
         self._latest[key] = max(version, self._latest.get(key, 0))
+
+    def note_steady(self, key: str, version: int, moment: int) -> None:
+        """Note the version that the scene has at a moment of the reads' bookmarks."""
+        self._steady[key] = (version, moment)
+
+    def is_steady(self, key: str, version: int, moment: int | None) -> bool:
+        """Check whether the scene is known to have that version at that moment."""
+        return self._steady.get(key) == (version, moment)
 
     def fresh(self, key: str, read: Callable[[], int]) -> int:
         """Return the version from a read that begins after this call, perhaps another thread's, and note it."""

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -17,12 +13,12 @@ from typing import Final
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions, problem
 from scenecypher.evaluation.eai.transition_text import Expression, PddlAction, expression_text, parse_expression
-from scenecypher.planner.actions.pddl_engine import end_tree
+from scenecypher.planner.actions.pddl_fast_downward import fast_downward_driver, run_fast_downward
+from scenecypher.planner.actions.pddl_time import TimeLimit
 
 TIMEOUT_S: Final = 20.0
 """Time limit of one plan, in seconds; the original allows 100 s, and no recorded output took over 2 s."""
 MAX_MEMORY: Final = "1G"
-GRACE_S: Final = 5.0
 NEVER: Final = "(never)"
 """Predicate that nothing makes true."""
 QUANTIFIERS: Final = ("exists", "forall")
@@ -135,33 +131,16 @@ def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
 
     A domain that it refuses, or that exceeds the limits of time or memory, has no plan.
     """
+    memory = ("--overall-memory-limit", MAX_MEMORY)
     with TemporaryDirectory(prefix="scenecypher-") as folder:
-        paths = [Path(folder, f"{name}.pddl") for name in ("domain", "problem")]
-        for path, text in zip(paths, (domain, wanted), strict=True):
-            path.write_text(text, encoding="utf-8", errors="replace")
-        limits = ["--overall-time-limit", f"{ceil(timeout_s)}s", "--overall-memory-limit", MAX_MEMORY]
-        files = ["--sas-file", f"{folder}/output.sas", "--plan-file", f"{folder}/plan"]
-        command = [sys.executable, str(_driver()), *files, *limits, "--alias", "lama-first", *map(str, paths)]
-        return _exits_cleanly(command, folder, timeout_s + GRACE_S)
-
-
-def _exits_cleanly(command: list[str], folder: str, timeout_s: float) -> bool:
-    """Return whether a command exits with 0 in time; what still runs of it then is killed."""
-    process = subprocess.Popen(  # noqa: S603 - our own Python and the package's own file
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        return process.wait(timeout=timeout_s) == 0
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        end_tree(process)
+        code = run_fast_downward(
+            _driver(), folder, domain, wanted, search="lama-first", limit=TimeLimit(timeout_s), options=memory
+        )
+    return code == 0
 
 
 def _driver() -> Path:
-    spec = find_spec("up_fast_downward")
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    found = Path(folders[0], "downward", "fast-downward.py") if folders else Path()
-    if not found.is_file():
+    found = fast_downward_driver()
+    if found is None:
         raise InputError("Fast Downward is not installed: run `pip install 'scenecypher[pddl]'`")
     return found

@@ -32,6 +32,7 @@ def domain_document(domain: Domain) -> dict[str, Any]:
         "agent_types": sorted(domain.agent_types),
         "actions": [_action_document(action) for action in domain.actions],
         **({} if domain.goal is None else {"goal": c.condition_document(domain.goal)}),
+        **({"others": [domain_document(other) for other in domain.others]} if domain.others else {}),
     }
 
 
@@ -155,7 +156,16 @@ class _DomainForm(Form):
     agent_types: Annotated[frozenset[Label], Field(strict=False)]
     actions: tuple[_ActionForm, ...] = Field(strict=False, min_length=1)
     goal: _Condition | None = None
+    others: tuple[_DomainForm, ...] = Field((), strict=False)
 
     def domain(self) -> Domain:
-        actions = tuple(it.action() for it in self.actions)
-        return Domain(self.name, self.predicates, self.types, self.constants, actions, self.agent_types, goal=self.goal)
+        return Domain(
+            self.name,
+            self.predicates,
+            self.types,
+            self.constants,
+            tuple(it.action() for it in self.actions),
+            self.agent_types,
+            goal=self.goal,
+            others=tuple(it.domain() for it in self.others),
+        )

@@ -93,7 +93,8 @@ class DomainAction:
 class Domain:
     """A domain: the form of each predicate and type, its constants by name, its actions, and what was left out.
 
-    `goal` is that of the problem whose scene the actions are for, if it has one.
+    `goal` is that of the problem whose scene the actions are for, if it has one. `others` are domains that the scene
+    was given before.
     """
 
     name: str
@@ -104,6 +105,17 @@ class Domain:
     agent_types: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     goal: c.Condition | None = None
+    others: tuple[Domain, ...] = ()
+
+    @property
+    def all_domains(self) -> tuple[Domain, ...]:
+        """The domains of the scene, oldest first."""
+        return (*self.others, self)
+
+    @property
+    def all_actions(self) -> tuple[DomainAction, ...]:
+        """The actions of all domains of the scene."""
+        return tuple(action for domain in self.all_domains for action in domain.actions)
 
 
 def read_domain(source: PddlFile, mapping: DomainMapping | None = None, words: SceneWords | None = None) -> Domain:

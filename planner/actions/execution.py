@@ -31,11 +31,15 @@ from scenecypher.planner.actions.text import ActionCall
 
 @dataclass(frozen=True, slots=True)
 class UnmetRequirement:
-    """A requirement that does not hold: the message, its variables' bindings, and the remedy if known."""
+    """A requirement that does not hold: the message, its variables' bindings, and the remedy if known.
+
+    `choices` are remedies to choose from, where an argument is not decided.
+    """
 
     requirement: Requirement
     fact: str
     bindings: Mapping[str, str]
+    choices: tuple[ActionCall, ...] = ()
 
     @property
     def remedy(self) -> ActionCall | None:
@@ -46,7 +50,8 @@ class UnmetRequirement:
     @property
     def words(self) -> str:
         """The text for the model that proposed the action."""
-        return f"{self.fact}: {self.remedy} first" if self.remedy else self.fact
+        remedies = (self.remedy,) if self.remedy else self.choices
+        return f"{self.fact}: {' or '.join(map(str, remedies))} first" if remedies else self.fact
 
 
 class Infeasible(ActionRefused):
@@ -57,6 +62,8 @@ class Infeasible(ActionRefused):
         self.unmet = unmet
 
 
+MAX_CHOICES: Final = 3
+"""Remedies that a refusal names where an argument must be chosen."""
 NO_AGENT: Final = "this scene has no agent: `scenecypher scenes set NAME --agent robot --in ROOM` adds one"
 
 NodePicker: TypeAlias = Callable[[Iterable[str]], str | None]
@@ -105,6 +112,24 @@ def repair_call(repair: Repair, bindings: Mapping[str, str]) -> ActionCall | Non
     if not all(argument in bindings for argument in repair.arguments):
         return None
     return ActionCall(repair.action, tuple(bindings[argument] for argument in repair.arguments))
+
+
+def repair_choices(
+    repair: Repair, graph: GraphView, bindings: Mapping[str, str], *, most: int = MAX_CHOICES
+) -> tuple[ActionCall, ...]:
+    """Return a repair on each node that its choices allow, by id, `most` of them."""
+    found = [dict(bindings)]
+    for choice in repair.choose:
+        found = [
+            {**each, choice.var: node} for each in found for node in _possible_choices(choice, graph, each)[:most]
+        ][:most]
+    calls = (repair_call(repair, each) for each in found)
+    return tuple(call for call in calls if call is not None)
+
+
+def _possible_choices(choice: Choose, graph: GraphView, bindings: Mapping[str, str]) -> list[str]:
+    options = (sorted(witnesses(choice.var, where, graph=graph, bindings=bindings)) for where in choice.among)
+    return next(filter(None, options), [])
 
 
 def effects_delta(operator: Operator, graph: GraphView, bindings: Mapping[str, str]) -> Delta:

@@ -22,6 +22,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
+    asks_empty_hand,
 )
 
 VARIABLES: Final = frozenset({"x", "y", "source", "target", "agent", "var"})
@@ -33,14 +34,14 @@ IN_HAND: Final = Choose(
 
 
 def operators_of_domain(domain: Domain) -> dict[str, Operator]:
-    """Return the operators of a domain by name."""
-    return {action.name: _operator(action, domain) for action in domain.actions}
+    """Return the operators of a domain, and of those that the scene has besides, by name."""
+    return {action.name: _operator(action, domain) for action in domain.all_actions}
 
 
 def _operator(action: DomainAction, domain: Domain) -> Operator:
     constants = {node: f"the_{number}" for number, node in enumerate(_constants(action))}
     choose = tuple(Choose(var, (c.Same(var, node),)) for node, var in constants.items())
-    empty = any(_asks_empty_hand(it.condition) for it in action.requires)
+    empty = any(asks_empty_hand(it.condition) for it in action.requires)
     return Operator(
         action.name,
         tuple(Parameter(it.name, " or ".join(it.types) or "any node") for it in action.parameters),
@@ -60,16 +61,9 @@ def _requirement(required: ActionRequirement, domain: Domain) -> Requirement:
     if required.of_type:
         return Requirement(required.condition, required.words, "affordance")
     message = f"{required.words} does not hold"
-    if _asks_empty_hand(required.condition):
+    if asks_empty_hand(required.condition):
         message += f": {{{AGENT}}} HOLDS {{{IN_HAND.var}}}"
     return Requirement(required.condition, message, repair=_repair(required.condition, domain))
-
-
-def _asks_empty_hand(condition: c.Condition) -> bool:
-    match condition:
-        case c.Not(c.Exists(var, c.HeldBy(x, holder))):
-            return x == var and holder == AGENT
-    return False
 
 
 def _effect(effect: ActionEffect, constants: Mapping[c.Id, str]) -> Effect:
@@ -115,7 +109,7 @@ def _repair(condition: c.Condition, domain: Domain) -> Repair | None:
 def _achiever(condition: c.Condition, domain: Domain) -> tuple[DomainAction, dict[str, str]] | None:
     """Return the first action that makes a fact hold, and the condition's variables by the action's."""
     wanted = _wanted(condition)
-    for action in domain.actions if wanted else ():
+    for action in domain.all_actions if wanted else ():
         for effect in action.effects:
             bound = _unified(effect, wanted) if wanted else None
             if bound is not None:
@@ -129,7 +123,7 @@ def _wanted(condition: c.Condition) -> _Wanted | None:
             return _Wanted(state, (x,), holds=True)
         case c.Related(source, type_, target):
             return _Wanted(type_, (source, target), holds=True)
-        case _ if _asks_empty_hand(condition):
+        case _ if asks_empty_hand(condition):
             return _Wanted("HOLDS", (AGENT, IN_HAND.var), holds=False)
         case c.Not(part):
             inner = _wanted(part)
@@ -169,7 +163,7 @@ def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -
         needed = [part for part in fitting if _achiever(part, domain) is None]
         among = (c.And(tuple(_renamed(part, names) for part in wanted)) for wanted in (fitting, needed))
         chosen.append(Choose(var, tuple(dict.fromkeys(among))))
-    return Repair(action.name, tuple(names[it.name] for it in action.parameters), tuple(chosen))
+    return Repair(action.name, tuple(names[it.name] for it in action.parameters), tuple(chosen), tells_choices=True)
 
 
 def _free(condition: c.Condition) -> set[str]:

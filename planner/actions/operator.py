@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.db.condition import Condition, Same
+from scenecypher.db.condition import Condition, Exists, HeldBy, Not, Same
 from scenecypher.db.graph.value import Value, checked, property_name
 
 AGENT: Final = "agent"
@@ -33,11 +33,15 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """An action that makes a requirement hold; `choose` binds those of its `arguments` that are still unbound."""
+    """An action that makes a requirement hold; `choose` binds those of its `arguments` that are still unbound.
+
+    With `tells_choices`, a refusal names it with the nodes to choose from.
+    """
 
     action: str
     arguments: tuple[str, ...]
     choose: tuple[Choose, ...] = ()
+    tells_choices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +168,11 @@ class Operator:
 def is_bound(var: str) -> Condition:
     """Return the condition that `var` is bound to a node."""
     return Same(var, var)
+
+
+def asks_empty_hand(condition: Condition) -> bool:
+    """Return whether a condition says that the agent holds nothing."""
+    match condition:
+        case Not(Exists(var, HeldBy(x, holder))):
+            return x == var and holder == AGENT
+    return False

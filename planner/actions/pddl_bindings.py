@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
@@ -34,7 +33,7 @@ Places: TypeAlias = Mapping[str, tuple[str, str] | None]
 
 
 class OutOfTime(Exception):
-    """Grounding exceeded its deadline."""
+    """Grounding exceeded its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,8 @@ class GroundingScope:
 
     A `pruned` grounding drops what plans rarely need: objects are put only where the goal wants them or on
     `spare_surfaces`, only `movable` objects are taken (None: any), and of a disjunctive precondition only single
-    literals are kept if there are any. Each of its plans is also a plan of the full grounding.
+    literals are kept if there are any. Each of its plans is also a plan of the full grounding. `is_over` checks if the
+    time is.
     """
 
     agent: str
@@ -51,7 +51,7 @@ class GroundingScope:
     spare_surfaces: frozenset[str]
     pruned: bool = True
     movable: frozenset[str] | None = None
-    deadline: float = float("inf")
+    is_over: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class ChoiceBinder:
         if node in places or self.facts.graph.nodes[node].kind == "Place" or node == self.scope.agent:
             yield places, guard
             return
-        if time.monotonic() > self.scope.deadline:
+        if self.scope.is_over():
             raise OutOfTime
         options = self.facts.parents(node)
         for type_, parent in options:

@@ -11,7 +11,7 @@ class Effort:
     """One search: a `wide` part of the scene, a `pruned` grounding, only the `nearest` actions.
 
     With `stepwise`, the goal's parts are reached one after another. `share` is a fraction of the remaining time; a
-    search with more than `max_actions` ground actions is skipped.
+    search with more than `max_actions` ground actions is skipped. With `lifted`, Fast Downward grounds the actions.
     """
 
     wide: bool
@@ -20,6 +20,7 @@ class Effort:
     stepwise: bool = False
     share: float = 1.0
     max_actions: float = float("inf")
+    lifted: bool = False
 
 
 SMALL_SCENE_NODES: Final = 40
@@ -36,3 +37,13 @@ EFFORTS: Final = (
 
 UNPRUNED: Final = (Effort(wide=True, pruned=False),)
 """For small scenes whose goals don't name the keys and obstacles on the way, which pruning would drop (BabyAI)."""
+
+OWN: Final = (
+    Effort(wide=False, lifted=True, share=0.3),
+    Effort(wide=True, lifted=True, share=0.7),
+    *UNPRUNED,
+)
+"""For actions read from PDDL: nothing is known of them by which to prune, and each can be written as PDDL again.
+
+In a scene of over SMALL_SCENE_NODES nodes, what the goal is about is planned on before the whole scene.
+"""

@@ -1,4 +1,4 @@
-"""Solving a problem with an installed engine of unified-planning, within a wall-clock time limit."""
+"""Solving a problem with an installed engine of unified-planning, within a time limit."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.pddl import PlanningProblem
+from scenecypher.planner.actions.pddl_time import TimeLimit
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.waiting import waiting_for
 
@@ -22,7 +23,8 @@ INSTALL_COMMAND: Final = "pip install 'scenecypher[pddl]'"
 MORE_TIME: Final = (
     "raise SCENECYPHER_ENGINE_TIMEOUT_S (`plan --engine-timeout`); in a session of `--max-seconds` those count instead"
 )
-"""Advice where time ran out. It is time on the clock: on a busy machine the same plan takes longer."""
+"""Advice where time ran out."""
+NO_PLAN: Final = "there is no plan"
 GRACE_S: Final = 5.0
 """Seconds beyond its time limit that an engine gets to end by itself."""
 
@@ -39,18 +41,19 @@ class EngineAnswer:
 
 
 def solve(
-    planning: PlanningProblem, *, timeout_s: float, engine: str | None = None, search: str | None = None
+    planning: PlanningProblem, limit: TimeLimit, *, engine: str | None = None, search: str | None = None
 ) -> EngineAnswer:
-    """Return a plan within `timeout_s`: by `engine`, else by Fast Downward if installed, else by any suitable engine.
+    """Return a plan: by `engine`, else by Fast Downward if installed, else by any suitable engine.
 
-    `search` is an alias of Fast Downward, such as ``lama-first``, or a search such as ``astar(lmcut())``. Raises
-    InputError if no engine is installed.
+    Only Fast Downward counts the limit by the processor, others by the clock. `search` is an alias of Fast Downward,
+    such as ``lama-first``, or a search such as ``astar(lmcut())``. Raises InputError if no engine is installed.
     """
     check_pddl_installed()
     if engine is None and find_spec("up_fast_downward") is not None:
-        with waiting_for(f"the engine, at most {timeout_s:.0f} s"):
-            return _solve_with_fast_downward(planning, timeout_s, search or "lama-first")
-    return _solve_in_subprocess(planning, timeout_s, engine)
+        with waiting_for(f"the engine, at most {limit.clock_left_s:.0f} s"), limit.engine():
+            return _solve_with_fast_downward(planning, limit, search or "lama-first")
+    with limit.engine():
+        return _solve_in_subprocess(planning, max(1.0, limit.left_s), engine)
 
 
 def check_pddl_installed() -> None:
@@ -60,11 +63,11 @@ def check_pddl_installed() -> None:
         raise InputError(msg)
 
 
-def _solve_with_fast_downward(planning: PlanningProblem, timeout_s: float, search: str) -> EngineAnswer:
+def _solve_with_fast_downward(planning: PlanningProblem, limit: TimeLimit, search: str) -> EngineAnswer:
     """Solve with Fast Downward, its translation in a temporary folder instead of the working folder.
 
     It starts a session of its own and would outlive this program if that is killed: so it gets the time limit itself,
-    too.
+    which it takes for processor time.
     """
     from up_fast_downward import FastDownwardPDDLPlanner
 
@@ -76,14 +79,14 @@ def _solve_with_fast_downward(planning: PlanningProblem, timeout_s: float, searc
                     "--sas-file",
                     str(Path(folder) / "output.sas"),
                     "--overall-time-limit",
-                    f"{ceil(timeout_s)}s",
+                    f"{ceil(max(1.0, limit.left_s))}s",
                 ]
                 return [*super()._base_cmd(plan_filename), *own]
 
         chosen: dict[str, Any] = {"fast_downward_search_config" if "(" in search else "fast_downward_alias": search}
         planner = Planner(**chosen, log_level="warning")
         planner.skip_checks = True
-        result = planner.solve(planning.problem, timeout=timeout_s)
+        result = planner.solve(planning.problem, timeout=limit.clock_left_s)
     return _read_result(planning, result, "fast-downward")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -73,7 +72,7 @@ class Grounding:
         while True:
             found, changed = [], False
             for operator, arguments in self._candidates:
-                if time.monotonic() > self.scope.deadline:
+                if self.scope.is_over():
                     raise OutOfTime
                 for action in self._ground(operator, arguments):
                     changed |= self._record_facts(action)
@@ -105,6 +104,8 @@ class Grounding:
                 [x for x in ids if all(reader.read(it, {name: x}) != FALSE for it in own[name])] for name in names
             ]
             for chosen in product(*fitting):
+                if self.scope.is_over():
+                    raise OutOfTime
                 arguments = {AGENT: self.scope.agent, **dict(zip(names, chosen, strict=True))}
                 if all(reader.read(condition, arguments) != FALSE for condition in fixed):
                     yield operator, arguments

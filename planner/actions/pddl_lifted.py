@@ -8,7 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from scenecypher.planner.actions.pddl_engine import MORE_TIME, EngineStatus, check_pddl_installed, run_in_subprocess
+from scenecypher.planner.actions.pddl_engine import (
+    MORE_TIME,
+    NO_PLAN,
+    EngineStatus,
+    check_pddl_installed,
+    run_in_subprocess,
+)
 
 TOO_LATE: Final = f"the engine found no plan in its time; {MORE_TIME}"
 
@@ -34,5 +40,5 @@ def solve_text(domain: str, problem: str, *, timeout_s: float) -> LiftedPlan:
     if done.returncode != 0:
         return LiftedPlan("unknown", why=(done.stderr.strip().splitlines() or ["the engine says nothing"])[-1])
     said = json.loads(done.stdout.splitlines()[-1])
-    why = {"solved": "", "unsolvable": "there is no plan", "unknown": TOO_LATE}
+    why = {"solved": "", "unsolvable": NO_PLAN, "unknown": TOO_LATE}
     return LiftedPlan(said["answer"], tuple(map(tuple, said["steps"])), why[said["answer"]])

@@ -38,9 +38,9 @@ def sought_for(goal: Condition) -> RelevanceQuery:
     return RelevanceQuery(frozenset(ids), frozenset(classes), SURFACES, LIFTABLE, fillers)
 
 
-def part_of(graph: SceneGraph, goal: Condition, *, wide: bool) -> SceneGraph:
+def part_of(graph: SceneGraph, goal: Condition, *, wide: bool, small: int = SMALL_SCENE_NODES) -> SceneGraph:
     """Return the part of a graph that a goal is about, as `scenecypher.planner.relevant.relevant` reads it."""
-    if len(graph.nodes) <= SMALL_SCENE_NODES:
+    if len(graph.nodes) <= small:
         return graph
     sought = sought_for(goal)
     core = _above(graph, {*_sought(graph, sought), *_of_agents(graph)})

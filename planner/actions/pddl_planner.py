@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, TypeAlias
 
-from scenecypher.db.condition import And, Condition, HasState, conjuncts, evaluate
+from scenecypher.db.condition import And, Condition, evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.execution import NO_AGENT, Infeasible
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl import planning_problem
 from scenecypher.planner.actions.pddl_bindings import GroundingScope, OutOfTime
 from scenecypher.planner.actions.pddl_dead_effects import drop_dead_effects
+from scenecypher.planner.actions.pddl_derived import NotLifted, lifted_problem
 from scenecypher.planner.actions.pddl_effort import Effort
-from scenecypher.planner.actions.pddl_engine import MORE_TIME, EngineAnswer, check_pddl_installed, solve
+from scenecypher.planner.actions.pddl_engine import MORE_TIME, NO_PLAN, EngineAnswer, check_pddl_installed, solve
 from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
+from scenecypher.planner.actions.pddl_fast_downward import fast_downward_driver, solve_with_fast_downward
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Formula, GroundAtom, literals
 from scenecypher.planner.actions.pddl_grounding import GroundAction, Grounding
-from scenecypher.planner.actions.pddl_part import SECOND_HAND, is_liftable, is_spare_surface, sought_for
+from scenecypher.planner.actions.pddl_part import SECOND_HAND, is_liftable, is_spare_surface, part_of, sought_for
+from scenecypher.planner.actions.pddl_parts import goal_parts
 from scenecypher.planner.actions.pddl_relevance import goal_relevant, nearest
 from scenecypher.planner.actions.pddl_required_actions import PlanningState, RequiredAction, apply_call, plan_required
+from scenecypher.planner.actions.pddl_time import TimeLimit
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 PLAN_TIMEOUT_S: Final = 30.0
 MAX_SHORTENED: Final = 60
 """Maximum length of a plan from which needless actions are removed, at quadratic cost."""
+MAX_PARTS_AT_ONCE: Final = 8
+"""Goals of more parts are planned stepwise before anything else is tried."""
 GOAL_PARTS_AT_ONCE: Final = 3
 """Goal parts that are added per step in stepwise planning."""
 MAX_NAMED: Final = 5
@@ -51,14 +59,16 @@ class PlanResult:
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """A goal, its vocabulary, a time limit, and optionally the engine and its search.
+    """A goal, its vocabulary, and optionally the engine and its search.
 
+    `timeout_s` limits the time of the processor, and `clock_s` that of the clock.
     `required_actions` are actions that the task requires besides the goal.
     """
 
     goal: Condition
     vocabulary: str
     timeout_s: float = PLAN_TIMEOUT_S
+    clock_s: float = float("inf")
     required_actions: tuple[RequiredAction, ...] = ()
     engine: str | None = None
     search: str | None = None
@@ -74,20 +84,33 @@ def find_plan(request: PlanRequest, read_part: ReadPart, *, efforts: Sequence[Ef
     "No plan" refers only to the part that was tried last. Raises InputError if no engine is installed.
     """
     check_pddl_installed()
-    started = time.monotonic()
-    deadline = started + request.timeout_s
-    why, nodes = "", 0
-    for effort in efforts or vocabulary_named(request.vocabulary).planning.efforts:
-        remaining_s = deadline - time.monotonic()
-        if remaining_s < 0:
-            why = why or f"no plan within {request.timeout_s:g} s on the clock; {MORE_TIME}"
+    started, limit = time.monotonic(), TimeLimit(request.timeout_s, request.clock_s)
+    read, why, nodes = cache(read_part), "", 0
+    for effort in efforts or _efforts(request, read):
+        if limit.is_over():
+            why = why or f"no plan within {request.timeout_s:g} s of processor time; {MORE_TIME}"
             break
-        part = read_part(effort.wide)
+        part = whole = read(effort.wide)
+        if effort.lifted and not effort.wide:
+            part = part_of(whole, request.goal, wide=False)
+            if len(part.nodes) == len(whole.nodes):
+                continue
         nodes = len(part.nodes)
-        found, why = _attempt(request, part, effort=effort, deadline=deadline - (1 - effort.share) * remaining_s)
+        limit.share(effort.share)
+        found, why = _attempt(request, part, effort=effort, limit=limit)
+        limit.reserved_s = 0.0
         if found is not None:
             return PlanResult(found, "", nodes, time.monotonic() - started)
+        if effort.lifted and effort.wide and why == NO_PLAN:
+            break
     return PlanResult(None, why, nodes, time.monotonic() - started)
+
+
+def _efforts(request: PlanRequest, read_part: ReadPart) -> Sequence[Effort]:
+    """Return the vocabulary's searches; for a goal of many parts, the one that plans part by part comes first."""
+    efforts = vocabulary_named(request.vocabulary).planning.efforts
+    many = len(goal_parts(request.goal, read_part(efforts[0].wide), request.vocabulary)) > MAX_PARTS_AT_ONCE
+    return sorted(efforts, key=lambda effort: not effort.stepwise) if many else efforts
 
 
 def planning_state(part: SceneGraph, vocabulary: str) -> PlanningState | None:
@@ -98,13 +121,13 @@ def planning_state(part: SceneGraph, vocabulary: str) -> PlanningState | None:
     return None if agent is None else PlanningState(graph, agent, operators)
 
 
-def _attempt(request: PlanRequest, part: SceneGraph, *, effort: Effort, deadline: float) -> PlanOrReason:
+def _attempt(request: PlanRequest, part: SceneGraph, *, effort: Effort, limit: TimeLimit) -> PlanOrReason:
     state = planning_state(part, request.vocabulary)
     if state is None:
         return None, NO_AGENT
     graph, agent, operators = state.graph, state.agent, state.operators
-    attempt = _plan_stepwise if effort.stepwise else _plan_whole
-    found, why = attempt(request, state, effort=effort, deadline=deadline)
+    attempt = _plan_lifted if effort.lifted else _plan_stepwise if effort.stepwise else _plan_whole
+    found, why = attempt(request, state, effort=effort, limit=limit)
     if found is None:
         return None, why
     if len(found) <= MAX_SHORTENED:
@@ -125,22 +148,35 @@ def _describe_required(required_actions: Sequence[RequiredAction]) -> str:
     return ", then ".join(" or ".join(required) for required in required_actions)
 
 
-def _plan_stepwise(request: PlanRequest, state: PlanningState, *, effort: Effort, deadline: float) -> PlanOrReason:
+def _plan_stepwise(request: PlanRequest, state: PlanningState, *, effort: Effort, limit: TimeLimit) -> PlanOrReason:
     """Plan for a few parts of the goal, then from the reached state for a few more, keeping the former."""
-    parts = sorted(conjuncts(request.goal), key=lambda part: isinstance(part, HasState))
+    parts = goal_parts(request.goal, state.graph, request.vocabulary)
     plan: tuple[ActionCall, ...] = ()
     for number in range(0, len(parts), GOAL_PARTS_AT_ONCE):
-        newest = And(tuple(parts[number : number + GOAL_PARTS_AT_ONCE]))
-        step = replace(request, goal=And(tuple(parts[: number + GOAL_PARTS_AT_ONCE])))
-        found, why = _plan_whole(step, state, effort=effort, deadline=deadline, about=newest)
+        newest, so_far = (And(parts[first : number + GOAL_PARTS_AT_ONCE]) for first in (number, 0))
+        found, why = _plan_next(replace(request, goal=so_far), newest, state, effort=effort, limit=limit)
         if found is None:
             return None, why
+        found = shorten_plan(found, so_far, state.graph, operators=state.operators, agent=state.agent)
         plan, state = plan + found, state.after(*found)
     return plan, ""
 
 
+def _plan_next(
+    request: PlanRequest, newest: Condition, state: PlanningState, *, effort: Effort, limit: TimeLimit
+) -> PlanOrReason:
+    """Plan for the newest parts on what they alone are about; on all that is known if that spoils former parts."""
+    near = replace(state, graph=part_of(state.graph, newest, wide=False, small=0))
+    found, _ = _plan_whole(replace(request, goal=newest), near, effort=effort, limit=limit)
+    if found is not None:
+        with suppress(Infeasible):
+            if evaluate(request.goal, state.after(*found).graph, {}):
+                return found, ""
+    return _plan_whole(request, state, effort=effort, limit=limit, about=newest)
+
+
 def _plan_whole(
-    request: PlanRequest, state: PlanningState, *, effort: Effort, deadline: float, about: Condition | None = None
+    request: PlanRequest, state: PlanningState, *, effort: Effort, limit: TimeLimit, about: Condition | None = None
 ) -> PlanOrReason:
     """Plan for the whole goal; the nearest search moves only what `about` names (None: the goal)."""
     if evaluate(request.goal, state.graph, {}):
@@ -150,12 +186,34 @@ def _plan_whole(
         return None, unreachable_reason(request.goal, state.graph)
     try:
         facts, actions = ground_actions(
-            request, state, goal_formula=goal_formula, effort=effort, deadline=deadline, about=about
+            request, state, goal_formula=goal_formula, effort=effort, limit=limit, about=about
         )
     except OutOfTime:
-        return None, f"no plan within {request.timeout_s:g} s on the clock: there are too many ways to act; {MORE_TIME}"
-    found, why = _solve_ground(request, facts, actions, effort=effort, deadline=deadline)
+        return (
+            None,
+            f"no plan within {request.timeout_s:g} s of processor time: there are too many ways to act; {MORE_TIME}",
+        )
+    found, why = _solve_ground(request, facts, actions, effort=effort, limit=limit)
     return (None, why) if found is None else _validated(found, request.goal, state)
+
+
+def _plan_lifted(request: PlanRequest, state: PlanningState, *, effort: Effort, limit: TimeLimit) -> PlanOrReason:
+    """Plan for the whole goal with actions that Fast Downward grounds itself, if it is installed."""
+    del effort
+    if evaluate(request.goal, state.graph, {}):
+        return (), ""
+    driver = fast_downward_driver() if request.engine is None else None
+    if driver is None:
+        return None, "Fast Downward, which alone plans with derived predicates, is not asked"
+    if optimistic_goal(request, state.graph) == FALSE:
+        return None, unreachable_reason(request.goal, state.graph)
+    try:
+        problem = lifted_problem(state.operators, state.graph, state.agent, request.goal, vocabulary=request.vocabulary)
+    except NotLifted as error:
+        return None, f"{error} can't be written as PDDL"
+    found = solve_with_fast_downward(driver, problem.domain, problem.problem, limit, search=request.search)
+    plan = tuple(map(problem.call, found.steps))
+    return _validated(EngineAnswer(found.status, plan, "fast-downward"), request.goal, state)
 
 
 def ground_actions(
@@ -164,12 +222,12 @@ def ground_actions(
     *,
     goal_formula: Formula,
     effort: Effort,
-    deadline: float,
+    limit: TimeLimit,
     about: Condition | None = None,
 ) -> tuple[PossibleFacts, Sequence[GroundAction]]:
     """Return the possible facts and ground actions; `nearest` restricts to what `about` (None: the goal) names.
 
-    `goal_formula` is the goal's `optimistic_goal`. Raises OutOfTime at the `deadline` of `time.monotonic`.
+    `goal_formula` is the goal's `optimistic_goal`. Raises OutOfTime.
     """
     graph = state.graph
     goal_atoms = _atoms(goal_formula if about is None else optimistic_goal(replace(request, goal=about), graph))
@@ -180,7 +238,7 @@ def ground_actions(
         _spare_surfaces(graph),
         pruned=effort.pruned,
         movable=movable if effort.nearest else None,
-        deadline=deadline,
+        is_over=limit.is_over,
     )
     simplify = vocabulary_named(request.vocabulary).planning.simplify
     operators = simplify(state.operators) if effort.nearest else state.operators
@@ -189,7 +247,7 @@ def ground_actions(
 
 
 def _solve_ground(
-    request: PlanRequest, facts: PossibleFacts, actions: Sequence[GroundAction], *, effort: Effort, deadline: float
+    request: PlanRequest, facts: PossibleFacts, actions: Sequence[GroundAction], *, effort: Effort, limit: TimeLimit
 ) -> tuple[EngineAnswer | None, str]:
     """Return an engine's answer, or the reason why none is asked."""
     goal = ConditionReader(facts).read(request.goal, {})
@@ -198,9 +256,8 @@ def _solve_ground(
     chosen = relevant_actions(actions, goal, facts, effort=effort)
     if len(chosen) > effort.max_actions:
         return None, "there are too many ways to act at once"
-    remaining_s = max(1.0, deadline - time.monotonic())
     problem = planning_problem(chosen, goal, facts.now)
-    return solve(problem, timeout_s=remaining_s, engine=request.engine, search=request.search), ""
+    return solve(problem, limit, engine=request.engine, search=request.search), ""
 
 
 def relevant_actions(
@@ -214,7 +271,7 @@ def _validated(answer: EngineAnswer, goal: Condition, state: PlanningState) -> P
     """Return the plan if the operators can carry it out and it reaches the goal."""
     if answer.status != "solved":
         proven = answer.status == "unsolvable"
-        return None, "there is no plan" if proven else f"the engine found no plan in its time; {MORE_TIME}"
+        return None, NO_PLAN if proven else f"the engine found no plan in its time; {MORE_TIME}"
     try:
         end = state.after(*answer.plan)
     except Infeasible as refusal:

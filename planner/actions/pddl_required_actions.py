@@ -70,13 +70,13 @@ def _attempts(required: RequiredAction, state: PlanningState) -> Iterator[tuple[
     for operator in state.operators.values():
         if operator.name.replace("_", "") in required:
             for arguments in product(nodes, repeat=len(operator.parameters)):
-                steps = _with_repairs(ActionCall(operator.name, arguments), state, MAX_REPAIRS)
+                steps = with_repairs(ActionCall(operator.name, arguments), state, MAX_REPAIRS)
                 if steps is not None:
                     yield steps
 
 
-def _with_repairs(call: ActionCall, state: PlanningState, depth: int) -> tuple[ActionCall, ...] | None:
-    """Return the action preceded by the repairs that its refusals name; None if these do not suffice."""
+def with_repairs(call: ActionCall, state: PlanningState, depth: int) -> tuple[ActionCall, ...] | None:
+    """Return the action preceded by the repairs that its refusals name, `depth` deep; None if these do not suffice."""
     steps: tuple[ActionCall, ...] = ()
     for _ in range(MAX_REPAIRS):
         try:
@@ -85,7 +85,7 @@ def _with_repairs(call: ActionCall, state: PlanningState, depth: int) -> tuple[A
             remedy = refusal.unmet[0].remedy
             if depth == 0 or remedy is None or any(part.requirement.repair is None for part in refusal.unmet):
                 return None
-            first = _with_repairs(remedy, state, depth - 1)
+            first = with_repairs(remedy, state, depth - 1)
             if first is None:
                 return None
             steps, state = steps + first, state.after(*first)

@@ -9,6 +9,7 @@ from typing import Final
 from uuid import uuid4
 
 from scenecypher.db.graph.delta import Delta
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Intent, LockedPart
 from scenecypher.db.store.footprint import Footprint, ReadPlan
@@ -17,6 +18,7 @@ from scenecypher.db.store.look import read_part
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, UnknownReference
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.execution import (
     NO_AGENT,
     Infeasible,
@@ -25,6 +27,7 @@ from scenecypher.planner.actions.execution import (
     bind_choices,
     lowest_id,
     repair_call,
+    repair_choices,
     simulate,
 )
 from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
@@ -67,7 +70,9 @@ class Simulator:
         agent: str | None = None,
         fix: bool = False,
         pick_node: NodePicker = lowest_id,
+        meaning: Meaning = NO_MEANING,
     ) -> None:
+        self._meaning = meaning
         self.scene, self.fix, self._pick_node = scene, fix, pick_node
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
@@ -108,6 +113,15 @@ class Simulator:
         """
         return self._perform(parse_action(text), because, action_id=action_id)
 
+    def notice_others(self) -> tuple[Event, ...]:
+        """Return the acts of others that the acting node notices outside the scene's own history: none in a world."""
+        return ()
+
+    def is_told(self, event: Event) -> bool:
+        """Check if an event of the scene's history is told to a method, if somebody else is its author."""
+        del event
+        return True
+
     def _act_macro(
         self, call: ActionCall, macro: Macro, at: _ExpectedVersion, action_id: str
     ) -> Iterator[CommittedAction]:
@@ -141,7 +155,7 @@ class Simulator:
             except Infeasible as refusal:
                 remedy = self._remedy(refusal)
                 if remedy is None or remedy in inserted or len(inserted) == MAX_INSERTED:
-                    raise
+                    raise self._with_choices(refusal) from refusal.__cause__
                 refused = refusal.unmet
             else:
                 return
@@ -218,7 +232,10 @@ class Simulator:
         return {AGENT: locked.agent, **dict(zip(names, call.arguments, strict=True))}
 
     def _resolve(self, word: str) -> str:
-        return resolve_reference(self._store.database, self.scene, word)
+        try:
+            return resolve_reference(self._store.database, self.scene, word)
+        except UnknownReference as error:
+            raise self._meaning.explained(error) from None
 
     def _remedy(self, refusal: Infeasible) -> ActionCall | None:
         """Return the action to insert first; None if no rule helps with one of the unmet requirements."""
@@ -229,7 +246,20 @@ class Simulator:
         return unmet.remedy or (self._find_remedy(repair, unmet) if repair else None)
 
     def _find_remedy(self, repair: Repair, unmet: UnmetRequirement) -> ActionCall | None:
-        """Return the remedy, reading from the scene the nodes that its arguments need."""
+        """Return the remedy with the arguments that are chosen first."""
+        return repair_call(repair, bind_choices(repair.choose, self._nodes_for(repair, unmet), unmet.bindings))
+
+    def _with_choices(self, refusal: Infeasible) -> Infeasible:
+        """Return a refusal that names the remedies to choose from, if its first one is such."""
+        unmet, *others = refusal.unmet
+        repair = unmet.requirement.repair
+        if repair is None or not repair.tells_choices or unmet.remedy is not None:
+            return refusal
+        choices = repair_choices(repair, self._nodes_for(repair, unmet), unmet.bindings)
+        return Infeasible(refusal.action, (replace(unmet, choices=choices), *others)) if choices else refusal
+
+    def _nodes_for(self, repair: Repair, unmet: UnmetRequirement) -> SceneGraph:
+        """Return the part of the scene that the choices of a repair read."""
         known = {argument: unmet.bindings[argument] for argument in repair.arguments if argument in unmet.bindings}
         paths = {name: (AccessPath(name),) for name in (AGENT, *known)}
         try:
@@ -237,8 +267,7 @@ class Simulator:
         except ValueError:
             reads = ReadPlan((AGENT,), everything=True)
         footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
-        part = read_part(self._store.database, self.scene, footprint)
-        return repair_call(repair, bind_choices(repair.choose, part, unmet.bindings))
+        return read_part(self._store.database, self.scene, footprint)
 
 
 def history_text(call: ActionCall, because: str | None) -> str:

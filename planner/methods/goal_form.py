@@ -1,13 +1,14 @@
-"""Parser of goals stated by a model: checked against the names that occur in the scene and turned into a Condition."""
+"""Parser of goals stated by a model: variables and facts, checked against the scene, as one Condition."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal, TypeAlias, assert_never
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 import scenecypher.db.condition as c
 from scenecypher.db.store.enumerations import Enumerations
@@ -24,15 +25,32 @@ SYNONYMS: Final = {
     "HELD_BY": HELD,
 }
 
+NAME_LENGTH: Final = 64
+"""Longest name of a variable."""
+
+Quantity: TypeAlias = Literal["one", "all", "number", "own"]
+
+
+class VariableForm(BaseModel):
+    """Things of one class; `own` gives each thing of the variable `of` one of its own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    class_: str = Field(alias="class")
+    color: str | None
+    quantity: Quantity
+    number: int | None
+    of: str | None
+    not_same_as: list[str]
+
 
 class FactForm(BaseModel):
-    """One thing that shall be so."""
+    """One thing that shall be so, of a variable or a node."""
 
     model_config = ConfigDict(extra="forbid")
 
     what: str
-    color: str | None
-    count: int | None
     relation: str | None
     to: str | None
     state: str | None
@@ -40,53 +58,137 @@ class FactForm(BaseModel):
 
 
 class GoalForm(BaseModel):
-    """What the model answers."""
+    """What the model answers: the facts hold of the variables, in their order."""
 
     model_config = ConfigDict(extra="forbid")
 
     reason: str
+    variables: list[VariableForm]
     goal: list[FactForm]
+
+
+OPPOSITES: Final = ("open", "closed", "on", "off")
+"""States that are allowed even if no node has them yet."""
+CONTAINMENTS: Final = ("INSIDE", "ON")
+"""Relations that are allowed even if none occurs yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """A checked variable: `among` states what it ranges over."""
+
+    name: str
+    among: tuple[c.Condition, ...]
+    quantity: Quantity
+    number: int
+    of: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A claim and the variables that it is about."""
+
+    about: frozenset[str]
+    claim: c.Condition
 
 
 @dataclass(frozen=True)
 class GoalParser:
-    """Parser from forms to Conditions on one scene. Raises UnknownReference for names that do not occur there."""
+    """Parser from forms to Conditions on one scene; raises UnknownReference, worded for the model.
+
+    `elsewhere` are classes that may be named though none is known in this scene, in a belief that is incomplete.
+    `states` are allowed even if no node has them yet.
+    """
 
     occurring: Enumerations
+    elsewhere: frozenset[str] = field(default_factory=frozenset)
+    states: tuple[str, ...] = OPPOSITES
 
-    def condition(self, goal: Iterable[FactForm]) -> c.Condition:
-        """Return the conjunction of all facts. Raises UnknownReference if there is none."""
-        facts = tuple(self._fact(fact) for fact in goal)
+    def condition(self, form: GoalForm) -> c.Condition:
+        """Return the conjunction of all facts, each within the quantifiers of its own variables."""
+        variables = self._variables((*form.variables, *self._single(form)))
+        facts = tuple(self._fact(fact, {it.name for it in variables}) for fact in form.goal)
         if not facts:
             raise UnknownReference("the goal says nothing: state at least one fact that shall be so")
-        return c.And(facts)
+        for unused in {it.name for it in variables}.difference(*(fact.about for fact in facts)):
+            raise UnknownReference(f"no fact is about the variable {unused!r}: state one, or leave the variable out")
+        if any(c.Not(fact.claim) in {other.claim for other in facts} for fact in facts):
+            raise UnknownReference("a fact and its opposite can't hold at once: state one of the two")
+        for own in (it for it in variables if it.quantity == "own"):
+            if not any({own.name, own.of} <= fact.about and not isinstance(fact.claim, c.Not) for fact in facts):
+                raise UnknownReference(f"no fact joins {own.name!r} and {own.of!r}: state the relation between the two")
+        return c.And(tuple(_quantified(variables, facts, ())))
 
-    def _fact(self, fact: FactForm) -> c.Condition:
-        if fact.what in self.occurring.ids:
-            return self._claim(fact, c.Id(fact.what))
-        class_ = self._known("class", fact.what, self._classes)
-        among: c.Condition = c.HasClass("x", class_)
-        if fact.color is not None:
-            among = c.And((among, c.PropertyEquals("x", "color", fact.color.casefold())))
-        claim = self._claim(fact, "x")
-        if fact.count is None:
-            return c.ForAll("x", among, claim)
-        if fact.count > self._number(class_):
-            raise UnknownReference(f"of the class {class_} there are {self._number(class_)} here: count no more")
-        return c.AtLeast(max(1, fact.count), "x", c.And((among, claim)))
+    def _single(self, form: GoalForm) -> Iterator[VariableForm]:
+        """Yield a variable for each class of one node that facts name without declaring it."""
+        named = {it.name for it in form.variables}
+        for word in dict.fromkeys(fact.what for fact in form.goal):
+            known = [use for use in self.occurring.classes if _folded(use.name) == _folded(word)]
+            if word not in named and word not in self.occurring.ids and [use.count for use in known] == [1]:
+                yield VariableForm.model_validate(dict(_ONE, name=word, **{"class": word}))
 
-    def _claim(self, fact: FactForm, x: c.Term) -> c.Condition:
+    def _variables(self, forms: Sequence[VariableForm]) -> tuple[_Variable, ...]:
+        """Return the variables, outermost first: `one` is the same for all, `own` follows the variable it is for."""
+        names = [it.name for it in forms]
+        for form in forms:
+            self._check_variable(form, forms, names)
+        found = [self._variable(form) for form in forms]
+        outer = [it for it in found if it.quantity == "one"] + [it for it in found if it.quantity in {"all", "number"}]
+        owners = {it.name: [own for own in found if own.quantity == "own" and own.of == it.name] for it in outer}
+        return tuple(it for each in outer for it in (each, *owners[each.name]))
+
+    def _check_variable(self, form: VariableForm, forms: Sequence[VariableForm], names: Sequence[str]) -> None:
+        name = form.name
+        if not c.VARIABLE.fullmatch(name) or name in self.occurring.ids:
+            raise UnknownReference(f"{name[:60]!r} can't name a variable: use letters and digits, and no node's id")
+        if names.count(name) > 1:
+            raise UnknownReference(f"two variables are called {name!r}: give each a name of its own")
+        owners = {it.name for it in forms if it.quantity in {"all", "number"}}
+        if form.quantity == "own" and form.of not in owners:
+            raise UnknownReference(f'{name!r} is for each of "of": name a variable there that has "all" or "number"')
+        for other in form.not_same_as:
+            if other not in names or other == name:
+                raise UnknownReference(
+                    f'{name!r} is "not_same_as" {other[:60]!r}, which is no other variable: name one'
+                )
+
+    def _variable(self, form: VariableForm) -> _Variable:
+        class_ = self._class(form.class_)
+        among: tuple[c.Condition, ...] = (c.HasClass(form.name, class_),)
+        if form.color is not None:
+            among += (c.PropertyEquals(form.name, "color", form.color.casefold()),)
+        number = self._number(form, class_)
+        return _Variable(form.name, among, form.quantity, number, form.of or "", tuple(form.not_same_as))
+
+    def _number(self, form: VariableForm, class_: str) -> int:
+        if form.quantity != "number":
+            return 1
+        if form.number is None or form.number < 1:
+            raise UnknownReference(f'{form.name!r} wants "number", a whole number from 1: give it, or say "all"')
+        known = sum(use.count for use in self.occurring.classes if use.name == class_)
+        if form.number > known and class_ not in self.elsewhere:
+            raise UnknownReference(f"of the class {class_} there are {known} here: count no more")
+        return form.number
+
+    def _fact(self, fact: FactForm, variables: set[str]) -> _Fact:
+        x = self._term(fact.what, variables)
+        if x is None:
+            self._class(fact.what)
+            raise UnknownReference(f"{fact.what[:60]!r} is a class of several: declare a variable, and name that")
+        about = {fact.what} & variables
         parts: list[c.Condition] = []
         if fact.relation is not None:
-            parts.append(self._related(fact.relation, fact.to, x))
+            about |= {fact.to or ""} & variables
+            parts.append(self._related(fact.relation, fact.to, x, variables))
         if fact.state is not None:
             parts.append(c.HasState(x, self._known("state", fact.state, self._states)))
         if not parts:
             raise UnknownReference(f"of {fact.what[:60]!r} nothing is said: give a relation with a target, or a state")
         claim = parts[0] if len(parts) == 1 else c.And(tuple(parts))
-        return c.Not(claim) if fact.negated else claim
+        return _Fact(frozenset(about), c.Not(claim) if fact.negated else claim)
 
-    def _related(self, relation: str, to: str | None, x: c.Term) -> c.Condition:
+    def _related(self, relation: str, to: str | None, x: c.Term, variables: set[str]) -> c.Condition:
         type_ = relation.strip().upper().replace(" ", "_")
         type_ = SYNONYMS.get(type_, type_)
         if type_ == HELD:
@@ -94,21 +196,32 @@ class GoalParser:
         type_ = self._known("relation", type_, self._types)
         if to is None:
             raise UnknownReference(f'the relation {type_} leads to something: give it in "to"')
-        if to in self.occurring.ids:
-            return c.Related(x, type_, c.Id(to))
-        class_ = self._known("class", to, (*self._classes, *self.occurring.places))
-        return c.Exists("y", c.And((c.HasClass("y", class_), c.Related(x, type_, "y"))))
+        y = self._term(to, variables)
+        if y == x:
+            raise UnknownReference(f"{to[:60]!r} can't be {type_} itself: name something else")
+        if y is not None:
+            return c.Related(x, type_, y)
+        class_ = self._class(to)
+        some = re.sub(r"\W", "_", f"some_{class_}", flags=re.ASCII)[:NAME_LENGTH]
+        return c.Exists(some, c.And((c.HasClass(some, class_), c.Related(x, type_, some))))
+
+    def _term(self, word: str, variables: set[str]) -> c.Term | None:
+        """Return the variable or node that a word means; None for a class of several."""
+        if word in variables:
+            return word
+        if word in self.occurring.ids:
+            return c.Id(word)
+        return None
+
+    def _class(self, word: str) -> str:
+        return self._known("class", word, (*self._classes, *self.occurring.places, *sorted(self.elsewhere)))
 
     def _known(self, what: str, word: str, known: tuple[str, ...]) -> str:
-        folded = {each.casefold().replace(" ", "_"): each for each in known}
-        found = folded.get(word.strip().casefold().replace(" ", "_"))
+        found = {_folded(each): each for each in reversed(known)}.get(_folded(word))
         if found is None:
             hint = did_you_mean(word[:60], known)
             raise UnknownReference(f"no {what} {word[:60]!r} occurs in this scene{hint}; use one that does")
         return found
-
-    def _number(self, class_: str) -> int:
-        return sum(use.count for use in self.occurring.classes if use.name == class_)
 
     @cached_property
     def _classes(self) -> tuple[str, ...]:
@@ -116,14 +229,73 @@ class GoalParser:
 
     @cached_property
     def _states(self) -> tuple[str, ...]:
-        return (*self.occurring.known()["states"], *OPPOSITES)
+        return (*self.occurring.known()["states"], *self.states)
 
     @cached_property
     def _types(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(pattern.type for pattern in self.occurring.patterns), *CONTAINMENTS)))
 
 
-OPPOSITES: Final = ("open", "closed", "on", "off")
-"""States that are allowed even if no node has them yet."""
-CONTAINMENTS: Final = ("INSIDE", "ON")
-"""Relations that are allowed even if none occurs yet."""
+_ONE: Final[Mapping[str, object]] = {
+    **dict.fromkeys(("color", "number", "of")),
+    "quantity": "one",
+    "not_same_as": [],
+}
+
+
+def _folded(word: str) -> str:
+    return word.strip().casefold().replace(" ", "_")
+
+
+def _quantified(
+    variables: Sequence[_Variable], facts: Sequence[_Fact], bound: tuple[_Variable, ...]
+) -> Iterator[c.Condition]:
+    """Yield the conjuncts: each group of facts that share variables, within the quantifiers of these."""
+    for group in _groups(variables, facts):
+        inner = [it for it in variables if any(it.name in fact.about for fact in group)]
+        if not inner:
+            yield from (fact.claim for fact in group)
+            continue
+        first, *rest = inner
+        among = first.among + tuple(c.Not(c.Same(first.name, it.name)) for it in bound if _differ(first, it))
+        parts = tuple(_quantified(rest, group, (*bound, first)))
+        match first.quantity:
+            case "all":
+                yield c.ForAll(first.name, _all_of(among), _all_of(parts))
+            case "one":
+                yield c.Exists(first.name, c.And(among + parts))
+            case "number":
+                yield c.AtLeast(first.number, first.name, c.And(among + parts))
+            case "own":
+                owner = next(it for it in bound if it.name == first.of)
+                yield c.Exists(first.name, c.And((*among, *parts, _no_other(owner, first, group))))
+            case _:
+                assert_never(first.quantity)
+
+
+def _no_other(owner: _Variable, own: _Variable, facts: Sequence[_Fact]) -> c.Condition:
+    """Return the condition that no other thing like `owner` shares what is its `own`."""
+    joining = tuple(it.claim for it in facts if it.about == {owner.name, own.name} and not isinstance(it.claim, c.Not))
+    other = f"other_{owner.name}"[:NAME_LENGTH]
+    alike = tuple(c.bind(part, {owner.name: other}) for part in (*owner.among, *joining))
+    return c.Not(c.Exists(other, c.And((*alike, c.Not(c.Same(other, owner.name))))))
+
+
+def _groups(variables: Sequence[_Variable], facts: Sequence[_Fact]) -> list[list[_Fact]]:
+    """Return the facts in groups that share none of the variables and constrain none of each other's."""
+    groups: list[tuple[set[str], list[_Fact]]] = []
+    for fact in facts:
+        names = {it.name for it in variables if it.name in fact.about}
+        names |= {it.name for it in variables for one in variables if one.name in names and _differ(it, one)}
+        joined = [group for group in groups if group[0] & names]
+        merged = (names.union(*(group[0] for group in joined)), [*(it for group in joined for it in group[1]), fact])
+        groups = [*(group for group in groups if group not in joined), merged]
+    return [group for _, group in groups]
+
+
+def _differ(one: _Variable, other: _Variable) -> bool:
+    return one.name in other.others or other.name in one.others
+
+
+def _all_of(parts: tuple[c.Condition, ...]) -> c.Condition:
+    return parts[0] if len(parts) == 1 else c.And(parts)

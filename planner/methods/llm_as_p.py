@@ -40,23 +40,23 @@ class PlanReply(BaseModel):
 class LlmAsP:
     """Method that asks `model` once for a plan."""
 
-    def __init__(self, model: Model, vocabulary: str) -> None:
-        self._model, self._vocabulary = model, vocabulary
+    def __init__(self, model: Model, vocabulary: str, *, examples: bool = True) -> None:
+        self._model, self._vocabulary, self._examples = model, vocabulary, examples
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the whole plan. Raises ReplyRejected after three unusable replies."""
-        reply, usage = ask_for(self._model, prompt(memory, self._vocabulary), PlanReply)
+        reply, usage = ask_for(self._model, prompt(memory, self._vocabulary, with_example=self._examples), PlanReply)
         return Solve(tuple(reply.plan)), usage
 
 
-def prompt(memory: Memory, vocabulary: str) -> tuple[Message, Message]:
+def prompt(memory: Memory, vocabulary: str, *, with_example: bool) -> tuple[Message, Message]:
     """Return the two messages of the prompt; the example stands before the problem."""
-    example = examples("problems", vocabulary)
-    graph = json.dumps(example["graph"], ensure_ascii=False)
-    problem = PROBLEM.format(instruction=example["instruction"], graph=graph)
-    parts = [
-        f"An example. {problem}\nIts plan:\n{json.dumps({'plan': example['plan']}, ensure_ascii=False)}",
-        f"Now the task. {PROBLEM.format(instruction=memory.instruction, graph=memory.view)}\nIts plan:",
-    ]
+    parts = []
+    if with_example:
+        example = examples("problems", vocabulary)
+        graph = json.dumps(example["graph"], ensure_ascii=False)
+        problem = PROBLEM.format(instruction=example["instruction"], graph=graph)
+        parts.append(f"An example. {problem}\nIts plan:\n{json.dumps({'plan': example['plan']}, ensure_ascii=False)}")
+    parts.append(f"Now the task. {PROBLEM.format(instruction=memory.instruction, graph=memory.view)}\nIts plan:")
     system = SYSTEM.format(functions=functions(vocabulary, "whole"))
     return Message("system", system), Message("user", "\n\n".join(parts))

@@ -43,9 +43,14 @@ class LlmPlusP:
     """Method that asks `model` for a problem, planned in `timeout_s()` seconds. Raises InputError without a domain."""
 
     def __init__(
-        self, model: Model, vocabulary: str, *, timeout_s: Callable[[], float] = lambda: PLAN_TIMEOUT_S
+        self,
+        model: Model,
+        vocabulary: str,
+        *,
+        timeout_s: Callable[[], float] = lambda: PLAN_TIMEOUT_S,
+        examples: bool = True,
     ) -> None:
-        self._model, self._vocabulary, self._timeout_s = model, vocabulary, timeout_s
+        self._model, self._vocabulary, self._timeout_s, self._examples = model, vocabulary, timeout_s, examples
         problems = vocabulary_named(vocabulary).problems
         if problems is None:
             raise InputError(f"llm+p has no domain for the vocabulary {vocabulary!r}; choose another method")
@@ -73,7 +78,7 @@ class LlmPlusP:
 
     def _ask_problem(self, memory: Memory) -> tuple[PddlProblem, Usage]:
         """Ask for the problem, again after each reply that is no PDDL problem."""
-        request, usage = Request(prompt(memory, self._vocabulary), seed=SEED), Usage()
+        request, usage = Request(prompt(memory, self._vocabulary, with_example=self._examples), seed=SEED), Usage()
         for _ in range(ATTEMPTS):
             reply = self._model.reply(request)
             usage += reply.usage
@@ -86,11 +91,11 @@ class LlmPlusP:
         raise ReplyRejected(mistake, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
 
 
-def prompt(memory: Memory, vocabulary: str) -> tuple[Message, Message]:
+def prompt(memory: Memory, vocabulary: str, *, with_example: bool) -> tuple[Message, Message]:
     """Return the two messages of the prompt; an example stands before the problem if the vocabulary has one."""
     example = examples("problems", vocabulary)
     parts = []
-    if "pddl" in example:
+    if with_example and "pddl" in example:
         graph = json.dumps(example["graph"], ensure_ascii=False)
         problem = PROBLEM.format(instruction=example["instruction"], graph=graph)
         parts.append(f"An example. {problem}\nIts problem:\n{example['pddl']}")

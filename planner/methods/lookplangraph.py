@@ -14,6 +14,8 @@ feeds back (`--fix`, `--reprompt`), and looks on ``discover_objects``. Choices o
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -27,20 +29,19 @@ from scenecypher.planner.method import Act, Decision, Done, Memory
 from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.past import feedback, previous_actions
-from scenecypher.planner.vocabularies.registry import DONE, macros_of, operators_of
+from scenecypher.planner.prompts.terms import relation_terms, state_terms
+from scenecypher.planner.vocabularies.registry import DONE, macros_of, operators_of, vocabulary_named
 
 SYSTEM: Final = """\
 You are a robot at work in a building, and choose one action at a time until an instruction is carried out. What you \
 know of the building is told you as a scene graph: places, assets (furniture and appliances, which stay where they \
-are), and objects, which are on or in assets or other objects and can be moved. You see what is where you are, and \
-remember what you saw before. Objects that are only remembered may have been moved meanwhile.
+are), and objects, which are on or in assets or other objects and can be moved. {seeing}
 
 How to go about it:
-- Find out which objects the instruction is about, and where they may be; go to rooms where they are remembered.
-- Make sure that an object is where you remember it before you use it: look there. Look only where it matters.
-- If it is not there, look at assets near by, or where such a thing is usually kept.
-- Use only names that stand in the scene. Never take for granted what is not told.
-- What has to be done first (to walk to another room, to open what is closed) is done by itself.
+{advice}
+
+In the scene:
+{terms}
 
 The functions, with names of nodes as arguments:
 {functions}{done}
@@ -52,6 +53,32 @@ Reply with one JSON object and nothing else:
             "relation": the relation where the function takes one, else null,
             "destination": the second node where the function takes one, else null}}}}
 {examples}"""
+
+ASSETS: Final = "Being in a room, you know its assets."
+REMEMBERING: Final = "What is on or in something only a look shows ({looks})."
+UNCONFIRMED: Final = (
+    "An object that is not confirmed is merely remembered where it is; it may have been moved meanwhile."
+)
+KNOWING: Final = "Your room is shown as it is now, with all that is in it."
+SEEING: Final = "All that is in your room, and in the rooms behind its open doors, is shown as it is now."
+ALL_ROOMS: Final = "The whole building is told."
+WHOLE_NOW: Final = "The whole building is shown as it is now."
+ELSEWHERE: Final = "Of other rooms you are told what you used{seen} there{named}."
+NAMED: Final = ", and where things of the classes that the instruction names are{remembered}"
+STRUCTURE: Final = "Walls and the like are left out where nothing is on them."
+
+FIND: Final = "Find out which objects the instruction is about, and where they may be."
+LOOK: Final = (
+    "Go to rooms where they are remembered, or else where such things are usually kept.",
+    "Make sure that an object is where you remember it before you use it: look there. Look only where it matters.",
+    "If it is not there, look at assets near by, or where such a thing is usually kept.",
+)
+ONCE: Final = "Do not {looks} again what is marked inspected: that is refused."
+REARRANGE: Final = "Once the objects are found, bring each to where it shall be by rearrange."
+ONLY_TOLD: Final = "Use only names that stand in the scene. Never take for granted what is not told."
+CORRECTED: Final = "What has to be done first is done by itself, where it is one of these: {repairs}."
+UNCORRECTED: Final = "Nothing is done by itself: what has to be done first, you have to do yourself first."
+WHEN_DONE: Final = "Call done only when the scene shows that all is as the instruction wants it."
 
 SAY_DONE: Final = "\ndone(x): say that the instruction is carried out, as the scene now shows (x: any node)"
 
@@ -76,12 +103,28 @@ class LookPlanGraphReply(BaseModel):
     action: Action
 
 
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What is true of a session: the robot acts on its `belief`; its actions are corrected (`fix`); all of the graph is
+    shown (`whole`); it includes what is merely remembered (`priors`); the prompt has `examples`.
+    """
+
+    belief: bool
+    fix: bool
+    whole: bool = False
+    priors: bool = True
+    examples: bool = True
+
+
+IN_PAPER: Final = Telling(belief=True, fix=True)
+
+
 class LookPlanGraph:
     """Method that asks `model` for one action a step."""
 
-    def __init__(self, model: Model, vocabulary: str) -> None:
+    def __init__(self, model: Model, vocabulary: str, telling: Telling = IN_PAPER) -> None:
         self._model, self._vocabulary = model, vocabulary
-        self._system = Message("system", system_prompt(vocabulary))
+        self._system = Message("system", system_prompt(vocabulary, telling))
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
@@ -96,14 +139,63 @@ class LookPlanGraph:
         return Act(str(call), reply.reason), usage
 
 
-def system_prompt(vocabulary: str) -> str:
+def system_prompt(vocabulary: str, telling: Telling = IN_PAPER) -> str:
     """Return the part of the prompt that is the same for all tasks of a vocabulary."""
     shown = [
         f"\nExample {number}\n{example['prompt']}\nReply: {json.dumps(example['reply'], ensure_ascii=False)}"
-        for number, example in enumerate(examples("lookplangraph", vocabulary), 1)
+        for number, example in enumerate(examples("lookplangraph", vocabulary) if telling.examples else (), 1)
     ]
-    done = "" if DONE in operators_of(vocabulary) else SAY_DONE
-    return SYSTEM.format(functions=functions(vocabulary, "stepwise"), done=done, examples="\n".join(shown))
+    return SYSTEM.format(
+        seeing=" ".join(_seeing(vocabulary, telling)),
+        advice="\n".join(f"- {line}" for line in _advice(vocabulary, telling)),
+        terms="\n".join(filter(None, (relation_terms(vocabulary, types=False), state_terms(vocabulary)))),
+        functions=functions(vocabulary, "stepwise"),
+        done="" if DONE in operators_of(vocabulary) else SAY_DONE,
+        examples="\n".join(shown),
+    ).rstrip()
+
+
+def _seeing(vocabulary: str, telling: Telling) -> Iterator[str]:
+    """Yield what the robot sees, what it merely remembers, and what is left out."""
+    looking = vocabulary_named(vocabulary).looking
+    if telling.belief:
+        yield ALL_ROOMS if telling.whole else ASSETS
+        looks = sorted((LOOK_ACTIONS | looking.revealing) & {*operators_of(vocabulary)})
+        yield REMEMBERING.format(looks=" or ".join(looks))
+        if telling.priors:
+            yield UNCONFIRMED
+    elif telling.whole:
+        yield WHOLE_NOW
+    else:
+        yield SEEING if looking.whole_rooms else KNOWING
+    if not telling.whole:
+        remembered = " remembered" if telling.belief else ""
+        yield ELSEWHERE.format(
+            seen=" or saw" if telling.belief else "",
+            named=NAMED.format(remembered=remembered) if telling.priors and not looking.whole_rooms else "",
+        )
+        if looking.structure:
+            yield STRUCTURE
+
+
+def _advice(vocabulary: str, telling: Telling) -> Iterator[str]:
+    """Yield the advice on how to go about a task."""
+    yield FIND
+    if telling.belief:
+        yield from LOOK
+        yield ONCE.format(looks=" or ".join(sorted(LOOK_ACTIONS & {*operators_of(vocabulary)})))
+    if "rearrange" in macros_of(vocabulary):
+        yield REARRANGE
+    yield ONLY_TOLD
+    yield CORRECTED.format(repairs=", ".join(repairing_actions(vocabulary))) if telling.fix else UNCORRECTED
+    yield WHEN_DONE
+
+
+def repairing_actions(vocabulary: str) -> list[str]:
+    """Return the actions that corrections insert."""
+    operators = operators_of(vocabulary)
+    repairs = {part.repair.action for operator in operators.values() for part in operator.requires if part.repair}
+    return [name for name in operators if name in repairs]
 
 
 def step_prompt(memory: Memory) -> str:

@@ -31,7 +31,10 @@ _NO_WORDS: Final = "its method in words is of BabyAI's tasks"
 NO_MEANING: Final[Mapping[tuple[str, Family], str]] = {
     **{
         (name, "questions"): _ACTS
-        for name in ("stepwise", "lookplangraph", "llm-as-p", "llm+p", "goal-then-plan", "symbolic", "react-alfworld")
+        for name in (
+            *("stepwise", "lookplangraph", "llm-as-p", "llm+p", "goal-then-plan", "explore-then-plan", "symbolic"),
+            "react-alfworld",
+        )
     },
     **{(name, "grasif"): _NO_EXAMPLES for name in ("cot", "bag", "sg-rwr-fs")},
     **{(name, family): _NO_WORDS for name in ("algorithm", "sg-rwr-alg") for family in ("virtualhome", "grasif")},

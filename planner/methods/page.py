@@ -9,6 +9,7 @@ from typing import Final
 
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.methods import METHODS
+from scenecypher.planner.methods.differences import DIFFERENCES
 from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.recipe import Recipe
 
@@ -49,6 +50,15 @@ is asked again with what is wrong with it, at most twice.
 | method | `--ablation` | what changes |
 |---|---|---|"""
 
+DIFFERING: Final = """
+## What differs from the papers' prompts
+
+All prompts are in our words. Each prompt tells the state of now, and in a line each what others did since the last
+decision. `tests/prompts/rendered` has them as they are sent.
+
+| method | difference | reason |
+|---|---|---|"""
+
 MATRIX: Final = """
 ## Methods and data sets
 
@@ -60,7 +70,8 @@ meaning, for the reason below.
 
 def page() -> str:
     """Return the generated part of the page."""
-    return "\n".join([HEAD, *map(_row, METHODS), AFTER, *_ablations(), MATRIX, *_matrix()]) + "\n"
+    parts = [HEAD, *map(_row, METHODS), AFTER, *_ablations(), DIFFERING, *_differences(), MATRIX, *_matrix()]
+    return "\n".join(parts) + "\n"
 
 
 def _row(name: str) -> str:
@@ -85,6 +96,16 @@ def _ablations() -> Iterator[str]:
     for name, recipe in METHODS.items():
         for switch, ablation in recipe.ablations.items():
             yield f"| `{name}` | `{switch}` | {ablation.words} |"
+
+
+def _differences() -> Iterator[str]:
+    """Yield a row for each difference and the methods that have it."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name, differences in DIFFERENCES.items():
+        for difference in differences:
+            rows.setdefault(difference, []).append(f"`{name}`")
+    for (what, why), names in rows.items():
+        yield f"| {', '.join(names)} | {what} | {why} |"
 
 
 def _matrix() -> Iterator[str]:

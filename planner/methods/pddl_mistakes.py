@@ -79,8 +79,13 @@ def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], forms
         node = nodes.get(fact[place])
         if node is None:
             yield f"({' '.join(fact)}): there is no {fact[place]} in the graph"
-        elif affordance not in node.get("affordances", [affordance]) and fact not in problem.init:
+        elif not _affords(node, affordance) and fact not in problem.init:
             yield f"({' '.join(fact)}): {fact[place]} does not admit {affordance}"
+
+
+def _affords(node: Mapping[str, Any], affordance: str) -> bool:
+    """Check if a node of the graph's document has an affordance; of a room nothing is told but its name."""
+    return affordance in node.get("affordances", ()) or node.keys() <= {"name"}
 
 
 def _left_out(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], forms: Problems) -> Iterator[str]:

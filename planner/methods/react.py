@@ -14,7 +14,14 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.calls import FORM, ReActStep, check_known_call, parse_arguments, parse_step
+from scenecypher.planner.prompts.calls import (
+    FORM,
+    ReActStep,
+    check_known_call,
+    parse_arguments,
+    parse_step,
+    written_argument,
+)
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
 from scenecypher.planner.prompts.solution import parse_solution
@@ -47,8 +54,17 @@ Give every reply this form:
 class React:
     """Method that asks `model` for a thought and a call; `calls` are the names of its graph calls."""
 
-    def __init__(self, model: Model, vocabulary: str, calls: Sequence[str], *, tools: bool, final: bool = True) -> None:
-        self._model, self._vocabulary, self._final = model, vocabulary, final
+    def __init__(
+        self,
+        model: Model,
+        vocabulary: str,
+        calls: Sequence[str],
+        *,
+        tools: bool,
+        final: bool = True,
+        examples: bool = True,
+    ) -> None:
+        self._model, self._vocabulary, self._final, self._examples = model, vocabulary, final, examples
         self._graph_calls = tuple(calls)
         self._tools = dict(tools_of(vocabulary)) if tools else {}
 
@@ -65,7 +81,7 @@ class React:
             solution=SOLUTION_FORM,
             form=FORM.format(example=self._example),
         )
-        examples = worked_examples(self._name, self._vocabulary, memory.instruction)
+        examples = worked_examples(self._name, self._vocabulary, memory.instruction) if self._examples else ""
         return Message("system", "\n\n".join(filter(None, (text, examples)))), Message(
             "user", f"Task: {memory.instruction}"
         )
@@ -104,7 +120,7 @@ def _turn_messages(turn: Turn) -> tuple[Message, ...]:
     """Return a turn as messages: thought and action, then the observation."""
     match turn.decision:
         case CallTool(tool, arguments, reason):
-            written = ", ".join(map(repr, arguments.values()))
+            written = ", ".join(map(written_argument, arguments.values()))
             return _exchange(ReActStep(reason, tool, written), turn)
         case Solve(actions, reason):
             return _exchange(ReActStep(reason, FINISH, f"[{', '.join(actions)}]"), turn)

@@ -51,8 +51,10 @@ _CALL: Final = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)\.?")
 class ReactAlfworld:
     """Method that asks `model` for a thought or an action; `places` returns the names of the rooms."""
 
-    def __init__(self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]]) -> None:
-        self._model, self._vocabulary, self._places = model, vocabulary, places
+    def __init__(
+        self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]], *, examples: bool = True
+    ) -> None:
+        self._model, self._vocabulary, self._places, self._examples = model, vocabulary, places, examples
         chosen = vocabulary_named(vocabulary)
         self._approach = chosen.words.approach
         left_out = {DONE, *([self._approach.look] if self._approach else [])}
@@ -70,7 +72,7 @@ class ReactAlfworld:
             actions=self._annotations(),
             form=FORM.format(example=self._example),
         )
-        example = worked_examples(NAME, self._vocabulary, memory.instruction)
+        example = worked_examples(NAME, self._vocabulary, memory.instruction) if self._examples else ""
         # The first view only: later observations are in the history.
         opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
         said = [message for turn in memory.turns for message in self._turn_messages(turn)]

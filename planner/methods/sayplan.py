@@ -29,12 +29,15 @@ from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.graph_tools import REHEARSED
 from scenecypher.planner.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.prompts.functions import functions
+from scenecypher.planner.prompts.terms import relation_terms, state_terms
 from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.views import CONTRACT, EXPAND
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 VERIFY: Final = "verify_plan"
+"""The call of both stages in the paper: it ends the search, and tries a plan."""
 CONFIRM: Final = "verify_graph"
+"""The tool behind the call that ends the search."""
 MAX_PLANS: Final = 5
 """Plans that are verified at most: SayPlan has such a limit, but no paper gives its number."""
 
@@ -42,11 +45,27 @@ ROLE: Final = """\
 You plan the work of a robot in a building, of which you see a graph. At first it shows the rooms alone.
 """
 
+SEARCHER: Final = """\
+You search the graph of a building for the things that an instruction is about, by expanding and contracting rooms. At \
+first the graph shows the rooms alone. A plan is made later, on what you leave shown.
+"""
+
+PLANNER: Final = """\
+You plan the work of a robot in a building, step by step, from the part of its graph that matters.
+"""
+
 SEARCH: Final = f"""\
 Look for what the instruction is about:
 - {EXPAND}(room): show what is in a room
 - {CONTRACT}(room): hide it again; hide rooms that do not matter, so that the graph stays small
 Only rooms can be expanded.
+"""
+
+TERMS: Final = """\
+In the graph, a link [x, type, y] says:
+{relations}
+States:
+{states}
 """
 
 PLAN: Final = """\
@@ -68,7 +87,7 @@ Reply with one JSON object and nothing else:
  "plan": [the function calls in their order] when planning, else null}"""
 
 SEARCH_FORM: Final = f"""\
-When all that matters is shown, say so with {CONFIRM}() and null for the node.
+When all that matters is shown, say so with {VERIFY}() and null for the node.
 
 Reply with one JSON object and nothing else:
 {{"chain_of_thought": [your thoughts, step by step], "reasoning": why this comes next,
@@ -137,8 +156,8 @@ class LitePlanReply(BaseModel):
 class SayPlan:
     """Method that asks `model` once a step, with the whole conversation."""
 
-    def __init__(self, model: Model, vocabulary: str) -> None:
-        self._model, self._vocabulary = model, vocabulary
+    def __init__(self, model: Model, vocabulary: str, *, examples: bool = True) -> None:
+        self._model, self._vocabulary, self._examples = model, vocabulary, examples
         self._verifies = vocabulary_named(vocabulary).planning.rehearsed
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
@@ -161,15 +180,15 @@ class SayPlan:
         own = vocabulary_named(self._vocabulary).words.sayplan_actions
         actions = functions(self._vocabulary, "whole") if own is None else own
         plan = PLAN.format(functions=actions, tried=TRIED if self._verifies else "")
-        examples = worked_examples("sayplan", self._vocabulary, memory.instruction)
+        examples = worked_examples("sayplan", self._vocabulary, memory.instruction) if self._examples else ""
         return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
 
 
 class SayPlanLite:
     """Method that asks `model` once a step, with a prompt for each stage."""
 
-    def __init__(self, model: Model, vocabulary: str) -> None:
-        self._model, self._vocabulary = model, vocabulary
+    def __init__(self, model: Model, vocabulary: str, *, examples: bool = True) -> None:
+        self._model, self._vocabulary, self._examples = model, vocabulary, examples
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
@@ -184,9 +203,11 @@ class SayPlanLite:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         parts += [f"The last command:\n{line}" for line in [*_turn_lines(memory.turns[-1:])]]
         reply, usage = ask_for(
-            self._model, _messages("\n".join((ROLE, SEARCH, SEARCH_FORM, SEARCHED)), parts), SearchReply
+            self._model,
+            _messages("\n".join((SEARCHER, SEARCH, SEARCH_FORM, SEARCHED if self._examples else "")).rstrip(), parts),
+            SearchReply,
         )
-        if reply.command.command_name == CONFIRM:
+        if reply.command.command_name in {VERIFY, CONFIRM}:
             return CallTool(CONFIRM, {}, reply.reasoning), usage
         return _search_call(reply.command, reply.reasoning), usage
 
@@ -195,10 +216,17 @@ class SayPlanLite:
         tried = [turn for turn in memory.turns[-1:] if _is_call(turn, VERIFY) or turn.decision is None]
         parts += [f"The last plan:\n{line}" for line in [*_turn_lines(tried)]]
         actions = PLAN.format(functions=functions(self._vocabulary, "whole"), tried=TRIED)
-        example = vocabulary_named(self._vocabulary).words.sayplan_example
-        system = "\n".join((ROLE, actions, PLAN_FORM, *([example] if example else [])))
+        example = vocabulary_named(self._vocabulary).words.sayplan_example if self._examples else None
+        terms = graph_terms(self._vocabulary)
+        system = "\n".join((PLANNER, terms, actions, PLAN_FORM, *([example] if example else [])))
         reply, usage = ask_for(self._model, _messages(system, parts), LitePlanReply)
         return _parse_answer(reply.plan) or CallTool(VERIFY, {"plan": reply.plan}), usage
+
+
+def graph_terms(vocabulary: str) -> str:
+    """Return the links and states of the graph in words (appendix F-4)."""
+    relations, states = relation_terms(vocabulary, types=True), state_terms(vocabulary)
+    return TERMS.format(relations=relations or "that x is joined with y as the type says", states=states)
 
 
 def decide_after_plan(memory: Memory) -> Decision | None:
@@ -231,7 +259,7 @@ def expand_access(plan: Sequence[str], view: str) -> Iterator[str]:
 
 def _contains(node_id: str, view: str) -> bool:
     nodes: list[dict[str, Any]] = json.loads(view)["nodes"]
-    return any(node["id"] == node_id and "put_inside" in node["affordances"] for node in nodes)
+    return any(node["id"] == node_id and "put_inside" in node.get("affordances", ()) for node in nodes)
 
 
 def _parse_answer(plan: Sequence[str]) -> Done | None:

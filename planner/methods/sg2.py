@@ -26,8 +26,6 @@ from scenecypher.planner.prompts.text_replies import ask_in_text, format_section
 from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.reasoning_tools import TOOL_CALLER, tools_of, tools_text
 
-STEPWISE: Final = "stepwise"
-
 SYSTEM: Final = """\
 You solve tasks about an environment that is described by a scene graph. You know the schema of the graph, not the \
 graph: work together with a Retriever, which answers queries from the graph{helper}. Never guess what the graph holds; \
@@ -50,6 +48,7 @@ Give every reply this form:
 
 QUERY_MODE: Final = "QUERY: think about which information the next step needs, and query the Retriever for it."
 TOOL_MODE: Final = "TOOL: have one of the functions below called, to settle a part of the task."
+AT_ONCE: Final = "\nAsk in one QUERY for all that you know you need, even if it is about several things."
 SOLUTION_MODE: Final = "SOLUTION: give the solution. It ends the conversation: only give it when it is whole."
 QUERY_CONTENT: Final = (
     "Of a QUERY: the query, in one sentence that stands for itself and says which attributes you need, "
@@ -87,15 +86,20 @@ class TaskPlannerReply(BaseModel):
 class Sg2:
     """Method that asks the Task Planner's `model`; `stepwise` as in the module's docstring."""
 
-    def __init__(self, model: Model, vocabulary: str, *, stepwise: bool = False) -> None:
+    def __init__(
+        self, model: Model, vocabulary: str, *, stepwise: bool = False, examples: bool = True, at_once: bool = False
+    ) -> None:
         self._model, self._vocabulary, self._final = model, vocabulary, not stepwise
+        self._examples, self._at_once = examples, at_once
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
         return ask_in_text(self._model, self._prompt(memory), self._read)
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
-        system = Message("system", system_text(memory, self._vocabulary))
+        system = Message(
+            "system", system_text(memory, self._vocabulary, examples=self._examples, at_once=self._at_once)
+        )
         said = [message for turn in memory.turns for message in _turn_messages(turn)]
         return system, Message("user", f"Task: {memory.instruction}"), *said
 
@@ -110,7 +114,7 @@ class Sg2:
                 return parse_solution(reply.content, self._vocabulary, reason=reply.explanation, final=self._final)
 
 
-def system_text(memory: Memory, vocabulary: str) -> str:
+def system_text(memory: Memory, vocabulary: str, *, examples: bool = True, at_once: bool = False) -> str:
     """Return the Task Planner's system message: environment, schema, actions, modes, tools, form and examples."""
     has_tools = bool(tools_of(vocabulary))
     modes = [QUERY_MODE, TOOL_MODE, SOLUTION_MODE] if has_tools else [QUERY_MODE, SOLUTION_MODE]
@@ -120,11 +124,12 @@ def system_text(memory: Memory, vocabulary: str) -> str:
         schema=memory.schema,
         actions=memory.actions,
         count=len(modes),
-        modes="\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1)),
+        modes="\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1)) + (AT_ONCE if at_once else ""),
         form=reply_form(vocabulary),
     )
     tools = f"The functions:\n{tools_text(vocabulary)}" if has_tools else ""
-    return "\n\n".join(filter(None, (text, tools, worked_examples("sg2", vocabulary, memory.instruction))))
+    worked = worked_examples("sg2", vocabulary, memory.instruction) if examples else ""
+    return "\n\n".join(filter(None, (text, tools, worked)))
 
 
 def reply_form(vocabulary: str) -> str:

@@ -47,10 +47,12 @@ Guidance:
 - If it needs information of the graph, raise a query in words; the Retriever's answer is sent to you.
 {coding}
 - A query is clear, stands for itself, can be answered by going through the graph, and uses the terms of the schema. \
-Ask one simple thing at a time.
+{asking}
 - When the task is solved, sum up and write TASK TERMINATE in a paragraph of its own; only when the solution is whole.
 {forms}"""
 
+STEP_BY_STEP: Final = "Ask one simple thing at a time."
+AT_ONCE: Final = "Ask at once for all that you know you need, even if it is about several things."
 CODING: Final = """\
 - If you know enough for the next step, reason, or write Python code that settles it and prints the result, briefly \
 explained; what it prints is sent to you. Write down only what was retrieved: no values of your own. Import nothing."""
@@ -104,9 +106,16 @@ class SgRwr:
     """Method that asks the Reasoner's `model`; without `code` it is RwR-Text."""
 
     def __init__(
-        self, model: Model, vocabulary: str, *, shots: Shots = "", code: bool = True, stepwise: bool = False
+        self,
+        model: Model,
+        vocabulary: str,
+        *,
+        shots: Shots = "",
+        code: bool = True,
+        stepwise: bool = False,
+        at_once: bool = False,
     ) -> None:
-        self._model, self._vocabulary = model, vocabulary
+        self._model, self._vocabulary, self._at_once = model, vocabulary, at_once
         self._shots, self._code, self._final = shots, code, not stepwise
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
@@ -129,6 +138,7 @@ class SgRwr:
             schema=memory.schema,
             actions=memory.actions,
             coding=coding,
+            asking=AT_ONCE if self._at_once else STEP_BY_STEP,
             forms="\n".join(forms),
         )
         examples = required_examples("tasks", self._vocabulary, memory.instruction) if self._shots else ""

@@ -17,7 +17,7 @@ from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, parse_sections
 from scenecypher.planner.recipe import SceneAccess
 from scenecypher.retriever.reader import SceneReader
-from scenecypher.retriever.retrieval import Retrieval, rows_text
+from scenecypher.retriever.retrieval import ROWS_SHOWN, Retrieval, rows_text
 from scenecypher.retriever.schema_text import schema_text
 
 MAX_QUERIES: Final = 6
@@ -36,6 +36,8 @@ The schema of the scene graph:
 Guidance:
 - Write one query a reply, in a ```cypher block. It only reads, is one statement, and ends with RETURN.
 - Use only labels, relation types and properties of the schema, and mind the direction of relations.
+- At most {rows} rows are shown of a result: collect per thing, with collect(...), rather than return a row for each \
+pair, and count where the number is enough.
 - Always return the id of each node, besides what was asked for.
 - The result of the query is sent back to you, or the error. Check it: if it is not what was asked for, write the \
 query again. A result without rows can be the answer, too.
@@ -68,7 +70,7 @@ class SummarizingRetriever:
 
     def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
         schema = schema_text(self.reader.enumerator.of(scene), question, vocabulary=scene.vocabulary, names=False)
-        system = SYSTEM.format(environment=environment_explanation(scene.vocabulary), schema=schema)
+        system = SYSTEM.format(environment=environment_explanation(scene.vocabulary), schema=schema, rows=ROWS_SHOWN)
         return Message("system", system), Message("user", format_sections(query=question))
 
     def _run(self, cypher: str) -> tuple[str, bool]:

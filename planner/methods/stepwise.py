@@ -12,15 +12,16 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 SYSTEM: Final = """\
 You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \
 the home's scene graph, not the graph itself: ask for what you need to know.
 
 Each decision is one of:
-- ask: a question in plain words about where things are and what state they are in. You get the rows found.
-- act: one of the actions below, with ids of nodes such as grab(soap_1001). Its precondition is checked; where it does \
-not hold nothing changes, and you are told why and what to do first.
+- ask: a question in plain words about where things are and what state they are in. You get the rows found, at most \
+{rows} of them.
+- act: one of the actions below, with ids of nodes such as grab(soap_1001). Its precondition is checked. {checked}
 - done: the instruction is carried out.
 - give_up: it can't be carried out; say why.
 
@@ -34,6 +35,12 @@ The schema:
 
 Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act", "done" or "give_up"), \
 "question" (text or null), "action" (text or null)."""
+
+
+CORRECTED: Final = """\
+Where it does not hold, what has to be done first is done by itself if a rule knows how, and you are told of it; else \
+nothing more changes, and you are told why and what to do first."""
+CHECKED: Final = "Where it does not hold nothing changes, and you are told why and what to do first."
 
 
 class StepwiseReply(BaseModel):
@@ -56,23 +63,24 @@ class StepwiseReply(BaseModel):
 
 
 class Stepwise:
-    """Method that asks `model` for one decision a step."""
+    """Method that asks `model` for one decision a step; with `fix`, the session corrects actions."""
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    def __init__(self, model: Model, *, fix: bool = False) -> None:
+        self._model, self._fix = model, fix
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        reply, usage = ask_for(self._model, prompt(memory), StepwiseReply)
+        reply, usage = ask_for(self._model, prompt(memory, fix=self._fix), StepwiseReply)
         return _decision(reply), usage
 
 
-def prompt(memory: Memory) -> tuple[Message, Message]:
+def prompt(memory: Memory, *, fix: bool = False) -> tuple[Message, Message]:
     """Return the two messages of a step; equal memories give equal bytes."""
     lines = [f"Instruction: {memory.instruction}"]
     lines += [_turn_text(number, turn) for number, turn in enumerate(memory.turns, 1)]
     lines.append(f"Step {len(memory.turns) + 1}: decide.")
-    system = SYSTEM.format(actions=memory.actions, schema=memory.schema)
+    checked = CORRECTED if fix else CHECKED
+    system = SYSTEM.format(actions=memory.actions, schema=memory.schema, rows=ROWS_SHOWN, checked=checked)
     return Message("system", system), Message("user", "\n\n".join(lines))
 
 

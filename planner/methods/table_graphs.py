@@ -8,14 +8,19 @@ from typing import Final
 from scenecypher.db.condition import ALWAYS
 from scenecypher.planner.graph_tools import confirm_graph, verify_plan
 from scenecypher.planner.method import Method
-from scenecypher.planner.methods.goal_then_plan import GoalThenPlan
+from scenecypher.planner.methods.explore_then_plan import ExploreThenPlan
+from scenecypher.planner.methods.goal_then_plan import GoalAsker, GoalThenPlan
 from scenecypher.planner.methods.llm_as_p import LlmAsP
 from scenecypher.planner.methods.llm_p import LlmPlusP
-from scenecypher.planner.methods.lookplangraph import LookPlanGraph
+from scenecypher.planner.methods.lookplangraph import LookPlanGraph, Telling
 from scenecypher.planner.methods.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
 from scenecypher.planner.methods.stepwise import Stepwise
+from scenecypher.planner.methods.switches import WITHOUT_EXAMPLES, has_examples
 from scenecypher.planner.methods.symbolic import Symbolic
 from scenecypher.planner.recipe import Ablation, MethodContext, Recipe
+from scenecypher.planner.usual_places import usual_places
+
+FULL_GRAPH: Final = "full-graph"
 
 
 def _symbolic(context: MethodContext) -> Method:
@@ -23,64 +28,102 @@ def _symbolic(context: MethodContext) -> Method:
     return Symbolic(lambda required_actions: context.plan_goal(goal, required_actions), context.required_actions)
 
 
+def _lookplangraph(context: MethodContext) -> Method:
+    telling = Telling(
+        belief=context.belief,
+        fix=context.fix,
+        whole=FULL_GRAPH in context.ablations,
+        priors="no-priors" not in context.ablations,
+        examples=has_examples(context),
+    )
+    return LookPlanGraph(context.model, context.vocabulary, telling)
+
+
+USUAL_PLACES: Final = "usual-places"
+
+
+def _goal_asker(context: MethodContext, elsewhere: frozenset[str] = frozenset()) -> GoalAsker:
+    return GoalAsker(context.model, context.vocabulary, context.occurring, context.read_part, elsewhere)
+
+
+def _explore_then_plan(context: MethodContext) -> Method:
+    ranker = None if USUAL_PLACES in context.ablations else context.model
+    asker = _goal_asker(context, frozenset(usual_places()))
+    return ExploreThenPlan(asker, context.plan_goal, context.read_all, ranker=ranker)
+
+
 GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
     "stepwise": Recipe(
-        lambda context: Stepwise(context.model),
+        lambda context: Stepwise(context.model, fix=context.fix),
         "one decision a reply, from the schema; asks questions in words",
     ),
     "lookplangraph": Recipe(
-        lambda context: LookPlanGraph(context.model, context.vocabulary),
+        _lookplangraph,
         "one action a reply, on a memory graph as text; looks before it acts",
         paper="LookPlanGraph, section IV, algorithm 1, appendix F-3",
         extent="memory",
         belief=True,
         ablations={
             "json-graph": Ablation("the memory graph as JSON (table V)", form="json"),
-            "full-graph": Ablation("the whole graph instead of the memory graph (table V)", extent="full"),
+            FULL_GRAPH: Ablation("the whole graph instead of the memory graph (table V)", extent="full"),
             "no-priors": Ablation("objects that were not seen are left out (table V)", priors=False),
             "no-correction": Ablation(
                 "no corrections are inserted, and infeasible actions are not fed back (table V)",
                 fix=False,
                 reprompt=False,
             ),
+            **WITHOUT_EXAMPLES,
         },
     ),
     "sayplan": Recipe(
-        lambda context: SayPlan(context.model, context.vocabulary),
+        lambda context: SayPlan(context.model, context.vocabulary, examples=has_examples(context)),
         "expands rooms of a collapsed graph, then plans; a simulator explains the faults of a plan",
         paper="LookPlanGraph, section VI-A, appendix D (SayPlan)",
         extent="collapsed",
         tools={VERIFY: verify_plan},
         fix=False,
+        ablations=WITHOUT_EXAMPLES,
     ),
     "sayplan-lite": Recipe(
-        lambda context: SayPlanLite(context.model, context.vocabulary),
+        lambda context: SayPlanLite(context.model, context.vocabulary, examples=has_examples(context)),
         "the same in two prompts, one for the search and one for the plan",
         paper="LookPlanGraph, section VI-A, appendices D and F-4",
         extent="collapsed",
         tools={VERIFY: verify_plan, CONFIRM: confirm_graph},
         fix=False,
+        ablations=WITHOUT_EXAMPLES,
     ),
     "llm-as-p": Recipe(
-        lambda context: LlmAsP(context.model, context.vocabulary),
+        lambda context: LlmAsP(context.model, context.vocabulary, examples=has_examples(context)),
         "the whole graph in, a whole plan out",
         paper="LookPlanGraph, section VI-A, appendix F-1",
         extent="full",
         form="json",
         fix=False,
+        ablations=WITHOUT_EXAMPLES,
     ),
     "llm+p": Recipe(
-        lambda context: LlmPlusP(context.model, context.vocabulary, timeout_s=context.timeout_s),
+        lambda context: LlmPlusP(
+            context.model, context.vocabulary, timeout_s=context.timeout_s, examples=has_examples(context)
+        ),
         "the whole graph in, a PDDL problem out, which an engine plans for",
         paper="LookPlanGraph, section VI-A, appendices D and F-2",
         extent="full",
         form="json",
         fix=False,
+        ablations=WITHOUT_EXAMPLES,
     ),
     "goal-then-plan": Recipe(
-        lambda context: GoalThenPlan(context.model, context.plan_goal, context.occurring),
+        lambda context: GoalThenPlan(_goal_asker(context), context.plan_goal),
         "the model states the goal only, from the schema; a PDDL engine plans, and again after a refused action",
         fix=False,
+    ),
+    "explore-then-plan": Recipe(
+        _explore_then_plan,
+        "the same on a belief: what the goal names and nobody saw is looked for, by how likely and near places are",
+        belief=True,
+        fix=False,
+        ablations={USUAL_PLACES: Ablation("the data sets' scenes say where things usually are, instead of the model")},
     ),
     "symbolic": Recipe(
         _symbolic,

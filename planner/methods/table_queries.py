@@ -25,15 +25,23 @@ from typing import Final
 from scenecypher.chat.model import SEED
 from scenecypher.planner.graph_tools import PAPER_SETS
 from scenecypher.planner.method import Method
-from scenecypher.planner.methods.nameless import NamelessMethod
 from scenecypher.planner.methods.prompting import STYLES, Prompting
 from scenecypher.planner.methods.react import React
 from scenecypher.planner.methods.react_alfworld import ReactAlfworld
-from scenecypher.planner.methods.sg2 import STEPWISE, Sg2
+from scenecypher.planner.methods.sg2 import Sg2
 from scenecypher.planner.methods.sg2_limit import limited_retriever
 from scenecypher.planner.methods.sg_rwr import SgRwr, Shots
 from scenecypher.planner.methods.sg_rwr_retriever import summarizing_retriever
 from scenecypher.planner.methods.sg_rwr_single_coder import SingleCoder
+from scenecypher.planner.methods.switches import (
+    ASK_AT_ONCE,
+    ASKING_AT_ONCE,
+    EVERY_ACTION,
+    STATIC,
+    STEPWISE,
+    WITHOUT_EXAMPLES,
+    has_examples,
+)
 from scenecypher.planner.reasoning_tools import (
     PROGRAM,
     PYTHON,
@@ -50,9 +58,9 @@ from scenecypher.retriever.graph_api import CALL_SETS
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.verifier import VerifierMode
 
-STATIC: Final = {STEPWISE: Ablation("ours: a refused action is fed back, and another solution may follow")}
+SHARED: Final = {**STATIC, **EVERY_ACTION}
 
-static_recipe: Final = partial(Recipe, fix=False, ablations=STATIC)
+static_recipe: Final = partial(Recipe, names=False, every_action=False, fix=False, ablations=SHARED)
 """Recipe in the papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
 
 
@@ -86,28 +94,31 @@ def _stepwise(context: MethodContext) -> bool:
 
 
 def _sg2(context: MethodContext) -> Method:
-    return _nameless(Sg2(context.model, context.vocabulary, stepwise=_stepwise(context)), context)
-
-
-def _nameless(method: Method, context: MethodContext) -> Method:
-    return NamelessMethod(method, context.occurring, context.vocabulary)
+    return Sg2(
+        context.model,
+        context.vocabulary,
+        stepwise=_stepwise(context),
+        examples=has_examples(context),
+        at_once=ASK_AT_ONCE in context.ablations,
+    )
 
 
 def _single_coder(context: MethodContext) -> Method:
-    return _nameless(SingleCoder(context.model, context.vocabulary, stepwise=_stepwise(context)), context)
+    return SingleCoder(context.model, context.vocabulary, stepwise=_stepwise(context))
 
 
 def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[MethodContext], Method]:
-    def build(context: MethodContext) -> Method:
-        reasoner = SgRwr(context.model, context.vocabulary, shots=shots, code=code, stepwise=_stepwise(context))
-        return _nameless(reasoner, context)
-
-    return build
+    return lambda context: SgRwr(context.model, context.vocabulary, shots=shots, code=code, stepwise=_stepwise(context))
 
 
 def _react(name: str, *, tools: bool) -> Callable[[MethodContext], Method]:
     return lambda context: React(
-        context.model, context.vocabulary, CALL_SETS[name], tools=tools, final=not _stepwise(context)
+        context.model,
+        context.vocabulary,
+        CALL_SETS[name],
+        tools=tools,
+        final=not _stepwise(context),
+        examples=has_examples(context),
     )
 
 
@@ -124,7 +135,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG2, "Method", tables 4 to 7',
         tools={TOOL_CALLER: tool_caller_tool},
         asker=verifying_retriever("paper"),
-        ablations={**STATIC, **VERIFIERS},
+        ablations={**SHARED, **VERIFIERS, **WITHOUT_EXAMPLES, **ASKING_AT_ONCE},
     ),
     "sg2-limit": static_recipe(
         _sg2,
@@ -132,6 +143,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG2, "SG2 v.s. ReAct"',
         tools={TOOL_CALLER: tool_caller_tool},
         asker=limited_retriever,
+        ablations={**SHARED, **WITHOUT_EXAMPLES, **ASKING_AT_ONCE},
     ),
     "sg-rwr": static_recipe(
         _sg_rwr(),
@@ -139,6 +151,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper="SG-RwR, 2.2 to 2.5, tables 4 and 5",
         tools={PYTHON: python_tool},
         asker=summarizing_retriever,
+        ablations={**SHARED, **ASKING_AT_ONCE},
     ),
     "sg-rwr-fs": static_recipe(
         _sg_rwr("fs"),
@@ -146,6 +159,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG-RwR, "Few-shot SG-RwR"',
         tools={PYTHON: python_tool},
         asker=summarizing_retriever,
+        ablations={**SHARED, **ASKING_AT_ONCE},
     ),
     "sg-rwr-alg": static_recipe(
         _sg_rwr("alg"),
@@ -153,6 +167,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG-RwR, "Few-shot SG-RwR"',
         tools={PYTHON: python_tool},
         asker=summarizing_retriever,
+        ablations={**SHARED, **ASKING_AT_ONCE},
     ),
     "single-coder": static_recipe(
         _single_coder,
@@ -165,6 +180,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         "SG-RwR without code: the Retriever reads the whole graph, a translator writes the plan as actions",
         paper="SG-RwR, 4.2",
         asker=whole_graph_retriever,
+        ablations={**SHARED, **ASKING_AT_ONCE},
     ),
     "react-sg2": static_recipe(
         _react("react-sg2", tools=True),
@@ -172,6 +188,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG2, "Baselines"',
         extent="nothing",
         tools={**PAPER_SETS["react-sg2"], **REASONING},
+        ablations={**SHARED, **WITHOUT_EXAMPLES},
     ),
     "react-limit": static_recipe(
         _react("react-limit", tools=True),
@@ -179,6 +196,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG2, "SG2 v.s. ReAct"',
         extent="nothing",
         tools={**PAPER_SETS["react-limit"], **REASONING},
+        ablations={**SHARED, **WITHOUT_EXAMPLES},
     ),
     "react-rwr": static_recipe(
         _react("react-rwr", tools=False),
@@ -186,9 +204,15 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper="SG-RwR, appendix G.1",
         extent="nothing",
         tools=PAPER_SETS["react-rwr"],
+        ablations={**SHARED, **WITHOUT_EXAMPLES},
     ),
     "react-alfworld": Recipe(
-        lambda context: ReactAlfworld(context.model, context.vocabulary, lambda: context.occurring().places),
+        lambda context: ReactAlfworld(
+            context.model,
+            context.vocabulary,
+            lambda: context.occurring().places,
+            examples=has_examples(context),
+        ),
         "thought, action, observation; acts step by step and looks at the assets that it goes to",
         paper="LookPlanGraph, appendices D and F-5",
         extent="memory",
@@ -197,6 +221,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         step_writer=alfworld_step_writer,
         belief=True,
         fix=False,
+        ablations=WITHOUT_EXAMPLES,
     ),
     **{
         name: static_recipe(

@@ -18,6 +18,8 @@ _ACTION: Final = re.compile(
 )
 _CALL: Final = re.compile(r"`*\s*([A-Za-z_]\w*)\s*[(\[](.*)[)\]]\s*`*\.?\s*", re.DOTALL)
 
+_WORD: Final = re.compile(r"[\w-]+")
+
 
 @dataclass(frozen=True, slots=True)
 class ReActStep:
@@ -58,6 +60,11 @@ def parse_arguments(step: ReActStep, names: Sequence[str]) -> Mapping[str, Any]:
         takes = f"takes {', '.join(names)}" if names else "takes no arguments"
         raise ReplyRejected(f"{step.name} {takes}; call it so")
     return values
+
+
+def written_argument(value: object) -> str:
+    """Return an argument as the worked examples have it: a word bare, anything else as JSON."""
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
 def check_known_call(name: str, known: Sequence[str]) -> None:

@@ -21,7 +21,8 @@ def graph_json(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str]
 def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> dict[str, Any]:
     """Return the document.
 
-    It also marks `inspected` nodes and unseen objects and lists doors, which the paper's does not.
+    It also marks `inspected` nodes and unseen objects and lists doors, which the paper's does not, and has no empty
+    lists.
     """
     layout = SceneLayout(graph, vocabulary)
     nodes: dict[str, Any] = {
@@ -58,8 +59,8 @@ def _object_document(layout: SceneLayout, node: Node, inspected: Collection[str]
 
 def _description(layout: SceneLayout, node: Node) -> dict[str, Any]:
     properties = [str(node.properties[name]) for name in TRAITS if name in node.properties]
-    states, affordances = [*node.states], [*node.affordances]
-    document = {"name": node.id, "states": states, "affordances": affordances, "properties": properties}
+    lists = {"states": [*node.states], "affordances": [*node.affordances], "properties": properties}
+    document: dict[str, Any] = {"name": node.id, **{name: words for name, words in lists.items() if words}}
     found = cell_of(node, layout.vocabulary)
     return document if found is None else {**document, "cell": [*found]}
 

@@ -2,7 +2,8 @@
 
 The contents and their order are the paper's, the words are ours: places; the agent; assets here; objects seen here;
 objects remembered here; what is known elsewhere. Additions of ours: nodes already inspected are marked, since the
-prompt forbids inspecting them again; colours, cells and doors (BabyAI); and what an agent holds.
+prompt forbids inspecting them again; floors and the like in one line; colours, cells and doors (BabyAI); and what an
+agent holds.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Collection, Iterable
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.planner.prompts.layout import SceneLayout, cell_of, is_confirmed, trait_words
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 
 def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
@@ -31,9 +33,11 @@ def _paragraphs(layout: SceneLayout, inspected: Collection[str]) -> Iterable[str
     # An object that was looked for and not found has no room and is not listed.
     objects = [node for node in layout.of_kind("Object") if node.id not in layout.held and rooms[node.id]]
     here = [node for node in objects if rooms[node.id] == layout.here]
-    yield from _listed(
-        "Assets in this room:", [_asset(node, inspected) for node in assets if rooms[node.id] == layout.here]
-    )
+    structure = vocabulary_named(layout.vocabulary).looking.structure
+    own = [node for node in assets if rooms[node.id] == layout.here]
+    bare = [it.id for it in own if it.class_ in structure and not it.states and it.id not in inspected]
+    shown = [_asset(it, inspected) for it in own if it.id not in bare]
+    yield from _listed("Assets in this room:", [*shown, *([", ".join(bare)] if bare else [])])
     yield from _listed(
         "Objects that you see in this room:", [_thing(layout, it, inspected) for it in here if is_confirmed(it)]
     )

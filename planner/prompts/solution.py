@@ -15,7 +15,8 @@ FORM: Final = "\
 Of a planning task the solution is the list of actions, such as [first(a), second(b, c)], with ids of nodes, and \
 nothing else. Of a question it is the answer alone."
 
-_CALL: Final = re.compile(r"\b([A-Za-z_]\w*)([ \t]?)\(([^()\n]*)\)")
+_CALL: Final = re.compile(r"""\b([A-Za-z_]\w*)([ \t]?)\(((?:"[^",\n]*"|\b[A-Za-z]\(\d+\)|[^()\n])*+)\)""")
+"""An action; its arguments may have brackets in quotes, or be symbols of a map, such as O(33)."""
 _EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
 ANSWER_CHARACTERS: Final = 200
 

@@ -9,8 +9,8 @@ from typing import Final
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.pddl.document import domain_from_document
 from scenecypher.planner.actions.from_domain import operators_of_domain
-from scenecypher.planner.actions.pddl_effort import UNPRUNED
-from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, as_it_is, unchanged
+from scenecypher.planner.actions.pddl_effort import OWN
+from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, Words
 
 SMALL_SCENE_NODES: Final = 1_000
 """A scene of at most this many nodes is planned on whole: what else its own actions need is not known."""
@@ -25,19 +25,12 @@ def vocabulary_of(name: str, base: Vocabulary, actions: str) -> Vocabulary:
     return replace(
         base,
         name=name,
-        about=f"Actions of the PDDL domain {domain.name}.",
+        about=f"Actions of the PDDL domain {' and '.join(it.name for it in domain.all_domains)}.",
         base=None,
         operators=operators_of_domain(domain),
         macros={},
-        words=replace(base.words, stepwise=None, whole=None, approach=None, sayplan_actions=None, sayplan_example=None),
+        words=Words(environment=base.words.environment, questions=base.words.questions),
         looking=replace(base.looking, revealing=frozenset()),
-        planning=Planning(
-            efforts=UNPRUNED,
-            simplify=unchanged,
-            prepare=as_it_is,
-            rehearsed=True,
-            keeps_one_parent=False,
-            small_scene=SMALL_SCENE_NODES,
-        ),
+        planning=Planning(keeps_one_parent=False, efforts=OWN, small_scene=SMALL_SCENE_NODES),
         problems=None,
     )

@@ -8,7 +8,8 @@ from typing import Final
 from scenecypher.db.vocabulary import load_vocabulary
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.macro import Macro
-from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.needed import needed_words
+from scenecypher.planner.actions.operator import Operator, Parameter
 from scenecypher.planner.vocabularies.vocabulary import Vocabulary
 
 DONE: Final = "done"
@@ -36,12 +37,21 @@ def macros_of(vocabulary: str) -> Mapping[str, Macro]:
 
 def action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro] | None = None) -> str:
     """Return the actions as a prompt lists them, one a line."""
-    actions: tuple[Operator | Macro, ...] = (*operators.values(), *(macros or {}).values())
-    return "\n".join(map(_line, actions))
+    return "\n".join([*map(_line, operators.values()), *map(_macro_line, (macros or {}).values())])
 
 
-def _line(action: Operator | Macro) -> str:
-    roles = [f"{parameter.name}: {parameter.words}" for parameter in action.parameters]
-    if isinstance(action, Macro):
-        roles.insert(1, f"{action.word}: {', '.join(action.expansions)}")
-    return f"{action.signature}: {action.words} ({'; '.join(roles)})"
+def _line(action: Operator) -> str:
+    """Return a line for an action: what it does, its arguments, and the affordances that they need."""
+    roles = "; ".join(_role(action, parameter) for parameter in action.parameters)
+    return f"{action.signature}: {action.words}{f' ({roles})' if roles else ''}"
+
+
+def _role(operator: Operator, parameter: Parameter) -> str:
+    needed = needed_words(operator, parameter.name)
+    return f"{parameter.name}: {parameter.words}{f', needs {needed}' if needed else ''}"
+
+
+def _macro_line(macro: Macro) -> str:
+    roles = [f"{parameter.name}: {parameter.words}" for parameter in macro.parameters]
+    roles.insert(1, f"{macro.word}: {', '.join(macro.expansions)}")
+    return f"{macro.signature}: {macro.words} ({'; '.join(roles)})"

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import Conventions
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.pddl_effort import SMALL_SCENE_NODES, Effort
+from scenecypher.planner.actions.pddl_effort import EFFORTS, SMALL_SCENE_NODES, Effort
 
 Operators: TypeAlias = Mapping[str, Operator]
+
+
+def unchanged(operators: Operators) -> Operators:
+    """Return the operators themselves, as `Planning.simplify`."""
+    return operators
+
+
+def as_it_is(operators: Operators, graph: SceneGraph) -> tuple[Operators, SceneGraph]:
+    """Return the operators and the graph themselves, as `Planning.prepare`."""
+    return operators, graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +48,19 @@ class Words:
     """Words of prompts.
 
     `environment` describes the world. `stepwise` and `whole` name the actions offered to methods that act step by step
-    and to those that write a whole plan (None: all). `questions` are the opening words of instructions that ask a
-    question (none: instructions ask for actions). SayPlan's prompt has its list of actions and its example instead of
-    the general ones, if given.
+    and to those that write a whole plan, `listed` the action space that SG2's paper lists (None: all). `questions` are
+    the opening words of instructions that ask a question (none: instructions ask for actions). SayPlan's prompt has its
+    list of actions and its example instead of the general ones, if given.
     """
 
     environment: str
-    stepwise: tuple[str, ...] | None
-    whole: tuple[str, ...] | None
-    questions: tuple[str, ...]
-    approach: Approach | None
-    sayplan_actions: str | None
-    sayplan_example: str | None
+    stepwise: tuple[str, ...] | None = None
+    whole: tuple[str, ...] | None = None
+    listed: tuple[str, ...] | None = None
+    questions: tuple[str, ...] = ()
+    approach: Approach | None = None
+    sayplan_actions: str | None = None
+    sayplan_example: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +69,15 @@ class Looking:
 
     `revealing` are actions that also show their argument. With `whole_rooms`, a room is seen as a whole, a thing's cell
     is known, and only the scene's own simulator moves things (grids). `colors` are those that tell things of one class
-    apart. With `nearness`, a thing on or in furniture is INSIDE its room, too, and CLOSE to the furniture.
+    apart. `structure` are classes that a view leaves out where nothing is on them, such as walls. With `nearness`, a
+    thing on or in furniture is INSIDE its room, too, and CLOSE to the furniture.
     """
 
-    revealing: frozenset[str]
-    whole_rooms: bool
-    colors: tuple[str, ...]
-    nearness: bool
+    revealing: frozenset[str] = frozenset()
+    whole_rooms: bool = False
+    colors: tuple[str, ...] = ()
+    nearness: bool = False
+    structure: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +90,11 @@ class Planning:
     `rehearsed`, a plan can be tried on a copy of the graph. A scene of at most `small_scene` nodes is planned on whole.
     """
 
-    efforts: Sequence[Effort]
-    simplify: Callable[[Operators], Operators]
-    prepare: Callable[[Operators, SceneGraph], tuple[Operators, SceneGraph]]
     keeps_one_parent: bool
-    rehearsed: bool
+    efforts: Sequence[Effort] = EFFORTS
+    simplify: Callable[[Operators], Operators] = unchanged
+    prepare: Callable[[Operators, SceneGraph], tuple[Operators, SceneGraph]] = as_it_is
+    rehearsed: bool = True
     small_scene: int = SMALL_SCENE_NODES
 
 
@@ -110,22 +123,12 @@ class Vocabulary:
 
     name: str
     about: str
-    base: Vocabulary | None
     conventions: Conventions
     operators: Operators
-    macros: Mapping[str, Macro]
     words: Words
-    looking: Looking
     planning: Planning
-    problems: Problems | None
-    tools: Mapping[str, ReasoningTool]
-
-
-def unchanged(operators: Operators) -> Operators:
-    """Return the operators themselves, as `Planning.simplify`."""
-    return operators
-
-
-def as_it_is(operators: Operators, graph: SceneGraph) -> tuple[Operators, SceneGraph]:
-    """Return the operators and the graph themselves, as `Planning.prepare`."""
-    return operators, graph
+    base: Vocabulary | None = None
+    macros: Mapping[str, Macro] = field(default_factory=dict)
+    looking: Looking = field(default_factory=Looking)
+    problems: Problems | None = None
+    tools: Mapping[str, ReasoningTool] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scenecypher.cli.completion import agent_ids, calls
-from scenecypher.cli.context import open_store, output, print_json
+from scenecypher.cli.context import CommitTimeout, ConnectTimeout, ReadTimeout, open_database, output, print_json
 from scenecypher.cli.scenes import AsJson, Name, change_line
 from scenecypher.db.store.enumerations import DENSE
 
@@ -37,6 +37,9 @@ def act(
         str | None,
         typer.Option("--action-id", metavar="ID", help="Carry it out once, however often this command is repeated."),
     ] = None,
+    read_timeout: ReadTimeout = None,
+    commit_timeout: CommitTimeout = None,
+    connect_timeout: ConnectTimeout = None,
     list_actions: Annotated[bool, typer.Option("--list", help="List the actions that there are.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -49,8 +52,10 @@ def act(
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')
-    with open_store() as store:
-        simulator = simulator_of(store, store.find(scene), agent=agent, fix=fix)
+    with open_database(
+        read_timeout_s=read_timeout, commit_timeout_s=commit_timeout, connect_timeout_s=connect_timeout
+    ) as db:
+        simulator = simulator_of(db.store, db.store.find(scene), agent=agent, fix=fix, meaning=db.meaning)
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return

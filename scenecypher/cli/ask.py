@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from scenecypher.cli.context import (
+    ConnectTimeout,
     ModelTimeout,
     QueryTimeout,
+    ReadTimeout,
     counted,
     errors,
     open_database,
@@ -36,7 +38,7 @@ NOTICES: dict[ReplySource, str] = {
     "recorded": "recorded replies: a model wrote this Cypher at an earlier time; the rows are the database's own",
 }
 
-Verifier = Literal["off", "paper", "hints"]
+Verifier = Literal["off", "words", "paper", "hints"]
 Form = Literal["compact", "json", "prose"]
 Mode = Literal["cypher", "text"]
 
@@ -55,9 +57,11 @@ def ask(
     ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="How many of them at a time.")] = 4,
     attempts: Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")] = 4,
+    rows: Annotated[bool, typer.Option("--rows", help="Give the rows alone, no sentence: one call less.")] = False,
     verifier: Annotated[
-        Verifier, typer.Option("--verifier", help="Whether a model checks and sums up the rows.")
-    ] = "off",
+        Verifier,
+        typer.Option("--verifier", help="What the model does with the rows: put them into words, or check them too."),
+    ] = "words",
     form: Annotated[Form, typer.Option("--schema-form", help="How the schema is written for the model.")] = "compact",
     examples: Annotated[int, typer.Option("--examples", min=0, help="Worked examples in the prompt.")] = 4,
     retrieval: Annotated[
@@ -66,6 +70,8 @@ def ask(
     checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
     query_timeout: QueryTimeout = None,
     model_timeout: ModelTimeout = None,
+    read_timeout: ReadTimeout = None,
+    connect_timeout: ConnectTimeout = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
@@ -73,10 +79,16 @@ def ask(
 
     if (question is None) == (file is None):
         raise typer.BadParameter("give either QUESTION or --file QUESTIONS.jsonl")
-    options = Options(attempts, form, examples=examples, verifier=verifier, retrieval=retrieval, checks=checks)
+    check = "off" if rows else verifier
+    options = Options(attempts, form, examples=examples, verifier=check, retrieval=retrieval, checks=checks)
     questions = read_lines(file, "question", example="Where is the cup?") if file else []
-    with open_database(query_timeout_s=query_timeout, model_timeout_s=model_timeout) as db:
-        retriever = Retriever(db.model(), db.gate, db.enumerator, options)
+    with open_database(
+        query_timeout_s=query_timeout,
+        model_timeout_s=model_timeout,
+        read_timeout_s=read_timeout,
+        connect_timeout_s=connect_timeout,
+    ) as db:
+        retriever = Retriever(db.model(), db.gate, db.enumerator, options, db.meaning)
         info = db.store.find(scene)
         if question is None:
             raise typer.Exit(_ask_all(retriever, questions, info, workers=workers))
@@ -146,7 +158,7 @@ def final_retrieval(events: Iterator[RetrievalEvent], *, refusals: Console | Non
 
 
 def show_retrieval(retrieval: Retrieval, *, as_json: bool = False) -> None:
-    """Print a retrieval: the source of its replies, the Cypher, the rows, the answer."""
+    """Print a retrieval: the source of its replies, the answer, the rows, the Cypher."""
     from scenecypher.retriever.retrieval import retrieval_document
 
     if as_json:
@@ -160,11 +172,11 @@ def show_retrieval(retrieval: Retrieval, *, as_json: bool = False) -> None:
         why = "can't be answered" if retrieval.outcome == "unanswerable" else "refused"
         errors().print(f"{why}: {retrieval.answer}", markup=False)
         return
-    if retrieval.cypher is not None:
-        out.print(retrieval.cypher, style="cyan", markup=False)
-        print_rows(retrieval.columns, retrieval.rows)
-    if retrieval.addressed is not None or not retrieval.rows:
+    if retrieval.worded or not retrieval.rows:
         out.print(retrieval.answer, style="bold", markup=False)
+    if retrieval.cypher is not None:
+        print_rows(retrieval.columns, retrieval.rows)
+        out.print(retrieval.cypher, style="cyan", markup=False)
     out.print(_summary(retrieval), style="dim", markup=False)
 
 

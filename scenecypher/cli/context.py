@@ -35,6 +35,18 @@ EngineTimeout = Annotated[
     float | None,
     typer.Option("--engine-timeout", metavar="SECONDS", help="How long an engine may plan; else 30, or the setting."),
 ]
+ReadTimeout = Annotated[
+    float | None,
+    typer.Option("--read-timeout", metavar="SECONDS", help="The most that a read of ours may take; else 30."),
+]
+CommitTimeout = Annotated[
+    float | None,
+    typer.Option("--commit-timeout", metavar="SECONDS", help="The most that a change may take; else 30."),
+]
+ConnectTimeout = Annotated[
+    float | None,
+    typer.Option("--connect-timeout", metavar="SECONDS", help="How long a connection is awaited; else 10."),
+]
 
 
 def output() -> Console:

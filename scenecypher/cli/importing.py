@@ -229,9 +229,8 @@ def fail(error: InputError) -> ImportedScene:
 
 
 def _import_one(source: Source, store: SceneStore | None, vocabulary: str | None, progress: Progress) -> dict[str, Any]:
-    from scenecypher.db.store.catalog import checked_name, checked_new_name, lookup_scene
+    from scenecypher.db.store.catalog import checked_name, checked_new_name
     from scenecypher.db.store.map_update import bring_in
-    from scenecypher.db.vocabulary import base_name
 
     checked_name(source.name)
     scene = source.read()
@@ -246,10 +245,7 @@ def _import_one(source: Source, store: SceneStore | None, vocabulary: str | None
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
-    known = lookup_scene(store.database, scene.name) if vocabulary is not None else None
-    if known is not None and base_name(known.vocabulary) != scene.vocabulary:
-        store.set_vocabulary(scene.name, scene.vocabulary)
-    done = bring_in(store, scene, progress=progress)
+    done = bring_in(store, scene, sets_vocabulary=vocabulary is not None, progress=progress)
     told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}
     return facts | {"outcome": done.outcome, "version": done.version} | told
 

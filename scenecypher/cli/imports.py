@@ -173,9 +173,10 @@ def dsg(
     read = partial(reader.read_scene, labels=read_labels(labels) if labels else None)
     if watch is not None:
         name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
+        memory = reader.NodeMemory()
 
         def adjusted(path: Path) -> ImportedScene:
-            return adjust(read(path, name=name))
+            return adjust(read(path, name=name, memory=memory))
 
         watch_and_print(watch, adjusted, versions=versions, as_json=as_json)
         return

@@ -14,8 +14,9 @@ from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
+    from scenecypher.db.graph.delta import Delta
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.commit import Committed
+    from scenecypher.db.store.commit import Committed, LockedPart
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.planner.perception.merge import MergeResult
     from scenecypher.planner.perception.vision import ImageReading
@@ -77,8 +78,10 @@ def _belief(store: SceneStore, scene: str) -> SceneInfo:
 def _merged(
     store: SceneStore, belief: SceneInfo, picture: Any, *, of: str, model: Model
 ) -> tuple[ImageReading, MergeResult, Committed]:
+    from dataclasses import replace
     from uuid import uuid4
 
+    from scenecypher.db.store.commit import Intent
     from scenecypher.planner.perception.merge import merge
     from scenecypher.planner.perception.naming import known_node
     from scenecypher.planner.perception.vision import read_image
@@ -86,9 +89,16 @@ def _merged(
     graph = store.load(belief.name)
     known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
     reading = read_image(model, picture, known, step=graph.info.version + 1)
-    found = merge(graph.graph, reading.observation, vocabulary=belief.vocabulary)
-    done = store.commit(belief, found.delta, actor="observe", action=f"see {of}", action_id=uuid4().hex)
-    return reading, found, done
+    found: list[MergeResult] = []
+
+    def decide(locked: LockedPart) -> Delta:
+        """Merge into the belief as it is now: others may have changed it while the model read."""
+        observation = replace(reading.observation, step=locked.version + 1)
+        found.append(merge(locked.part, observation, vocabulary=belief.vocabulary))
+        return found[-1].delta
+
+    done = store.edit(belief, decide, intent=Intent("observe", f"see {of}", uuid4().hex))
+    return reading, found[-1], done
 
 
 def _print(found: MergeResult, reading: ImageReading, *, explain: bool) -> None:

@@ -29,6 +29,8 @@ MappingOption = Annotated[
 def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_json: AsJson = False) -> None:
     """Give a scene the actions of a PDDL domain in place of its vocabulary's; its graph and history stay.
 
+    Several domains add up; one of a name that the scene has replaces that one.
+
     Predicates become states, relations, classes and kinds by their names, or as a mapping file says. What can't be
     mapped is named with its line (exit code 2).
     """
@@ -42,8 +44,10 @@ def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_js
         )
         return
     out = output()
-    instead = f" in place of those of {added.replaced}" if added.replaced else ""
-    out.print(f"{scene} has {len(_names(added))} actions of the domain {added.domain.name}{instead}:", markup=False)
+    instead = " in place of its earlier ones" if added.replaced else ""
+    also = f", besides those of {', '.join(added.besides)}" if added.besides else ""
+    head = f"{scene} has {len(_names(added))} actions of the domain {added.domain.name}{instead}{also}:"
+    out.print(head, markup=False)
     out.print(f"  {', '.join(_names(added))}", markup=False)
     out.print("predicates are stored as:", markup=False)
     for name, form in added.forms.items():

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from scenecypher.cli import INTERRUPTED
 from scenecypher.cli.completion import method_names
-from scenecypher.cli.context import EngineTimeout, ModelTimeout, open_database
+from scenecypher.cli.context import (
+    CommitTimeout,
+    ConnectTimeout,
+    EngineTimeout,
+    ModelTimeout,
+    ReadTimeout,
+    errors,
+    open_database,
+)
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.session_view import show_events
 from scenecypher.cli.worlds import (
@@ -75,6 +84,9 @@ def plan(
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0, help="Seconds at most.")] = None,
     model_timeout: ModelTimeout = None,
     engine_timeout: EngineTimeout = None,
+    read_timeout: ReadTimeout = None,
+    commit_timeout: CommitTimeout = None,
+    connect_timeout: ConnectTimeout = None,
     fix: Annotated[
         bool | None, typer.Option("--fix/--no-fix", help="First do what stands in the way, by rule; else by method.")
     ] = None,
@@ -90,7 +102,9 @@ def plan(
     ] = None,
     world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
-    log: Annotated[Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line.")] = None,
+    log: Annotated[
+        Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line, in a new file.")
+    ] = None,
     resume: Annotated[
         Path | None,
         typer.Option("--resume", metavar="LOG", help="Go on with the session that wrote LOG, and write on in it."),
@@ -99,6 +113,7 @@ def plan(
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
     from scenecypher.planner.budget import SPARE_STEPS, Budget, MeteredVisionModel, UsageMeter
+    from scenecypher.planner.goal_words import read_goal_in
     from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.staging import NoModel, SessionSetting
 
@@ -110,12 +125,18 @@ def plan(
     known = _task(task) if task is not None else None
     image_meter = UsageMeter()
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
-    with open_database(model_timeout_s=model_timeout, engine_timeout_s=engine_timeout) as db:
+    with open_database(
+        model_timeout_s=model_timeout,
+        engine_timeout_s=engine_timeout,
+        read_timeout_s=read_timeout,
+        commit_timeout_s=commit_timeout,
+        connect_timeout_s=connect_timeout,
+    ) as db:
         info = db.store.find(scene)
         model = db.model() if recipe.model or needs_eyes(of) else NoModel()
         wanted_goal = known.goal if known is not None and known.has_graph_goal else None
         if goal is not None:
-            wanted_goal = _goal(db.store, info, goal)
+            wanted_goal = read_goal_in(db.store.database, info, goal)
         if is_own:
             wanted_goal, instruction = _own_goal(db.store, info)
         setting = SessionSetting(
@@ -136,9 +157,18 @@ def plan(
             image_meter=image_meter,
             engine_timeout_s=db.settings.engine_timeout_s,
         )
-        end = show_events(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
+        try:
+            end = show_events(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
+        except KeyboardInterrupt:
+            _tell_how_to_resume(None if of.world == "minigrid" else resume or log)
+            raise typer.Exit(INTERRUPTED) from None
     if end.outcome != "done":
         raise typer.Exit(1)
+
+
+def _tell_how_to_resume(log: Path | None) -> None:
+    how = f"the same command with --resume {log} goes on" if log else "a session with --log FILE can be resumed"
+    errors().print(f"stopped; {how}", markup=False, soft_wrap=True)
 
 
 def _check(
@@ -151,29 +181,22 @@ def _check(
         raise InputError("the INSTRUCTION is empty; write what shall be done")
     if log is not None and resume is not None:
         raise InputError("a resumed session writes on in its own log; leave out --log")
+    if log is not None and log.exists():
+        msg = (
+            f"{log}: there is such a file already; give --log another name, or go on with that session: --resume {log}"
+        )
+        raise InputError(msg)
     if resume is not None and world == "minigrid":
         raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
 
 
-def _goal(store: SceneStore, scene: SceneInfo, text: str) -> Condition:
-    from functools import partial
-
-    from scenecypher.db.store.reference import resolve_reference
-    from scenecypher.planner.goal_words import read_goal
-
-    resolve = partial(resolve_reference, store.database, scene)
-    return read_goal(text, resolve=resolve, types=scene.declared.relation_types)
-
-
 def _own_goal(store: SceneStore, scene: SceneInfo) -> tuple[Condition, str]:
-    """Return the goal of the PDDL problem that a scene was made of, also in words. Raises InputError if it has none."""
-    from scenecypher.db.condition import explain
-    from scenecypher.planner.own_actions import own_goal
+    from scenecypher.planner.own_actions import own_goal_in_words
 
-    goal = own_goal(scene.declared)
-    if goal is None:
+    found = own_goal_in_words(store, scene)
+    if found is None:
         raise InputError("give either an INSTRUCTION in words, or a --goal, or the --task of a data set")
-    return goal, f"Reach the goal: {explain(goal, store.load(scene.name).graph, {})}"
+    return found
 
 
 def _events(setting: SessionSetting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
@@ -207,7 +230,7 @@ def _logged(events: Iterable[Event], file: Path | None, first: Mapping[str, Any]
     from scenecypher.planner.events import event_document
 
     try:
-        opened = file.open("a" if first is None else "w", encoding="utf-8") if file else nullcontext()
+        opened = file.open("a" if first is None else "x", encoding="utf-8") if file else nullcontext()
     except OSError as error:
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error

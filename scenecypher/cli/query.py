@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import QueryTimeout, counted, open_database, output, print_json, print_line
+from scenecypher.cli.context import (
+    ConnectTimeout,
+    QueryTimeout,
+    ReadTimeout,
+    counted,
+    open_database,
+    output,
+    print_json,
+    print_line,
+)
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
@@ -34,6 +43,8 @@ def query(
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what would run, and its plan.")] = False,
     query_timeout: QueryTimeout = None,
+    read_timeout: ReadTimeout = None,
+    connect_timeout: ConnectTimeout = None,
     as_json: AsJson = False,
 ) -> None:
     """Read a scene with Cypher. Whatever is written reads this scene only, changes nothing and has a bounded cost."""
@@ -42,7 +53,9 @@ def query(
     if file is not None and explain:
         raise typer.BadParameter("--explain shows one query; leave --file out")
     queries = read_lines(file, "cypher", example="MATCH …") if file else []
-    with open_database(query_timeout_s=query_timeout) as db:
+    with open_database(
+        query_timeout_s=query_timeout, read_timeout_s=read_timeout, connect_timeout_s=connect_timeout
+    ) as db:
         reader = db.reader(scene)
         if cypher is None:
             run_queries(reader, queries)

@@ -95,8 +95,7 @@ def show_tree(
     for line in tree.lines(node):
         output().print(line, markup=False, highlight=False, soft_wrap=True)
     if tree.left_off and node is None:
-        counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tree.left_off.items()))
-        tell(f"left off: {counts}; --all shows them")
+        tell(f"left off: {tree.left_off_text()}; --all shows them")
 
 
 def _counts(counts: dict[str, int]) -> str:

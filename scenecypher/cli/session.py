@@ -15,9 +15,12 @@ import typer
 
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import (
+    CommitTimeout,
+    ConnectTimeout,
     EngineTimeout,
     ModelTimeout,
     QueryTimeout,
+    ReadTimeout,
     errors,
     open_database,
     output,
@@ -63,6 +66,9 @@ def session(
     query_timeout: QueryTimeout = None,
     model_timeout: ModelTimeout = None,
     engine_timeout: EngineTimeout = None,
+    read_timeout: ReadTimeout = None,
+    commit_timeout: CommitTimeout = None,
+    connect_timeout: ConnectTimeout = None,
 ) -> None:
     """Work with a scene line by line: questions, Cypher, actions, plans. `help` lists the commands.
 
@@ -75,7 +81,12 @@ def session(
     recipe_named(method)
     of = world_options("human" if human else world, observer)
     with open_database(
-        query_timeout_s=query_timeout, model_timeout_s=model_timeout, engine_timeout_s=engine_timeout
+        query_timeout_s=query_timeout,
+        model_timeout_s=model_timeout,
+        engine_timeout_s=engine_timeout,
+        read_timeout_s=read_timeout,
+        commit_timeout_s=commit_timeout,
+        connect_timeout_s=connect_timeout,
     ) as db:
         info = db.store.find(scene)
         model = db.model() if needs_eyes(of) else NoModel()

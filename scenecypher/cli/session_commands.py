@@ -13,6 +13,7 @@ from scenecypher.cli.session_state import SessionState
 from scenecypher.errors import InputError, RejectedError
 
 if TYPE_CHECKING:
+    from scenecypher.db.condition import Condition
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.staging import SessionSetting
@@ -75,11 +76,12 @@ def run_line(state: SessionState, line: str) -> None:
 
 def _ask(state: SessionState, question: str) -> None:
     from scenecypher.cli.ask import final_retrieval, show_retrieval
-    from scenecypher.retriever.retriever import Retriever
+    from scenecypher.retriever.retriever import Options, Retriever
 
     if not question:
         raise InputError("the question is missing; write it after `ask`")
-    retriever = Retriever(state.db.model(), state.db.gate, state.db.enumerator)
+    db = state.db
+    retriever = Retriever(db.model(), db.gate, db.enumerator, Options(verifier="words"), db.meaning)
     found = final_retrieval(retriever.stream(question, state.known))
     state.last = [found.cypher or "no query answers that", found.answer]
     show_retrieval(found)
@@ -121,19 +123,19 @@ def _plan(state: SessionState, text: str) -> None:
 
 
 def setting_of(state: SessionState, text: str) -> SessionSetting:
-    """Return the setting of a plan for `text`: an instruction, or ``--task ID``. Raises InputError."""
+    """Return the setting of a plan for `text`: an instruction, ``--goal FACTS`` or ``--task ID``. Raises InputError."""
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.staging import NoModel, SessionSetting
 
-    known, instruction = _task_or_words(text)
+    known, goal, instruction = _wanted(state, text)
     return SessionSetting(
         state.store,
         state.db.gate,
         state.scene,
         instruction,
         state.method,
-        goal=known.goal if known is not None and known.has_graph_goal else None,
+        goal=goal,
         required_actions=known.action_goals if known is not None else (),
         model=state.db.model() if recipe_named(state.method).model else NoModel(),
         budget=Budget(known.budget + STEPS if known else STEPS),
@@ -143,16 +145,27 @@ def setting_of(state: SessionState, text: str) -> SessionSetting:
     )
 
 
-def _task_or_words(text: str) -> tuple[Task | None, str]:
-    word, _, task_id = text.partition(" ")
+def _wanted(state: SessionState, text: str) -> tuple[Task | None, Condition | None, str]:
+    """Return the task of a data set, the goal and the instruction that `text` gives, or the scene's own goal."""
+    word, _, given = text.partition(" ")
     if word == "--task":
         from scenecypher.importers import datasets
 
-        known = datasets.task(task_id.strip())[1]
-        return known, known.instruction
-    if not text:
-        raise InputError("what shall be done? Write it after `plan`, or `plan --task ID`")
-    return None, text
+        known = datasets.task(given.strip())[1]
+        return known, known.goal if known.has_graph_goal else None, known.instruction
+    if word == "--goal":
+        from scenecypher.planner.goal_words import read_goal_in
+
+        facts = given.strip().strip("'\"")
+        return None, read_goal_in(state.store.database, state.scene, facts), facts
+    if text:
+        return None, None, text
+    from scenecypher.planner.own_actions import own_goal_in_words
+
+    own = own_goal_in_words(state.store, state.scene)
+    if own is None:
+        raise InputError("what shall be done? Write it after `plan`, or `plan --goal FACTS`, or `plan --task ID`")
+    return None, *own
 
 
 def _step(state: SessionState, count: str) -> None:
@@ -257,7 +270,7 @@ COMMANDS: Final[Mapping[str, SessionCommand]] = {
     "ask": SessionCommand(_ask, "QUESTION", "ask the scene in words (a model writes the query)"),
     "act": SessionCommand(_act, "ACTION", "carry out an action, checked and committed"),
     "actions": SessionCommand(_actions, "", "list the actions"),
-    "plan": SessionCommand(_plan, "INSTRUCTION", "start a plan for a task; or --task ID"),
+    "plan": SessionCommand(_plan, "INSTRUCTION", "start a plan for a task; or --goal FACTS, or --task ID"),
     "step": SessionCommand(_step, NUMBER, "take the plan's next decision, or the next N"),
     "go": SessionCommand(_go, "", "carry the plan out to its end"),
     "why": SessionCommand(_why, "", "why the last action was proposed or refused"),

@@ -108,6 +108,8 @@ class SessionState:
         from scenecypher.planner.environment import SceneEnvironment
 
         if self.belief is None:
-            return Simulator(self.store, self.scene, actor="person")
+            return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning)
         world = self.world or SceneEnvironment(self.store, self.scene, actor="person")
-        return BeliefSimulator(self.store, self.belief, world=world, past=self.scene, actor="person")
+        return BeliefSimulator(
+            self.store, self.belief, world=world, past=self.scene, actor="person", meaning=self.db.meaning
+        )

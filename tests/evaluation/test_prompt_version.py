@@ -12,7 +12,15 @@ from scenecypher.evaluation.running import RunOptions, run_task
 
 def test_the_digest_covers_all_sources_of_prompts() -> None:
     names = {file.name for folder in PROMPTS for file in prompt_files(folder)}
-    assert {"cot.txt", "domain.pddl", "problems.json", "layout.py", "lookplangraph.py"} <= names
+    assert {
+        "cot.txt",
+        "domain.pddl",
+        "problems.json",
+        "layout.py",
+        "lookplangraph.py",
+        "views.py",
+        "session.py",
+    } <= names
 
 
 @pytest.mark.usefixtures("own_folder")

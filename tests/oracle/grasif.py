@@ -10,6 +10,7 @@ from typing import Final
 WORDS: Final = {"on": "ON", "inside": "INSIDE", "under": "UNDER", "attached to": "ATTACHED_TO"}
 PUT: Final = {"ON": "put_on", "INSIDE": "put_inside", "UNDER": "put_under", "ATTACHED_TO": "attach"}
 SWITCH: Final = {"on": "turn_on", "off": "turn_off", "open": "open", "closed": "close"}
+HOME_SWITCH: Final = {"on": "switch_on", "off": "switch_off", "open": "open", "closed": "close"}
 FACT: Final = re.compile(r"(.+?) is (?:(on|inside|under|attached to) (?:the )?(.+)|(\w+))")
 
 
@@ -104,3 +105,33 @@ class StaticPlanner:
         while not place.is_room:
             place = self._at(place.id)
             yield place
+
+
+class HomePlanner(StaticPlanner):
+    """The same in VirtualHome: one walks up to things, and appliances heat or wash what is shut into them."""
+
+    def _move(self, thing: str, relation: str, target: str) -> None:
+        if (self._at(thing).relation, self._at(thing).id) == (relation, target):
+            return
+        self._reach(thing)
+        self.actions += [f"grab({thing})", f"walk({target})"]
+        if relation == "INSIDE" and "closed" in self._state(target):
+            self._switch(target, "open")
+        self.actions.append(f"{'put_in' if relation == 'INSIDE' else 'put_on'}({thing}, {target})")
+        self.moved[thing] = Place(relation, target, (), is_room=False)
+
+    def _reach(self, thing: str) -> None:
+        place = self._at(thing)
+        if place.relation == "INSIDE" and "closed" in self._state(place.id):
+            self._reach(place.id)
+            self._switch(place.id, "open")
+        self.actions.append(f"walk({thing})")
+
+    def _switch(self, thing: str, state: str) -> None:
+        if state in {"heated", "washed"}:
+            appliance = self._at(thing).id
+            self._switch(appliance, "closed")
+            self._switch(appliance, "on")
+        elif state not in self._state(thing):
+            self.actions.append(f"{HOME_SWITCH[state]}({thing})")
+            self.switched[thing] = state

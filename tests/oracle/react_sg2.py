@@ -24,14 +24,12 @@ class _CallResults:
         self._seen = seen
 
     def expanded(self, id_: str) -> dict[str, Any]:
-        return dict(json.loads(self._called(f"expand('{id_}')")))
+        return dict(json.loads(self._called(f"expand({id_})")))
 
     def removed(self, room: Any, items: list[Any], start: Any, goal: Any) -> list[str]:
         listed = [[item["id"], *_cell(item)] for item in items]
-        size = [room["size_x"], room["size_y"]]
-        return list(
-            json.loads(self._called(f"traverse_room({_cell(room)}, {size}, {listed}, {_cell(start)}, {_cell(goal)})"))
-        )
+        walk = (_cell(room), [room["size_x"], room["size_y"]], listed, _cell(start), _cell(goal))
+        return list(json.loads(self._called(f"traverse_room({', '.join(map(json.dumps, walk))})")))
 
     def _called(self, call: str) -> str:
         if call not in self._seen:
@@ -103,13 +101,13 @@ def _bring_about(task: str, seen: _CallResults) -> str:
         expanded = seen.expanded(thing)
         (link,) = (link for link in expanded["links"] if link[0] == thing and link[1] in PUT)
         (node,) = (node for node in expanded["neighbors"] if node["id"] == link[2])
-        return Place(link[1], node["id"], tuple(node["states"]), node["kind"] == "Place")
+        return Place(link[1], node["id"], tuple(node.get("states", ())), node["kind"] == "Place")
 
     def node(thing: str) -> Any:
         return seen.expanded(thing)["node"]
 
     planning = StaticPlanner(
-        where, lambda thing: tuple(node(thing)["states"]), lambda thing: node(thing)["kind"] == "Agent"
+        where, lambda thing: tuple(node(thing).get("states", ())), lambda thing: node(thing)["kind"] == "Agent"
     )
     return f"[{', '.join(planning.solve(task))}]"
 
@@ -119,7 +117,7 @@ def _items(expanded: dict[str, Any]) -> list[Any]:
 
 
 def _cell(node: Any) -> list[float]:
-    return [node["center"]["x"], node["center"]["y"]]
+    return list(node["center"])
 
 
 def _action(said: str) -> str:

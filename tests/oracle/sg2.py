@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from scenecypher.chat.model import Message
-from tests.oracle.grasif import Place, StaticPlanner
+from tests.oracle.grasif import HomePlanner, Place, StaticPlanner
 
 PLANNER: Final = "You solve tasks about an environment"
 WRITER: Final = "You write Cypher for Neo4j"
@@ -58,7 +59,7 @@ def reply(messages: Sequence[Message]) -> str:
     if system.startswith(WRITER):
         return _write(last.removeprefix("Question: "), system)
     if system.startswith(VERIFIER):
-        return last.rpartition("Result ")[2].partition(":\n")[2]
+        return last.rpartition("\n```\n")[2]
     assert system.startswith(CALLER), system[:80]
     assert "traverse_room(room_center" in system
     return f"```python\nprint({last})\n```"
@@ -82,6 +83,8 @@ def _plan(messages: Sequence[Message]) -> str:
         for said, heard in zip(messages[2::2], messages[3::2], strict=True)
     }
     decide = _fetch if task.startswith("pick up") else _find if task.startswith("find the color") else _bring_about
+    if "grab(" in messages[0].text:
+        decide = partial(_bring_about, planner=HomePlanner)
     mode, content = decide(task, told)
     return f"[Explanation]\nThis comes next.\n\n[Mode]\n{mode}\n\n[Content]\n{content}"
 
@@ -159,12 +162,12 @@ def _find(task: str, told: dict[str, str]) -> tuple[str, str]:
     return "SOLUTION", answer
 
 
-def _bring_about(task: str, told: dict[str, str]) -> tuple[str, str]:
+def _bring_about(task: str, told: dict[str, str], *, planner: type[StaticPlanner] = StaticPlanner) -> tuple[str, str]:
     """Return the plan for a GraSIF goal in its own words, such as ``cup-1 is on table-1; lamp-1 is on``."""
     known = _Known(told)
 
     def where(thing: str) -> Place:
-        (row,) = known.rows(WHERE_QUERY.format(thing))
+        row = min(known.rows(WHERE_QUERY.format(thing)), key=lambda it: "Place" in it["kind"])
         return Place(row["relation"], row["id"], tuple(json.loads(row["states"])), "Place" in row["kind"])
 
     def node(thing: str) -> dict[str, str]:
@@ -172,7 +175,7 @@ def _bring_about(task: str, told: dict[str, str]) -> tuple[str, str]:
         return row
 
     try:
-        planning = StaticPlanner(
+        planning = planner(
             where, lambda it: tuple(json.loads(node(it)["states"])), lambda it: "Agent" in node(it)["kind"]
         )
         return "SOLUTION", f"[{', '.join(planning.solve(task))}]"

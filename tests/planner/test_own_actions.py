@@ -14,7 +14,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.scene_document import scene_document, scene_from_document
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ActionRefused, DocumentError, SceneReplaced
+from scenecypher.errors import ActionRefused, DocumentError, InputError, SceneReplaced
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan
 from scenecypher.planner.actions.simulator import Simulator
@@ -87,7 +87,7 @@ def test_a_home_that_stands_gets_actions_keeps_its_history_and_undoes(store: Sce
     simulator = Simulator(store, added.scene)
     with pytest.raises(Infeasible) as refused:
         list(simulator.act("take(mug, box, hall)"))
-    assert refused.value.reasons == ("(opened cupboard (box)) does not hold",)
+    assert refused.value.reasons == ("(opened cupboard (box)) does not hold: open(box, hall) first",)
     simulator.fix = True
     assert [step.action for step in simulator.act("serve(mug, kitchen)")] == [
         "open(box, hall)",
@@ -103,6 +103,19 @@ def test_a_home_that_stands_gets_actions_keeps_its_history_and_undoes(store: Sce
     store.undo(store.find(name), to=0)
     assert store.load(name).graph == HOME
     assert len(store.history(store.find(name))) == 6
+
+
+def test_a_remedy_whose_argument_must_be_chosen_is_named_with_the_candidates(store: SceneStore, domain: Path) -> None:
+    rooms = (Node(f"room_{number}", "Place", f"room_{number}", "cellar") for number in range(1, 6))
+    robot = Node("robot_2", "Agent", "robot_2", "robot")
+    places = (Relation("robot_2", "INSIDE", f"room_{number}") for number in range(1, 6))
+    graph = SceneGraph.of((*HOME.nodes.values(), *rooms, robot), (*HOME.relations, *places))
+    name = put(store, ImportedScene("many rooms", graph)).name
+    simulator = Simulator(store, add_actions(store, name, domain).scene, agent="robot_2")
+    with pytest.raises(Infeasible) as refused:
+        list(simulator.act("open(box, hall)"))
+    went = "go(room_1, hall) or go(room_2, hall) or go(room_3, hall) first"
+    assert refused.value.reasons == (f"(robot-in hall) does not hold: {went}",)
 
 
 def test_what_holds_the_hand_is_told(store: SceneStore, domain: Path) -> None:
@@ -187,6 +200,46 @@ def test_actions_taken_away_give_the_vocabularys_back(store: SceneStore, domain:
     info = remove_actions(store, name)
     assert info.vocabulary == "household"
     list(Simulator(store, info).act("go_to(hall)"))
+
+
+WASHING = """\
+(define (domain washing)
+  (:requirements :adl)
+  (:types cup)
+  (:predicates (holding ?c - cup) (clean ?c - cup))
+  ; wash what is held
+  (:action wash
+    :parameters (?c - cup)
+    :precondition (and (holding ?c) (not (clean ?c)))
+    :effect (clean ?c)))
+"""
+
+
+def test_several_domains_add_up(store: SceneStore, domain: Path, tmp_path: Path) -> None:
+    second = tmp_path / "washing.pddl"
+    second.write_text(WASHING, encoding="utf-8")
+    name = put(store, ImportedScene("two domains", HOME)).name
+    add_actions(store, name, domain)
+    added = add_actions(store, name, second)
+    assert (added.besides, added.replaced) == (("carrying",), False)
+    assert CARRYING in added.scene.declared.domain
+    assert WASHING in added.scene.declared.domain
+    done = [step.action for step in Simulator(store, added.scene, fix=True).act("wash(mug)")]
+    assert done == ["go(kitchen, hall)", "open(box, hall)", "take(mug, box, hall)", "wash(mug)"], "across domains"
+    again = add_actions(store, name, domain)
+    assert (again.besides, again.replaced) == (("washing",), True)
+    assert again.scene.declared.domain.count("(define (domain carrying)") == 1
+    assert store.put(ImportedScene(name, store.load(name).graph)).outcome == "unchanged"
+
+
+def test_an_action_that_another_domain_has_is_refused(store: SceneStore, domain: Path, tmp_path: Path) -> None:
+    second = tmp_path / "washing.pddl"
+    second.write_text(WASHING.replace(":action wash", ":action take"), encoding="utf-8")
+    name = put(store, ImportedScene("two domains that clash", HOME)).name
+    version = add_actions(store, name, domain).scene.version
+    with pytest.raises(InputError, match="the action take is in the domain carrying too"):
+        add_actions(store, name, second)
+    assert store.find(name).version == version
 
 
 def test_a_constant_that_the_scene_lacks_is_an_error(store: SceneStore, domain: Path) -> None:

@@ -164,7 +164,7 @@ def test_expanded_rooms_stay_so_when_a_session_goes_on(store: SceneStore, tmp_pa
     lines = [
         *(command("expand_node", "kitchen"), command("expand_node", "office"), command("contract_node", "office")),
         command("contract_node", "kitchen"),
-        *(command("verify_graph", None), json.dumps({"chain_of_thought": [], "plan": ["go_to(kitchen)"]})),
+        *(command("verify_plan", None), json.dumps({"chain_of_thought": [], "plan": ["go_to(kitchen)"]})),
     ]
     talk = ResumedSession(store, tmp_path / "log", "sayplan-lite", lines, turns=3)
     shown = [(thing in talk.said(number)) for number in range(5) for thing in ("cup-1", "pen-1")]

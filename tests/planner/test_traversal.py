@@ -50,9 +50,12 @@ def reaches(start: GridCell, goal: GridCell, blocked: set[GridCell]) -> bool:
 
 
 def test_cells_may_be_written_as_the_graph_answers_them() -> None:
-    items = [{"id": "ball_1", "center": {"x": 4.0, "y": 4.0, "srid": 7203}}, {"id": "key_1", "x": 1, "y": 1}]
-    found = traverse_room({"x": 2.5, "y": 2.5}, [6, 6], items, {"x": 2.0, "y": 1.0}, [5, 4])
-    assert found == ["ball_1"]
+    in_rows = {"id": "ball_1", "center": {"x": 4.0, "y": 4.0, "srid": 7203}}
+    in_nodes = {"kind": "Object", "id": "ball_1", "center": [4, 4]}
+    for ball in (in_rows, in_nodes):
+        items = [ball, {"id": "key_1", "x": 1, "y": 1}]
+        found = traverse_room({"x": 2.5, "y": 2.5}, [6, 6], items, {"x": 2.0, "y": 1.0}, [5, 4])
+        assert found == ["ball_1"]
 
 
 @pytest.mark.parametrize(

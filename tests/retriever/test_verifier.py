@@ -32,8 +32,8 @@ def test_the_paper_s_verifier_sends_the_writer_back(ready: Ready, scene: SceneIn
     assert (found.rows, found.addressed, found.answer) == (ROWS, True, "cup_7011 and plate_7012")
     assert "don't answer the question." in messages(server, 2)[-1]
     seen = messages(server, 3)[1]
-    assert "Result 1:\ncup_7010" in seen, "the verifier sees all results so far"
-    assert "Result 2:\ncup_7011, plate_7012" in seen
+    assert f"Result 1:\n```cypher\n{WRONG}\n```\ncup_7010" in seen, "the verifier sees all queries and results so far"
+    assert f"Result 2:\n```cypher\n{GOOD}\n```\ncup_7011, plate_7012" in seen
 
 
 def test_hints_say_what_is_missing(ready: Ready, scene: SceneInfo) -> None:

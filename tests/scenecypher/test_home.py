@@ -66,6 +66,17 @@ def test_importing_the_package_is_cheap_and_loads_neither_driver_nor_model_clien
     assert float(seconds) - float(run(bare)) < 0.1
 
 
+def test_a_home_shows_its_tree_as_the_command_line_does(home: sc.Home) -> None:
+    cup = home.graph.nodes[cup_of(home)]
+    lines = home.tree().splitlines()
+    assert [line for line in lines if cup.name in line]
+    room = next(node for node in home.graph.nodes.values() if node.kind == "Place")
+    assert home.tree(room.id).splitlines()[0].startswith(room.name)
+    assert len(home.tree(everything=True).splitlines()) == len(home.graph.nodes)
+    with pytest.raises(sc.UnknownReference, match="no 'cellar'"):
+        home.tree("cellar")
+
+
 def test_a_query_has_columns_rows_and_a_version(home: sc.Home) -> None:
     found = home.query(CUP)
     assert found.columns == ("cup",)
@@ -133,6 +144,8 @@ def test_asking_and_planning_take_any_model(home: sc.Home) -> None:
     assert [type(event).__name__ for event in events][-1] == "Finished"
     with pytest.raises(sc.InputError, match="either an instruction"):
         home.plan()
+    with pytest.raises(sc.InputError, match="either an instruction"):
+        home.plan("Take the cup.", goal=f"{cup} is dirty")
     with pytest.raises(sc.InputError, match="did you mean"):
         home.plan("Take the cup.", model=script, method="stepwize")
 
@@ -231,6 +244,38 @@ def test_a_graph_of_networkx_becomes_a_home(db: sc.SceneDatabase) -> None:
         assert home.query("MATCH (m:Object)-[:ON]->(t) RETURN m.name, t.name").rows == (("mug", "table"),)
         assert home.info.vocabulary == "household"
         assert "mug" in home._repr_html_()
+    finally:
+        db.delete(name)
+
+
+def test_an_agent_and_a_vocabulary_at_import_a_goal_and_a_second_import(db: sc.SceneDatabase) -> None:
+    networkx = pytest.importorskip("networkx")
+    pytest.importorskip("up_fast_downward")
+    graph = networkx.MultiDiGraph()
+    for room in ("kitchen", "hall"):
+        graph.add_node(room, kind="Place")
+    graph.add_node("table", kind="Asset", affordances=["put_on"])
+    graph.add_node("shelf", kind="Asset", affordances=["put_on"])
+    graph.add_node("mug", kind="Object", affordances=["pick_up"])
+    for source, type_, target in (("table", "INSIDE", "kitchen"), ("shelf", "INSIDE", "hall"), ("mug", "ON", "table")):
+        graph.add_edge(source, target, relation=type_)
+    name = f"test/networkx-{uuid4().hex[:10]}"
+    home = db.import_networkx(graph, name=name, vocabulary="grasif", agent="robot", room="hall")
+    try:
+        assert (home.info.vocabulary, home.graph.targets("robot")) == ("grasif", ("hall",))
+        done = home.plan(goal="mug ON shelf", method="symbolic")
+        assert done.is_done
+        assert home.graph.targets("mug", "ON") == ("shelf",)
+        again = db.import_networkx(graph, name=name)
+        assert (again.info.vocabulary, again.graph.targets("robot")) == ("grasif", ("hall",)), "the agent stays"
+        assert again.graph.targets("mug", "ON") == ("table",), "a second import brings things back"
+        home.act("pick_up(mug)", fix=True)
+        assert db.import_networkx(graph, name=name).graph.targets("robot", "HOLDS") == ()
+        assert db.import_networkx(graph, name=name, vocabulary="household").info.vocabulary == "household"
+        with pytest.raises(sc.InputError, match="unknown"):
+            db.import_networkx(graph, name=name, vocabulary="unknown")
+        with pytest.raises(sc.InputError, match="no room"):
+            db.import_networkx(graph, name=name, agent="robby", room="cellar")
     finally:
         db.delete(name)
 

@@ -14,7 +14,7 @@ from scenecypher.settings import Settings, variable_of
 
 LIMITS = (
     *("TIMEOUT_S", "PLANNING_S", "ROWS", "ROW_BYTES", "BYTES"),
-    *("STEPS", "CROSS_ROWS", "TEXT_LENGTH", "NESTING"),
+    *("STEPS", "TEXT_LENGTH", "NESTING"),
     *("CHEAP_STEPS", "LOST_S"),
 )
 

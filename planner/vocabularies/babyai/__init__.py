@@ -16,7 +16,6 @@ from scenecypher.planner.vocabularies.vocabulary import (
     ReasoningTool,
     Vocabulary,
     Words,
-    unchanged,
 )
 
 ENVIRONMENT: Final = """\
@@ -31,7 +30,6 @@ it keeps the key until another thing is picked up, and may remove things with it
 VOCABULARY: Final = Vocabulary(
     name="babyai",
     about="BabyAI's actions; each walks up to its node first.",
-    base=None,
     conventions=Conventions(
         containment=("INSIDE", "ON"),
         one_parent=True,
@@ -43,20 +41,12 @@ VOCABULARY: Final = Vocabulary(
         texts=__name__,
     ),
     operators=OPERATORS,
-    macros={},
     words=Words(
         environment=ENVIRONMENT,
-        stepwise=None,
-        whole=None,
         questions=("find the ",),
-        approach=None,
-        sayplan_actions=None,
-        sayplan_example=None,
     ),
-    looking=Looking(revealing=frozenset(), whole_rooms=True, colors=COLORS, nearness=False),
-    planning=Planning(
-        efforts=UNPRUNED, simplify=unchanged, prepare=with_obstacles, keeps_one_parent=True, rehearsed=False
-    ),
+    looking=Looking(whole_rooms=True, colors=COLORS),
+    planning=Planning(keeps_one_parent=True, efforts=UNPRUNED, prepare=with_obstacles, rehearsed=False),
     problems=Problems(
         argument_places=dict.fromkeys(("pickup", "remove", "open"), (0,)),
         required_affordances={"holds": (1, "grabbable"), "opened": (1, "can_open")},

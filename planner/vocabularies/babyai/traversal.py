@@ -104,7 +104,7 @@ def _item(item: Any) -> tuple[GridCell, str]:
     match item:
         case [str(id_), x, y] | [str(id_), [x, y]]:
             return _cell([x, y], "an item"), id_
-        case {"id": str(id_), "x": x, "y": y} | {"id": str(id_), "center": {"x": x, "y": y}}:
+        case {"id": str(id_), "x": x, "y": y} | {"id": str(id_), "center": {"x": x, "y": y} | [x, y]}:
             return _cell([x, y], "an item"), id_
     raise ReplyRejected(f"an item is no [id, x, y]; {HINT}")
 

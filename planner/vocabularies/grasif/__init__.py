@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from scenecypher.db.vocabulary import Conventions
-from scenecypher.planner.actions.pddl_effort import EFFORTS
 from scenecypher.planner.vocabularies.grasif.operators import CONTAINMENT, DONE, MACROS, OPERATORS
 from scenecypher.planner.vocabularies.vocabulary import (
     Approach,
-    Looking,
     Planning,
     Problems,
     Vocabulary,
     Words,
-    as_it_is,
-    unchanged,
 )
 
 STEPWISE: Final = (
@@ -57,7 +53,6 @@ APPROACH: Final = Approach(
 VOCABULARY: Final = Vocabulary(
     name="grasif",
     about="GraSIF's actions: a robot with one hand among rooms, assets and objects.",
-    base=None,
     conventions=Conventions(
         containment=CONTAINMENT,
         one_parent=True,
@@ -73,19 +68,11 @@ VOCABULARY: Final = Vocabulary(
         environment=ENVIRONMENT,
         stepwise=STEPWISE,
         whole=WHOLE,
-        questions=(),
         approach=APPROACH,
         sayplan_actions=SAYPLAN_ACTIONS,
         sayplan_example=SAYPLAN_EXAMPLE,
     ),
-    looking=Looking(revealing=frozenset(), whole_rooms=False, colors=(), nearness=False),
-    planning=Planning(
-        efforts=EFFORTS,
-        simplify=unchanged,
-        prepare=as_it_is,
-        keeps_one_parent=True,
-        rehearsed=True,
-    ),
+    planning=Planning(keeps_one_parent=True),
     problems=Problems(
         argument_places={
             "go_to": (1,),
@@ -103,5 +90,4 @@ VOCABULARY: Final = Vocabulary(
         relation_predicates={"ontop_of": "ontop", "inside_of": "inside"},
         closed=True,
     ),
-    tools={},
 )

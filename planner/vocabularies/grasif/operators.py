@@ -226,7 +226,10 @@ DONE: Final = Operator(
 
 REARRANGE: Final = Macro(
     "rearrange",
-    (Parameter("x", "the object"), Parameter("y", "its destination, an asset or an object")),
+    (
+        Parameter("x", "the object, needs pick_up"),
+        Parameter("y", "its destination, an asset or an object, needs put_on, put_inside, put_under or attach"),
+    ),
     word="relation",
     expansions={
         "ontop": (("pick_up", "x"), ("put_on", "y")),

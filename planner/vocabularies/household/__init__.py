@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from scenecypher.db.vocabulary import DEFAULT, Conventions
-from scenecypher.planner.actions.pddl_effort import EFFORTS
 from scenecypher.planner.vocabularies.household.operators import CONTAINMENT, OPERATORS
 from scenecypher.planner.vocabularies.vocabulary import (
     Approach,
-    Looking,
     Planning,
     Problems,
     Vocabulary,
     Words,
-    as_it_is,
-    unchanged,
 )
 
 ENVIRONMENT: Final = """\
@@ -27,31 +23,17 @@ VOCABULARY: Final = Vocabulary(
     name=DEFAULT,
     about="The actions in a home that names no other vocabulary: a robot with one hand. Where a file is silent, every "
     "object can be picked up and furniture bears things; an affordance that is given counts.",
-    base=None,
     conventions=Conventions(containment=CONTAINMENT, one_parent=False, notes=(), texts=__name__),
     operators=OPERATORS,
-    macros={},
     words=Words(
         environment=ENVIRONMENT,
-        stepwise=None,
-        whole=None,
-        questions=(),
         approach=Approach(
             "look_at",
             ("go_to",),
             "go_to(x): go to furniture or an object in the room, too; you see what is on and in it",
         ),
-        sayplan_actions=None,
-        sayplan_example=None,
     ),
-    looking=Looking(revealing=frozenset(), whole_rooms=False, colors=(), nearness=False),
-    planning=Planning(
-        efforts=EFFORTS,
-        simplify=unchanged,
-        prepare=as_it_is,
-        keeps_one_parent=True,
-        rehearsed=True,
-    ),
+    planning=Planning(keeps_one_parent=True),
     problems=Problems(
         argument_places={
             "go_to": (1,),
@@ -62,5 +44,4 @@ VOCABULARY: Final = Vocabulary(
         relation_predicates={"ontop_of": "on", "inside_of": "inside"},
         closed=True,
     ),
-    tools={},
 )

@@ -149,6 +149,7 @@ A_FREE_HAND: Final = Requirement(
         "put_on",
         ("held", "surface"),
         (Choose("surface", (c.And((c.Related("surface", "INSIDE", "here"), bears("surface"))),)),),
+        tells_choices=True,
     ),
 )
 

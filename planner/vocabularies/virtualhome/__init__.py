@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.vocabulary import Conventions
-from scenecypher.planner.actions.pddl_effort import EFFORTS
 from scenecypher.planner.vocabularies.virtualhome import extended
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from scenecypher.planner.vocabularies.virtualhome.simplified import simplify_operators
@@ -17,7 +16,6 @@ from scenecypher.planner.vocabularies.vocabulary import (
     Problems,
     Vocabulary,
     Words,
-    as_it_is,
 )
 
 ENVIRONMENT: Final = """\
@@ -25,11 +23,19 @@ The environment is a home with several rooms. Furniture and appliances stand in 
 in a room. Things have states, such as open or closed, on or off, and affordances, which say what can be done with \
 them. A character acts there; it has two hands and must be close to what it uses."""
 
+LISTED: Final = (
+    *("walk", "grab", "open", "close", "switch_on", "switch_off", "sit"),
+    *("put_in", "put_on"),
+)
+"""The action space of SG2's household tasks (SG2, "VirtualHome Environment and Scene Graph Details"), in our names."""
+
 APPROACH: Final = Approach(
     "find",
     ("walk", "run"),
     "walk(x): go up to an asset or object, too; you see what is on it, and in it if it is open",
 )
+
+STRUCTURE: Final = frozenset({"ceiling", "curtain", "door", "doorjamb", "floor", "wall"})
 
 NOTES: Final = (
     "A thing in a container is INSIDE the container and INSIDE its room too; so is a thing that lies ON something.",
@@ -43,7 +49,6 @@ VOCABULARY: Final = Vocabulary(
     name="virtualhome",
     about="The actions of VirtualHome's own engine (`evolving_graph`, in `eai-eval`), with its "
     "semantics, oddities included: tests compare each step with it.",
-    base=None,
     conventions=Conventions(
         containment=("INSIDE", "ON"),
         one_parent=False,
@@ -51,20 +56,13 @@ VOCABULARY: Final = Vocabulary(
         texts=__name__,
     ),
     operators=OPERATORS,
-    macros={},
     words=Words(
         environment=ENVIRONMENT,
-        stepwise=None,
-        whole=None,
-        questions=(),
+        listed=LISTED,
         approach=APPROACH,
-        sayplan_actions=None,
-        sayplan_example=None,
     ),
-    looking=Looking(revealing=frozenset({"find", "open"}), whole_rooms=False, colors=(), nearness=True),
-    planning=Planning(
-        efforts=EFFORTS, simplify=simplify_operators, prepare=as_it_is, keeps_one_parent=False, rehearsed=True
-    ),
+    looking=Looking(revealing=frozenset({"find", "open"}), nearness=True, structure=STRUCTURE),
+    planning=Planning(simplify=simplify_operators, keeps_one_parent=False),
     problems=Problems(
         argument_places={
             **dict.fromkeys(("put_on", "put_in"), (0, 1)),
@@ -80,7 +78,6 @@ VOCABULARY: Final = Vocabulary(
         relation_predicates={"ontop_of": "on", "inside_of": "inside"},
         closed=True,
     ),
-    tools={},
 )
 
 EXTENDED: Final = replace(

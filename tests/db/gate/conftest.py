@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 from neo4j import ManagedTransaction
 
-from scenecypher.db.gate import Gate, SceneRef
-from scenecypher.db.gate.plan import Plan
+from scenecypher.db.gate import Explanation, Gate, SceneRef
+from scenecypher.db.gate.judge import Plan
 from scenecypher.db.gate.scope import scope
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.connection import Address, Database
@@ -79,6 +79,14 @@ def gate(scenes: Database) -> Gate:
 def dialects(scenes: Database) -> tuple[str, ...]:
     """Return the versions of Cypher that the server knows; Neo4j 5.26 lacks 25 and its clauses NEXT, FILTER and LET."""
     return ("CYPHER 5 ",) if scenes.verify().version.startswith("5.") else ("CYPHER 5 ", "CYPHER 25 ")
+
+
+def accepted(gate: Gate, text: str, scene: SceneRef = HOME) -> Explanation:
+    """Return an accepted query as it would run. Raises QueryRefused."""
+    found = gate.explain(text, scene, VOCABULARY)
+    if found.refused:
+        raise found.refused
+    return found
 
 
 def send_unchecked(

@@ -15,7 +15,7 @@ from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryRefused
-from tests.db.gate.conftest import HOME, TIMEOUT_S, sample_indexes
+from tests.db.gate.conftest import HOME, TIMEOUT_S, accepted, sample_indexes
 from tests.db.gate.corpus import HOME_BOUNDS, VOCABULARY, cases, text_of
 from tests.db.gate.natural import OTHERS, grown_scene, natural_queries
 from tests.sampling import sample
@@ -65,7 +65,7 @@ def test_natural_queries_are_accepted_with_the_servers_plans(scenes: Database, n
         gate = Gate(scenes)
         for text in queries:
             try:
-                gate.check(text, scene, VOCABULARY)
+                accepted(gate, text, scene)
             except QueryRefused as refusal:
                 refused[text] = str(refusal)
     assert len(refused) <= (1 - share) * len(queries), refused
@@ -94,10 +94,10 @@ def outcome(database: Database, text: str, scene: SceneRef = HOME) -> str:
     """Return the plan's text and bound of an accepted query, or the refusal; the server plans it anew."""
     gate = Gate(database)
     try:
-        verdict = gate.check(text, scene, VOCABULARY)
+        found = accepted(gate, text, scene)
     except QueryRefused as refused:
         return str(refused)
-    return text_of([verdict.text.partition(" USING INDEX")[0][:40], verdict.steps])
+    return text_of([str(found.text).partition(" USING INDEX")[0][:40], str(found.cost)])
 
 
 def test_other_scenes_do_not_affect_acceptance(scenes: Database, asked: list[str], unrelated_scene: list[str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from scenecypher.db.gate import Gate
+from scenecypher.db.gate import Gate, Limits
 from scenecypher.db.gate.scope import scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused
@@ -54,6 +54,8 @@ def test_what_may_never_run_is_refused(gate: Gate, case: Case) -> None:
 
 @pytest.mark.parametrize("case", of_kind("no_leak"))
 def test_nothing_of_another_scene_is_shown(gate: Gate, case: Case) -> None:
+    if case.category == "resource":
+        gate = Gate(gate._database, limits=Limits(seconds=1.0))
     try:
         answer = gate.run(case.cypher, HOME, VOCABULARY)
         told = text_of(answer.rows)

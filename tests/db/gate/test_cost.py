@@ -37,7 +37,7 @@ from tests.db.gate.interpreter import (
     split,
 )
 
-UNLIMITED: Final = replace(Limits(), steps=1e12, cross_rows=1e12, text_length=100_000)
+UNLIMITED: Final = replace(Limits(), steps=1e12, text_length=100_000)
 MAX_ROWS: Final = 400
 MAX_BYTES: Final = 100_000
 """Size above which a query gets no more clauses."""
@@ -285,6 +285,13 @@ def test_what_is_read_of_a_node_is_as_long_as_the_scene_says(value: str, least: 
     cost = cost_of(f"MATCH (n) RETURN {value} AS x")
     assert cost is not None
     assert cost.row_bytes >= least
+
+
+def test_a_walk_may_be_longer_than_the_scene_has_relations() -> None:
+    cost = cost_of("CYPHER 25 MATCH REPEATABLE ELEMENTS p = (a)-[:ON]->{1,500}(b) RETURN p")
+    assert cost is not None
+    assert cost.row_bytes >= 500 * 200
+    assert cost.rows >= 500
 
 
 def test_a_verdict_holds_for_a_scene_of_its_size() -> None:

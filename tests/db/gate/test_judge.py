@@ -3,8 +3,7 @@
 import pytest
 
 from scenecypher.db.gate import Plan
-from scenecypher.db.gate.conditions import bound_name, cannot_fail, conditions, subqueries_are_bound
-from scenecypher.db.gate.judge import VERIFIED, check_plan
+from scenecypher.db.gate.judge import VERIFIED, bound_name, cannot_fail, check_plan, conditions, subqueries_are_bound
 from scenecypher.db.local.jars import Release
 from scenecypher.errors import QueryRefused
 from tests.server import OLDEST

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.gate import Gate, Limits
-from scenecypher.db.gate.record_size import exceeds
-from scenecypher.db.gate.values import json_value
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.values import exceeds, json_value
 from scenecypher.errors import QueryRefused
-from tests.db.gate.conftest import HOME, send_unchecked
+from tests.db.gate.conftest import HOME, accepted, send_unchecked
 from tests.db.gate.corpus import VOCABULARY
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
@@ -35,9 +34,9 @@ def test_characters_are_counted(text: str, more: int) -> None:
 
 @pytest.mark.parametrize("text", ["MATCH (n) RETURN n", "MATCH p = (a:Object)-[r]->(b) RETURN p, a, r, {b: b}"])
 def test_nodes_relations_and_paths_are_no_larger_than_their_text(scenes: Database, gate: Gate, text: str) -> None:
-    verdict = gate.check(text, HOME, VOCABULARY)
+    verdict = accepted(gate, text)
     with scenes.run_read_only(
-        verdict.text,
+        cast("Any", verdict.text),
         {**verdict.parameters, "__scene": HOME.key},
         timeout_s=60,
         mark="test",

@@ -41,6 +41,7 @@ SCOPED = {
     "WITH [1] AS l RETURN l[0], l[-1], l[size(l) - 1], l[0..2]": (
         "WITH [1] AS l RETURN l[0], l[-1], l[size(l) - 1], l[0..2]"
     ),
+    "WITH [1] AS l RETURN l[size(l) + l]": "WITH [1] AS l RETURN l[head([__i IN [size(l) + l] WHERE __i <> 'scene'])]",
     "MATCH (n) FINISH": f"MATCH (n{N}) FINISH",
     "MATCH (n) // x\r\n RETURN /* y */ n;": f"MATCH (n{N}) RETURN n;",
     "MATCH (n) WHERE n.id = 'x' RETURN 'y', \"x\"": f"MATCH (n{N}) WHERE n.id = $__p0 RETURN $__p1, $__p0",

@@ -6,7 +6,7 @@ from neo4j.graph import Graph, Node, Path, Relationship
 from neo4j.spatial import CartesianPoint, WGS84Point
 from neo4j.time import Date, DateTime, Duration, Time
 
-from scenecypher.db.gate.values import json_value
+from scenecypher.db.store.values import json_value
 
 GRAPH = Graph()
 CUP = Node(GRAPH, "4:x:1", 1, ["Entity", "Object"], {"scene": "k1", "id": "cup", "states": ["dirty"]})

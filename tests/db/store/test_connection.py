@@ -234,7 +234,8 @@ def test_a_time_limit_names_the_setting_that_grants_more(address: Address) -> No
             ("COMMIT", lambda: database.run_autocommit(LONG, {})),
         ]
         for limit, call in calls:
-            with pytest.raises(QueryTimeout, match=f"or raise SCENECYPHER_{limit}_TIMEOUT_S$"):
+            option = rf"\(`--{limit.casefold()}-timeout`\)"
+            with pytest.raises(QueryTimeout, match=rf"or raise SCENECYPHER_{limit}_TIMEOUT_S {option}$"):
                 call()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, LiteralString
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ from scenecypher.db.graph.value import Point, Value
 from scenecypher.db.schema import HOLDING, KINDS, Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerate import BY_GROUP, EACH_NODE, LIMIT_PARAMETERS, Enumerator
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse, literal
 from scenecypher.db.store.scene_store import SceneStore
@@ -61,6 +63,7 @@ def home() -> SceneGraph:
 
 def test_all_facts_are_counted(store: SceneStore, database: Database) -> None:
     found = Enumerator(database).of(put(store, home()))
+    assert found == count_graph(home())
     assert found == Enumerations(
         kinds=(("Place", 2), ("Asset", 1), ("Object", 2), ("Agent", 1)),
         classes=(
@@ -103,6 +106,7 @@ def test_all_facts_are_counted(store: SceneStore, database: Database) -> None:
 @given(graph=scene_graphs())
 def test_any_scene_is_counted_as_python_counts_it(store: SceneStore, database: Database, graph: SceneGraph) -> None:
     found = Enumerator(database).of(put(store, graph))
+    assert count_graph(graph) == found
     nodes = list(graph.nodes.values())
     assert dict(found.kinds) == Counter(node.kind for node in nodes)
     assert {(use.kind, use.name): use.count for use in found.classes} == Counter((n.kind, n.class_) for n in nodes)
@@ -150,6 +154,33 @@ def opened() -> SceneGraph:
     graph = home()
     fridge = Node("f", "Asset", "fridge", "fridge", ("on", "open"), ("can_open",))
     return SceneGraph.of([*(n for n in graph.nodes.values() if n.id != "f"), fridge], graph.relations)
+
+
+def test_after_an_action_the_scene_is_counted_in_memory(
+    store: SceneStore, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = put(store, home())
+    enumerator = Enumerator(database, replicas=store.replicas)
+    first = enumerator.of(info)
+    graphs = [home(), opened()] * 3
+    for before, after in pairwise(graphs):
+        store.commit(info, diff(before, after), actor="test", action="toggle")
+    read = Enumerator(database).of(info)
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "read", unexpected)
+        counted = enumerator.of(info)
+    assert counted == read != first
+    with store.replicas.at(info, len(graphs)) as later:
+        assert later is None, "a replica that is behind is not counted"
+    with store.replicas.at(info, 0) as taken, store.replicas.at(info, 0) as second:
+        assert taken is not None
+        assert second is None
+    with store.replicas.at(info, 0) as again:
+        assert again is taken
+
+
+def unexpected(*_: Any, **__: Any) -> Any:
+    raise AssertionError
 
 
 def test_an_old_scene_info_gets_the_present_enumerations(store: SceneStore, database: Database) -> None:

@@ -33,7 +33,7 @@ def test_scenes_visited_in_turn_are_kept_only_if_few(
     for info in infos * ROUNDS:
         with pytest.raises(ActionRefused):
             ours.act(info, FOOTPRINT, refuse, intent=intent())
-    assert len(ours._replicas._kept) == kept
+    assert len(ours.replicas._kept) == kept
 
 
 def _made(store: SceneStore) -> SceneInfo:

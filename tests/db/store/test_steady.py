@@ -27,6 +27,7 @@ from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.look import read_part
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.steady import (
+    LOOK,
     LOOK_UNDER_LOCK,
     TRIES_BEFORE_LOCK,
     SceneChanging,
@@ -125,6 +126,7 @@ def test_no_read_is_torn(address: Address) -> None:
     """A whole run: `SCENECYPHER_TEST_FULL=1`, 100,000 reads, and a tenth without bookmarks, some of them torn."""
     found = measure(address, reads=READS, seconds=SECONDS)
     assert found["commits"] > 10
+    assert found["without a look"] > 0
     assert found["equal"] >= (READS if FULL else 100), "on a busy machine the ordinary run ends early"
     assert {kind: number for kind, number in found.items() if kind.startswith("torn")} == {}
     if FULL:
@@ -152,20 +154,76 @@ def test_writers_that_leave_no_pause_wait_for_one_read_under_the_lock(
         steady_transaction(reading, scene, interrupted, timeout_s=30)
 
 
-def test_an_own_commit_is_known_without_a_look(
-    store: SceneStore, database: Database, scene: SceneInfo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.commit(scene, SOILED, actor="t", action="soil")
-    looks: list[str] = []
+@pytest.fixture
+def looks(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts of the statements that `read_row` sends, among them the looks at a version."""
+    texts: list[str] = []
     read_row = database.read_row
 
-    def counted(text: Any, parameters: Any) -> Any:
-        looks.append(text)
+    def noted(text: Any, parameters: Any) -> Any:
+        texts.append(text)
         return read_row(text, parameters)
 
-    monkeypatch.setattr(database, "read_row", counted)
+    monkeypatch.setattr(database, "read_row", noted)
+    return texts
+
+
+def test_an_own_commit_is_known_without_a_look(
+    store: SceneStore, database: Database, scene: SceneInfo, looks: list[str]
+) -> None:
+    store.commit(scene, SOILED, actor="t", action="soil")
+    looks.clear()
     assert read_steadily(database, scene, lambda: "read") == ("read", 1)
-    assert len(looks) == 1
+    assert looks == [LOOK]
+
+
+def states_now(tx: ManagedTransaction, key: str) -> tuple[str, ...]:
+    return tuple(tx.run("MATCH (n:Entity {scene: $key, id: 'cup'}) RETURN n.states", key=key).single(strict=True)[0])
+
+
+def test_where_nothing_was_committed_since_the_last_look_none_is_needed(
+    store: SceneStore, database: Database, address: Address, scene: SceneInfo, looks: list[str]
+) -> None:
+    def read() -> tuple[str, ...]:
+        return database.read(lambda tx: states_now(tx, scene.key))
+
+    for _ in range(3):
+        current_version(database, scene)
+    looks.clear()
+    assert [read_steadily(database, scene, read) for _ in range(3)] == [(("clean",), 0)] * 3
+    assert looks == []
+    with Database(address) as another:
+        SceneStore(another).commit(scene, SOILED, actor="another", action="soil")
+    assert read_steadily(database, scene, read) == (("dirty",), 1)
+    assert looks
+    store.delete(scene.name)
+    with pytest.raises(SceneReplaced):
+        read_steadily(database, scene, read)
+
+
+def test_a_commit_during_a_read_moves_the_bookmarks(
+    store: SceneStore, database: Database, scene: SceneInfo, looks: list[str]
+) -> None:
+    """Also one in another scene: bookmarks are the whole database's. This one returns to the state before it."""
+    toggles = cycle([SOILED, invert(SOILED)])
+
+    def interrupted() -> tuple[str, ...]:
+        def work(tx: ManagedTransaction) -> tuple[str, ...]:
+            before = states_now(tx, scene.key)
+            if not looks:
+                for _ in range(2):
+                    store.commit(scene, next(toggles), actor="t", action="interrupt")
+            return before + states_now(tx, scene.key)
+
+        return database.read(work)
+
+    for _ in range(3):
+        current_version(database, scene)
+    moment = database.bookmarks.moment
+    looks.clear()
+    assert read_steadily(database, scene, interrupted) == (("clean", "clean"), 2)
+    assert looks
+    assert database.bookmarks.moment != moment
 
 
 def test_a_generation_that_is_being_deleted_is_not_read(store: SceneStore, database: Database) -> None:

@@ -7,6 +7,7 @@ Each commit changes states and a name, moves relations, deletes nodes and create
 made of records that a deleted generation left. In one of them the Scene node comes after its members, as reused ids may
 bring about: the server then applies its version last, and first in the other. Counted are reads between two equal
 versions, and those whose content is of another version: newer, older, or of a number of nodes that no version has.
+"Without a look" are reads at whose end nothing had been committed since the last look at the version.
 `--unmarked` reads without bookmarks, as a proof that the measurement finds what it looks for.
 """
 
@@ -17,7 +18,7 @@ import math
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -25,14 +26,15 @@ from multiprocessing import get_context
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.bookmarks import ReadBookmarks
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.publish import delete_generation
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.steady import SceneChanging, read_steadily
+from scenecypher.db.store.steady import LOOK, SceneChanging, read_steadily
 
 FIXED, MOVED, TARGETS = 200, 40, 50
 READERS: Final = 3
@@ -195,22 +197,42 @@ def _write(address: Address, stop: Any, results: Any, ref: Ref) -> None:
 def _read(address: Address, stop: Any, results: Any, progress: Any, given: tuple[tuple[Ref, Ref], bool]) -> None:
     (first, last), is_marked = given
     places, found, chance = {"first": first, "last": last}, Counter[str](), random.Random()  # noqa: S311 - no secret
-    with Database(address) as database:
+    with _CountingDatabase(address) as database:
         if not is_marked:
-            database._bookmarks = None  # type: ignore[assignment]
+            database.bookmarks = _NoBookmarks()
         while not stop.is_set():
             equal = found["equal"]
             for _ in range(CHUNK):
                 place, look = chance.choice([*places]), chance.choice(LOOKS)
                 found["reads"] += 1
+                looks = database.looks
                 with suppress(SceneChanging):
                     kind = _kind_of_read(database, places[place], look)
                     found["equal"] += 1
+                    found["without a look"] += database.looks == looks
                     if kind is not None:
                         found[f"torn ({place}): {kind}"] += 1
             with progress.get_lock():
                 progress.value += found["equal"] - equal
     results.put(found)
+
+
+class _NoBookmarks(ReadBookmarks):
+    """Bookmarks that are forgotten."""
+
+    def update_bookmarks(self, previous_bookmarks: Collection[str], new_bookmarks: Collection[str]) -> None:
+        """Do nothing."""
+
+
+class _CountingDatabase(Database):
+    """Database that counts the looks at a version."""
+
+    looks = 0
+
+    def read_row(self, text: LiteralString, parameters: Mapping[str, Any]) -> Record | None:
+        """Read the row, and count it if it is a version."""
+        self.looks += text == LOOK
+        return super().read_row(text, parameters)
 
 
 def _kind_of_read(database: Database, ref: Ref, look: Look) -> str | None:

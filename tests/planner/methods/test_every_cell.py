@@ -47,8 +47,8 @@ def goal(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
     what, relation, to = (
         (node_of(action), "HELD", None) if held else (min(graph.by_kind["Agent"]), "INSIDE", node_of(action))
     )
-    fact = {"what": what, "color": None, "count": None, "relation": relation, "to": to, "state": None, "negated": False}
-    return (json.dumps({"reason": "so", "goal": [fact]}),)
+    fact = {"what": what, "relation": relation, "to": to, "state": None, "negated": False}
+    return (json.dumps({"reason": "so", "variables": [], "goal": [fact]}),)
 
 
 def no_replies(_action: str, _graph: SceneGraph, _vocabulary: str) -> Sequence[str]:
@@ -59,6 +59,7 @@ def no_replies(_action: str, _graph: SceneGraph, _vocabulary: str) -> Sequence[s
 ENGINE_REPLIES: Final[Mapping[str, Callable[[str, SceneGraph, str], Sequence[str]]]] = {
     "llm+p": problem,
     "goal-then-plan": goal,
+    "explore-then-plan": goal,
     "symbolic": no_replies,
 }
 """Replies for the methods that plan by an engine."""
@@ -72,7 +73,7 @@ def replies(method: str, action: str, *, graph: SceneGraph, vocabulary: str) -> 
     solution, title = (f"[{action}]", "Actions") if action else (ANSWER, "Answer")
     plan = [action or f"answer({ANSWER})"]
     thoughts = {"chain_of_thought": [], "reasoning": "so"}
-    confirm = thoughts | {"command": {"command_name": "verify_graph", "node_name": None}}
+    confirm = thoughts | {"command": {"command_name": "verify_plan", "node_name": None}}
     name, _, argument = action.rstrip(")").partition("(")
     step = {"function_name": name, "node": argument, "relation": None, "destination": None}
     program = f"print({solution!r})"

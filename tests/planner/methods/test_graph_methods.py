@@ -7,8 +7,11 @@ from typing import Final
 
 import pytest
 
+from scenecypher.db.condition import HasState, Id, condition_document
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.events import Answered, Called, Refused, Solved, Thought
+from scenecypher.planner.method import Memory, Think, decision_document, decision_from_document
+from scenecypher.planner.methods.goal_then_plan import StatedGoal, stated_goal
 from scenecypher.planner.methods.sayplan import MAX_PLANS
 from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION
@@ -101,7 +104,7 @@ def test_sayplan_lite_has_a_prompt_a_stage(store: SceneStore) -> None:
     script = [
         command("expand_node", "kitchen-1"),
         command("expand_node", "toms_room-1"),
-        command("verify_graph", None),
+        command("verify_plan", None),
         json.dumps({"chain_of_thought": [], "plan": PLAN[1:]}),
         json.dumps({"chain_of_thought": [], "plan": PLAN}),
     ]
@@ -186,12 +189,16 @@ def test_the_papers_three_mistakes_are_told_apart(store: SceneStore, written: st
         assert "cupboard-1" in refused.reasons[0], "the simulator refuses what comes too early"
 
 
-def fact(what: str, to: str, *, relation: str = "ontop") -> dict[str, object]:
-    return {"what": what, "color": None, "count": 1, "relation": relation, "to": to, "state": None, "negated": False}
+def on_the_table(class_: str) -> str:
+    """Return the goal that a thing of a class is on Tom's table."""
+    variable = {"name": "it", "class": class_, "quantity": "one", "not_same_as": []}
+    fact = {"what": "it", "relation": "ontop", "to": "table-2", "state": None, "negated": False}
+    variables = [variable | dict.fromkeys(("color", "number", "of"))]
+    return json.dumps({"reason": "as asked", "variables": variables, "goal": [fact]})
 
 
 def test_a_goal_is_asked_again_twice_whatever_is_wrong_with_it(store: SceneStore) -> None:
-    unknown = json.dumps({"reason": "as asked", "goal": [fact("mug", "table-2")]})
+    unknown = on_the_table("mug")
     played = made(store, "goal-then-plan", unknown, "hm", "hm", steps=1)
     assert (played.end.outcome, played.end.usage, len(played.requests)) == ("steps", script_usage(3), 3)
     again = made(store, "goal-then-plan", "hm", unknown, unknown, steps=1)
@@ -203,14 +210,25 @@ def test_a_goal_is_asked_again_twice_whatever_is_wrong_with_it(store: SceneStore
 
 def test_goal_then_plan_states_the_goal_and_no_more(store: SceneStore) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
-    stated = [json.dumps({"reason": "as asked", "goal": [fact(what, "table-2")]}) for what in ("mug", "Cup")]
-    played = made(store, "goal-then-plan", *stated)
+    played = made(store, "goal-then-plan", on_the_table("mug"), on_the_table("Cup"))
     assert (played.end.outcome, played.end.usage) == ("done", script_usage(2))
     assert "no class 'mug' occurs in this scene" in played.last(1)
     told = json.dumps(played.requests)
-    assert "(:Object)-[:ON]->(:Asset)" in told
-    assert "cup-1 ontop" not in told, "the schema, and never what is where"
+    assert "Classes of kind Object, and how many: book 1, cup 1, spoon 1" in told
+    assert "cup-1 ontop" not in told, "the words of the schema, and never what is where"
     (thought,) = (event for event in played.events if isinstance(event, Thought))
-    assert thought.thought.startswith("the goal: {")
+    assert isinstance(thought, Thought)
+    assert thought.thought == "the goal: a cup is on table-2", "in words"
     assert [*played.actions][-1] == "put_on(table-2)"
     assert not played.of(Answered)
+
+
+@pytest.mark.parametrize("in_words", [True, False])
+def test_a_stated_goal_is_read_from_the_decision_and_from_older_logs(*, in_words: bool) -> None:
+    goal = HasState(Id("fridge_1"), "closed")
+    document = condition_document(goal)
+    decision = (
+        Think("the goal: fridge_1 is closed", document) if in_words else Think(f"the goal: {json.dumps(document)}")
+    )
+    logged = decision_from_document(json.loads(json.dumps(decision_document(decision))))
+    assert stated_goal(Memory("", "").remember(logged, "OK.")) == StatedGoal(goal)

@@ -64,6 +64,7 @@ def test_the_agents_are_asked_in_the_paper_s_order(whole: Played) -> None:
     assert kinds[:7] == [Asked, Retrieved, Asked, Retrieved, Called, Answered, Solved]
     assert whole.actions == list(PLAN)
     assert (whole.end.outcome, whole.end.actions, whole.end.steps) == ("done", 4, 4)
+    assert whole.end.reason == f"carried out: {', '.join(PLAN)}", "what was done, not what was meant"
     assert whole.end.usage == script_usage(len(whole.requests))
 
 

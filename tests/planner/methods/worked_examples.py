@@ -101,15 +101,14 @@ def attributes(node: Node) -> dict[str, Any]:
     lists = {"states": list(node.states), "affordances": list(node.affordances)}
     extra = {name: _json(value) for name, value in node.properties.items()}
     known: dict[str, Any] = {**values, **lists, **extra}
-    return {"kind": node.kind, **{name: known[name] for name in sorted(known)}}
+    return {"kind": node.kind, **{name: known[name] for name in sorted(known) if known[name] != []}}
 
 
 def _json(value: Any) -> Any:
     if not isinstance(value, Point):
         return value
-    if value.z is None:
-        return {"srid": 7203, "x": value.x, "y": value.y}
-    return {"srid": 9157, "x": value.x, "y": value.y, "z": value.z}
+    axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
+    return [int(at) if at.is_integer() else at for at in axes]
 
 
 class Traversal(Instance):
@@ -282,7 +281,7 @@ def _told(answer: str) -> str:
 def _tool(why: str, call: tuple[str, list[str]]) -> str:
     arguments, found = call
     said = format_sections(explanation=why, mode="TOOL", content=f"traverse_room({arguments})")
-    return f"{said}\n\nThe result of the tool:\n{json.dumps(found)}"
+    return f"{said}\n\nThe result of the tool:\n{found}"
 
 
 def react_traversal(of: Traversal, *, expands: bool, walks: bool) -> Iterator[str]:

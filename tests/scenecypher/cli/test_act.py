@@ -61,6 +61,13 @@ def test_an_unknown_thing_is_refused_with_exit_code_1(home: SceneInfo, capsys: p
     assert "no 'cupp_30' in this scene (did you mean 'cup_30'" in capsys.readouterr().err
 
 
+def test_a_thing_by_another_word_is_refused_with_the_scene_s_own(
+    home: SceneInfo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["act", home.name, "open(refrigerator)"]) == 1
+    assert "in this scene 'refrigerator' may be 'fridge'" in capsys.readouterr().err
+
+
 def test_fix_does_what_stands_in_the_way(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["act", home.name, "put_in(cup_30, fridge_21)", "--fix"]) == 0
     lines = capsys.readouterr().out.splitlines()

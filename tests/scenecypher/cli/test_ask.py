@@ -57,13 +57,30 @@ def test_a_question_shows_its_cypher_and_rows(
     home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model([GOOD])
-    assert run_command_line(["ask", home.name, QUESTION]) == 0
+    assert run_command_line(["ask", home.name, QUESTION, "--rows"]) == 0
     said = capsys.readouterr()
     lines = [line.rstrip() for line in said.out.splitlines()]
-    assert lines[:4] == [GOOD, "object", "cup_7011", "plate_7012"]
+    assert lines[:4] == ["object", "cup_7011", "plate_7012", GOOD]
     assert "2 rows at version 0, 1 attempt" in lines[4]
     assert "18 tokens" in lines[4]
     assert "scripted" not in said.out, "these replies came from a service"
+
+
+def test_the_answer_is_a_sentence_made_of_the_rows(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = model([GOOD, "A cup and a plate are on the table."])
+    assert run_command_line(["ask", home.name, QUESTION]) == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[:5] == ["A cup and a plate are on the table.", "object", "cup_7011", "plate_7012", GOOD]
+    assert "36 tokens" in lines[5]
+    assert f"```cypher\n{GOOD}\n```\ncup_7011, plate_7012" in server.requests[1]["messages"][1]["content"]
+
+
+def test_without_a_sentence_the_rows_stay(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model([GOOD, Fail(400, "no more")])
+    assert run_command_line(["ask", home.name, QUESTION]) == 0
+    assert capsys.readouterr().out.split()[:3] == ["object", "cup_7011", "plate_7012"]
 
 
 def test_a_repair_is_shown_as_it_happens(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:

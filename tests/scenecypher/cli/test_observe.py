@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 import pytest
 
+from scenecypher.db.graph.delta import Delta, RemoveRelation
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.scene_store import SceneStore
@@ -17,7 +19,7 @@ from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
 from tests.scenecypher.cli.conftest import RunCommand
-from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
+from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Step
 from tests.scripted_vision import GridReader
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
@@ -62,6 +64,26 @@ def test_a_picture_is_merged_as_one_commit_and_undone(
     assert command("undo", belief.name).code == 0
     assert store.load(belief.name).graph == store.as_of(belief.name, 0)
     assert store.find(scene.name).version == 0, "the world is as it was"
+
+
+def test_a_belief_that_another_process_changes_meanwhile_is_merged_as_it_is_then(
+    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "table.png"
+    file.write_bytes(table([]).data)
+    belief, reader = find_or_create_belief(store, scene), GridReader(places=False, at="table-1")
+    gone = Delta.of([RemoveRelation(Relation("cup-1", "ON", "table-1"))])
+
+    def interrupted(request: dict[str, Any]) -> Step:
+        if store.find(belief.name).version == 0:
+            store.commit(belief, gone, actor="another", action="see")
+        return reader(request)
+
+    with serving(interrupted, monkeypatch):
+        seen = command("observe", belief.name, str(file), "--at", "table-1", "--json").json
+    assert seen["version"] == 2
+    assert {(it["kind"], it["node"]) for it in seen["findings"]} == {("absent", it) for it in BALLS}
+    assert not store.load(belief.name).graph.sources("table-1", "ON")
 
 
 def test_json_has_the_findings(

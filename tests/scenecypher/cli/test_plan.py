@@ -162,7 +162,7 @@ def test_an_engine_that_is_too_slow_says_that_it_is_the_clock_and_which_option_h
     options = ("--task", task.id, "--method", "symbolic", "--engine-timeout", "0.000001")
     assert run_command_line(["plan", name, *options]) == 1
     said = capsys.readouterr().out
-    assert "no plan within 1e-06 s on the clock" in said
+    assert "no plan within 1e-06 s of processor time" in said
     assert "raise SCENECYPHER_ENGINE_TIMEOUT_S (`plan --engine-timeout`)" in said
 
 
@@ -197,9 +197,22 @@ def test_ctrl_c_leaves_whole_actions_and_a_whole_log(
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted; nothing was left half-written" in said
+    assert f"the same command with --resume {log} goes on" in said
     events = [json.loads(line)["event"] for line in log.read_text(encoding="utf-8").splitlines()]
     assert events == ["began", "proposed", "corrected", "corrected", "acted", "remembered"]
     assert len(store.history(home)) == 3
+
+
+def test_a_log_is_never_overwritten(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    server, log = model([]), tmp_path / "events.jsonl"
+    log.write_text("a session of yesterday\n", encoding="utf-8")
+    assert run_command_line(["plan", home.name, TASK, "--log", str(log)]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "there is such a file already; give --log another name" in told
+    assert log.read_text(encoding="utf-8") == "a session of yesterday\n"
+    assert not server.requests
 
 
 def test_a_session_on_a_belief_sees_what_moved(

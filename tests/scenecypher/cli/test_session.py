@@ -17,6 +17,7 @@ from scenecypher.cli.session import _editing, completer
 from scenecypher.cli.session_commands import run_line, setting_of
 from scenecypher.cli.session_state import SessionState
 from scenecypher.db.graph.delta import diff
+from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ModelUnavailable
@@ -102,6 +103,7 @@ def test_a_question_and_a_plan_step_by_step(
 ) -> None:
     replies = [
         "MATCH (o:Object {class: 'cup'}) RETURN o.name AS name",
+        "There is one cup, cup_30.",
         says("act", "grab(cup_30)", reason="it is to go there"),
         says("act", "put_in(cup_30, fridge_21)"),
         says("done", reason="the cup is in"),
@@ -126,6 +128,16 @@ def test_a_question_and_a_plan_step_by_step(
     assert any(line.startswith("done: the cup is in (3 steps, 2 actions") for line in lines)
     assert "no plan is under way" in ran.err
     assert [event.actor for event in store.history(home)] == ["stepwise", "person", "stepwise"]
+
+
+def test_a_goal_is_planned_for_and_a_bad_one_told(home: SceneInfo, store: SceneStore, typed: Typed) -> None:
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    lines = ("plan --goal 'cup_30 IN fridge_21'", "go", "plan --goal cup is", "plan")
+    ran = typed(home.name, *lines, options=("--method", "symbolic"))
+    assert "symbolic: cup_30 IN fridge_21" in ran.out
+    assert Relation("cup_30", "INSIDE", "fridge_21") in store.load(home.name).graph.relations
+    assert "'cup is' is no goal" in ran.err
+    assert "`plan --goal FACTS`" in ran.err
 
 
 def test_a_history_that_can_not_be_kept_is_said(tmp_path: Path) -> None:

@@ -1,0 +1,65 @@
+"""Affordances that an action needs of its arguments, read from the operator's requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasKind, HasState, Not, Or
+from scenecypher.planner.actions.operator import Operator
+
+
+def needed_words(operator: Operator, parameter: str) -> str:
+    """Return the affordances that a parameter needs, such as ``can_open, or class desk or window``; empty if none."""
+    needed = (
+        _words(requirement.condition, parameter)
+        for requirement in operator.requires
+        if requirement.fault == "affordance"
+    )
+    return " and ".join(filter(None, needed))
+
+
+def _words(condition: Condition, parameter: str) -> str:
+    """Return the affordances of which a condition asks one, and what may stand for them.
+
+    Empty if the condition asks for no affordance, or is waived for another reason than what the node itself is.
+    """
+    given: dict[str, list[str]] = {"": [], "class": [], "state": [], "kind": []}
+    silent = False
+    for part in _alternatives(condition):
+        match part:
+            case HasAffordance(x, word) if x == parameter:
+                given[""].append(word)
+            case HasClass(x, word) if x == parameter:
+                given["class"].append(word)
+            case HasState(x, word) if x == parameter:
+                given["state"].append(word)
+            case HasKind(x, word) if x == parameter:
+                given["kind"].append(word)
+            case _ if _is_silence(part):
+                silent = True
+            case _:
+                return ""
+    if not given[""]:
+        return ""
+    words = [f"{name} {' or '.join(dict.fromkeys(found))}".strip() for name, found in given.items() if found]
+    return ", or ".join([*words, *(["nothing known of that"] if silent else [])])
+
+
+def _is_silence(condition: Condition) -> bool:
+    """Check if a condition says that affordances are not given."""
+    match condition:
+        case Not(part):
+            return all(isinstance(it, HasAffordance) for it in _alternatives(part))
+        case And(parts):
+            return any(_is_silence(part) for part in parts)
+        case _:
+            return False
+
+
+def _alternatives(condition: Condition) -> Iterator[Condition]:
+    """Yield a condition, or those of which one must hold."""
+    if isinstance(condition, Or):
+        for part in condition.parts:
+            yield from _alternatives(part)
+    else:
+        yield condition

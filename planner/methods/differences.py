@@ -1,0 +1,114 @@
+"""Differences of our prompts from those that the papers print, with the reasons, for the page of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_CYPHER: Final = (
+    "queries are Cypher, not Python over NetworkX, with guidance on it and on the number of rows that are shown",
+    "the graph is in Neo4j, and untrusted code gets no graph object",
+)
+_SOLUTION: Final = (
+    "a solution with actions is a plan, any other an answer",
+    "the papers give both under one name",
+)
+_ACTIONS: Final = (
+    "the household's actions are those of the paper's action space, in our names; `all-actions` lists the others",
+    "simulated homes need more than the paper's tasks",
+)
+_NEEDS: Final = (
+    "each action is told with the affordances that it needs",
+    "graphs state affordances, and models asked for actions that no node afforded",
+)
+_EXAMPLES: Final = (
+    "worked examples are of our own worlds",
+    "the papers' are not published; no test uses the worlds of ours",
+)
+
+DIFFERENCES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "lookplangraph": (
+        ("objects of the classes that the instruction names are told in all rooms", "the prompt says to go there"),
+        (
+            "walls and the like are left out where nothing is or can be put on them (VirtualHome)",
+            "they were a quarter of a view, and no task is about them",
+        ),
+        (
+            "what is corrected is named; without corrections the prompt says that nothing is",
+            "the paper says that some functions work from any room, which is true with corrections only",
+        ),
+        (
+            "what a look shows, and what is merely remembered, is said for the session's own world",
+            "beliefs are optional",
+        ),
+        ("`under` and `attached_to` are relations too", "GraSIF has them, and the baselines' prompts do"),
+        ("a second look at an inspected node is refused", "the paper's prompt forbids it"),
+        ("the prompt's two examples are in our words, one of a search, one of a move", "the paper prints one trace"),
+        _NEEDS,
+    ),
+    "sayplan": (
+        ("reply fields are those that LookPlanGraph prints for its revision", "SayPlan's own are not printed there"),
+        ("at most 5 plans are verified", "no paper gives the number"),
+    ),
+    "sayplan-lite": (
+        ("relations are told by the types of the graph's links", "the graph is nodes and links"),
+        ("the search's example names a place that is not shown yet", "the paper's example is about its own rooms"),
+        ("the search is told that the plan is made later", "it has no function for planning"),
+        _NEEDS,
+    ),
+    "llm-as-p": (
+        ("the example's plan is feasible", "the paper's goes to the kitchen with what belongs into the garden"),
+        ("empty lists are left out of the graph", "they cost tokens and say nothing"),
+        _NEEDS,
+    ),
+    "llm+p": (
+        (
+            "the prompt has the domain",
+            "the paper's prompt shows only an example problem, of another domain",
+        ),
+        ("a reply that is no PDDL is asked again", "it is a mistake of form"),
+    ),
+    "sg2": (
+        _CYPHER,
+        _SOLUTION,
+        _ACTIONS,
+        _NEEDS,
+        ("the TOOL mode is left out where there is no tool", "VirtualHome has none in the paper"),
+        ("the tool executor imports nothing", "its functions are there already, in a sandbox"),
+        _EXAMPLES,
+    ),
+    "sg2-limit": (
+        ("the Retriever ends by `answer(text)`, after at most 30 calls", "the paper prints no prompt of it"),
+        _SOLUTION,
+    ),
+    "sg-rwr": (
+        _CYPHER,
+        _SOLUTION,
+        _ACTIONS,
+        ("a question has [Answer] in place of [Actions]", "the template is of plans only"),
+        ("code imports nothing", "its functions are there already, in a sandbox"),
+    ),
+    "single-coder": (_CYPHER, ("the output's last line is the solution", "the paper does not say how it is read")),
+    "rwr-text": (("the translator is asked once, after the Reasoner has ended", "the paper prints no prompt of it"),),
+    **dict.fromkeys(
+        ("react-sg2", "react-limit", "react-rwr"),
+        (
+            ("`finish(...)` gives the solution", "the papers print the calls alone"),
+            ("nodes are compact: no empty lists, points as lists of coordinates", "they were a seventh of a prompt"),
+            _EXAMPLES,
+        ),
+    ),
+    "react-alfworld": (
+        ("actions are written `pick_up(cup-1)`", "all our methods write them so"),
+        ("a refusal gives its reason", "`Nothing happens` alone tells a model nothing"),
+        ("in BabyAI what is in the room is told after each action", "there the whole room is in view"),
+    ),
+    **dict.fromkeys(
+        ("zero-shot", "0-cot", "ltm", "cot", "bag", "algorithm"),
+        (
+            ("the reply ends with a line `Solution:`", "the papers do not say how a solution is read"),
+            ("nodes are compact: no empty lists, points as lists of coordinates", "they cost tokens and say nothing"),
+        ),
+    ),
+}
+"""Differences by method, each with its reason; those with worked tasks or an algorithm differ as the method before."""

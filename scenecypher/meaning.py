@@ -1,0 +1,105 @@
+"""Nearness of words by meaning: cosines of vectors, from whatever gives them."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import mul
+from threading import Lock
+from typing import Final, TypeAlias
+
+from cachetools import LRUCache
+
+from scenecypher.errors import ModelUnavailable, UnknownReference
+
+Vector: TypeAlias = Sequence[float]
+Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Vector]]
+"""Returns a vector for each text."""
+
+LEAST: Final = 0.33
+"""Least cosine of two words for the same thing: measured, tap and faucet have 0.34, stove and oven 0.31."""
+KEPT: Final = 8_192
+BATCH: Final = 256
+_log: Final = logging.getLogger("scenecypher.meaning")
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A known word near to another in meaning; `cosine` is at most 1."""
+
+    word: str
+    cosine: float
+
+
+class Meaning:
+    """Nearness of words by the vectors of `load()`, which is called at the first use; thread-safe.
+
+    Where there are none, or no longer, nothing is near anything.
+    """
+
+    def __init__(self, load: Callable[[], Embed | None] = lambda: None) -> None:
+        self._load, self._lock = load, Lock()
+        self._vectors: LRUCache[str, Vector] = LRUCache(KEPT)
+
+    def nearest(self, text: str, known: Sequence[str], *, limit: int = 3, least: float = LEAST) -> tuple[Near, ...]:
+        """Return the `limit` of `known` that are nearest to `text`, the nearest first; none below the cosine `least`.
+
+        Underscores count as blanks, and capital letters as small ones.
+        """
+        if not known:
+            return ()
+        plain = {word: _plain(word) for word in known}
+        vectors = self._embedded(dict.fromkeys((_plain(text), *plain.values())))
+        if not vectors:
+            return ()
+        here = vectors[_plain(text)]
+        found = [Near(word, sum(map(mul, here, vectors[one]))) for word, one in plain.items()]
+        return tuple(sorted((it for it in found if it.cosine >= least), key=lambda it: (-it.cosine, it.word))[:limit])
+
+    def explained(self, error: UnknownReference) -> UnknownReference:
+        """Return the error with the known words that mean what the unknown one means."""
+        near: list[str] = []
+        for it in self.nearest(error.word, error.known):  # names and ids such as couch_352 only repeat their class
+            if it.word not in str(error) and not it.word.startswith(tuple(near)):
+                near.append(it.word)
+        if not near:
+            return error
+        meant = " or ".join(map(repr, near))
+        return UnknownReference(f"{error}; in this scene {error.word!r} may be {meant}", error.word, error.known)
+
+    @cached_property
+    def _embed(self) -> Embed | None:
+        return self._load()
+
+    def _embedded(self, words: dict[str, None]) -> dict[str, Vector]:
+        """Return the unit vectors of some words; none at all if they can't be had."""
+        with self._lock:
+            if self._embed is None:
+                return {}
+            missing = [word for word in words if word not in self._vectors]
+            found = {word: self._vectors[word] for word in words if word in self._vectors}
+            try:
+                for start in range(0, len(missing), BATCH):
+                    batch = missing[start : start + BATCH]
+                    found.update(zip(batch, map(_unit, self._embed(batch)), strict=True))
+            except ModelUnavailable as error:
+                _log.warning("words are compared by their letters alone: %s", error)
+                self._embed = None
+                return {}
+            self._vectors.update(found)
+            return found
+
+
+NO_MEANING: Final = Meaning()
+
+
+def _plain(word: str) -> str:
+    return word.replace("_", " ").casefold()
+
+
+def _unit(vector: Vector) -> Vector:
+    length = math.hypot(*vector)
+    return tuple(number / length for number in vector) if length else vector

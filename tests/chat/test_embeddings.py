@@ -1,0 +1,111 @@
+"""Nearness of words: the vectors of the extra `words`, those of a service, and nothing without either."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenecypher.chat import embeddings as module
+from scenecypher.chat.embeddings import vectors_of
+from scenecypher.errors import UnknownReference
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.settings import Settings
+from tests.scripted_model import Fail, Raw, ScriptedModel
+
+VECTORS = Meaning(lambda: vectors_of(Settings()))
+CLASSES = ["couch", "refrigerator", "television", "garbagecan", "faucet", "table", "wine_glass", "stove"]
+
+
+@pytest.fixture(scope="module")
+def words() -> Meaning:
+    """Return the vectors that the tests' environment has."""
+    return Meaning(lambda: vectors_of(Settings()))
+
+
+@pytest.mark.parametrize(
+    ("word", "thing"),
+    [
+        ("sofa", "couch"),
+        ("Fridge", "refrigerator"),
+        ("TV", "television"),
+        ("trash", "garbagecan"),
+        ("tap", "faucet"),
+        ("wineglass", "wine_glass"),
+    ],
+)
+def test_an_everyday_word_finds_the_scene_s(words: Meaning, word: str, thing: str) -> None:
+    assert words.nearest(word, CLASSES)[0].word == thing
+
+
+def test_what_means_nothing_here_finds_nothing(words: Meaning) -> None:
+    assert words.nearest("sofa", ["refrigerator", "faucet"]) == ()
+    assert words.nearest("sofa", []) == ()
+
+
+@given(st.text(max_size=20), st.lists(st.text(max_size=20), unique=True, max_size=6))
+def test_any_text_has_cosines_of_at_most_one_in_order(text: str, known: list[str]) -> None:
+    found = VECTORS.nearest(text, known, least=-1.0, limit=6)
+    assert {it.word for it in found} == set(known)
+    assert all(-1.001 <= it.cosine <= 1.001 for it in found)
+    assert [it.cosine for it in found] == sorted((it.cosine for it in found), reverse=True)
+
+
+def test_the_vectors_leave_the_program_s_logging_alone() -> None:
+    code = (
+        "import logging; from scenecypher.chat.embeddings import vectors_of; "
+        "from scenecypher.settings import Settings; "
+        "assert vectors_of(Settings())(['cup']); print(logging.root.handlers, logging.root.level)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[] 30\n"
+
+
+def test_without_vectors_nothing_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
+    assert vectors_of(Settings()) is None
+    assert NO_MEANING.nearest("sofa", CLASSES) == ()
+
+
+def test_an_unknown_reference_is_told_what_the_scene_calls_it(words: Meaning) -> None:
+    plain = UnknownReference("there is no 'sofa' in this scene", "sofa", ["couch", "couch_352", "cup"])
+    assert str(words.explained(plain)) == "there is no 'sofa' in this scene; in this scene 'sofa' may be 'couch'"
+    for other in (UnknownReference("two cups", "cup"), UnknownReference("no 'xq'", "xq", ["couch"])):
+        assert words.explained(other) is other
+
+
+def _vectors(*numbers: list[float]) -> Raw:
+    data = [{"object": "embedding", "index": at, "embedding": row} for at, row in enumerate(numbers)]
+    reply = {"object": "list", "data": data, "model": "e", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+    return Raw(json.dumps(reply).encode())
+
+
+def _settings(server: ScriptedModel) -> Settings:
+    return Settings(openai_base_url=server.base_url, embedding_model="scripted", model_retries=0)
+
+
+def test_a_service_is_asked_once_for_each_word() -> None:
+    with ScriptedModel([_vectors([1.0, 0.0], [0.0, 2.0], [3.0, 0.1]), _vectors([0.0, 1.0])]) as server:
+        settings = _settings(server)
+        meaning = Meaning(lambda: vectors_of(settings))
+        assert [it.word for it in meaning.nearest("sofa", ["stove", "couch"])] == ["couch"]
+        assert [it.word for it in meaning.nearest("oven", ["stove", "couch"])] == ["stove"]
+        assert [request["input"] for request in server.requests] == [["sofa", "stove", "couch"], ["oven"]]
+
+
+@pytest.mark.parametrize("failure", [Fail(500, "down"), _vectors([1.0]), Raw(b"<html>", "text/html")])
+def test_a_service_that_fails_is_told_once_and_left_alone(
+    failure: Fail | Raw, caplog: pytest.LogCaptureFixture
+) -> None:
+    with ScriptedModel([failure]) as server:
+        settings = _settings(server)
+        meaning = Meaning(lambda: vectors_of(settings))
+        assert meaning.nearest("sofa", ["couch"]) == meaning.nearest("settee", ["couch"]) == ()
+        assert len(server.requests) == 1
+    assert [record.message.split(":")[0] for record in caplog.records if record.name == "scenecypher.meaning"] == [
+        "words are compared by their letters alone"
+    ]

@@ -1,0 +1,135 @@
+"""Large goals are planned part by part, within a time limit of the processor."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scenecypher.db.condition import (
+    And,
+    AtLeast,
+    Condition,
+    Exists,
+    ForAll,
+    HasClass,
+    HasState,
+    Id,
+    Related,
+    evaluate,
+)
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.importers.homes import our_home
+from scenecypher.planner.actions.pddl_part import part_of
+from scenecypher.planner.actions.pddl_parts import goal_parts
+from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan, planning_state
+from scenecypher.planner.actions.pddl_time import TimeLimit
+from scenecypher.planner.prompts.layout import SceneLayout
+
+PIECES: Final = 18
+CLASSES: Final = ("cutleryfork", "cutleryknife")
+VOCABULARY: Final = "virtualhome_ext"
+
+
+def cutlery_home() -> SceneGraph:
+    """Return our apartment with 18 pieces of cutlery on surfaces all over it."""
+    graph = our_home("apartment")[0].graph
+    surfaces = [it for it in sorted(graph.by_kind["Asset"]) if "surfaces" in graph.nodes[it].affordances]
+    nodes, relations = [*graph.nodes.values()], {*graph.relations}
+    for number in range(PIECES - len(CLASSES)):
+        class_ = CLASSES[number % 2]
+        piece = replace(graph.nodes[graph.by_class[class_][0]], id=f"{class_}_{2000 + number}", name=f"piece {number}")
+        at = surfaces[number * 7 % len(surfaces)]
+        nodes.append(piece)
+        rooms = (it for it in graph.targets(at, "INSIDE") if graph.nodes[it].kind == "Place")
+        relations |= {Relation(piece.id, "ON", at), *(Relation(piece.id, "INSIDE", room) for room in rooms)}
+        relations |= {Relation(piece.id, "CLOSE", at), Relation(at, "CLOSE", piece.id)}
+    return SceneGraph.of(nodes, relations)
+
+
+HOME: Final = cutlery_home()
+
+
+def cutlery(claim: Condition) -> Condition:
+    return And(tuple(ForAll("x", HasClass("x", class_), claim) for class_ in CLASSES))
+
+
+IN_DISHWASHER: Final = Exists("to", And((HasClass("to", "dishwasher"), Related("x", "INSIDE", "to"))))
+GOALS: Final = {
+    "all into the dishwasher": cutlery(IN_DISHWASHER),
+    "all washed there": cutlery(And((HasState("x", "washed"), IN_DISHWASHER))),
+    "all on the same table": Exists("to", And((HasClass("to", "kitchentable"), cutlery(Related("x", "ON", "to"))))),
+    "seven of each there": And(
+        tuple(AtLeast(7, "x", And((HasClass("x", class_), IN_DISHWASHER))) for class_ in CLASSES)
+    ),
+}
+
+
+@pytest.mark.parametrize("words", GOALS)
+def test_eighteen_pieces_are_planned_for_within_a_minute_of_the_processor(words: str) -> None:
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    goal = GOALS[words]
+    found = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=60), lambda wide: part_of(HOME, goal, wide=wide))
+    state = planning_state(HOME, VOCABULARY)
+    assert found.plan is not None, found.why
+    assert state is not None
+    assert not evaluate(goal, HOME, {})
+    assert evaluate(goal, state.after(*found.plan).graph, {})
+
+
+def test_parts_keep_to_a_room_and_begin_in_the_agents_own() -> None:
+    layout = SceneLayout(HOME, VOCABULARY)
+    parts = goal_parts(GOALS["all on the same table"], HOME, VOCABULARY)
+    moved = [part.source for part in parts if isinstance(part, Related)]
+    rooms = [room for room, _ in groupby(layout.room_of(it.id) for it in moved if isinstance(it, Id))]
+    assert len(moved) == PIECES
+    assert rooms[0] == layout.here
+    assert len(rooms) == len({*rooms}) > 2
+
+
+@st.composite
+def goals(draw: st.DrawFn, variables: tuple[str, ...] = (), depth: int = 3) -> Condition:
+    """Draw a goal of classes that `graphs` has."""
+    ends: list[str | Id] = [*variables, Id("a_1"), Id("b_2")]
+    if not depth or draw(st.booleans()):
+        return Related(draw(st.sampled_from(ends)), "ON", draw(st.sampled_from(ends)))
+    if draw(st.booleans()):
+        return And(tuple(draw(st.lists(goals(variables, depth - 1), max_size=3))))
+    var, class_ = f"v{depth}", HasClass(f"v{depth}", draw(st.sampled_from("abc")))
+    inner = draw(goals((*variables, var), depth - 1))
+    kind = draw(st.integers(0, 4))
+    if not kind:
+        return ForAll(var, class_, inner)
+    return AtLeast(kind, var, And((class_, inner))) if kind > 1 else Exists(var, And((class_, inner)))
+
+
+IDS: Final = [f"{class_}_{number}" for class_ in "ab" for number in range(1, 4)]
+
+
+@settings(max_examples=200)
+@given(goals(), st.sets(st.tuples(st.sampled_from(IDS), st.sampled_from(IDS))))
+def test_the_parts_together_imply_the_goal(goal: Condition, now: set[tuple[str, str]]) -> None:
+    base = our_home("apartment")[0].graph.nodes[min(HOME.nodes)]
+    nodes = [replace(base, id=id_, name=id_, class_=id_[0], kind="Object") for id_ in IDS]
+    empty = SceneGraph.of(nodes, ())
+    graph = SceneGraph.of(nodes, (Relation(x, "ON", y) for x, y in now))
+    if all(evaluate(part, graph, {}) for part in goal_parts(goal, empty, VOCABULARY)):
+        assert evaluate(goal, graph, {})
+
+
+def test_waiting_costs_nothing_and_working_does() -> None:
+    limit = TimeLimit(10)
+    time.sleep(0.2)
+    assert limit.spent_s < 0.1
+    begun = time.thread_time()
+    while time.thread_time() - begun < 0.2:
+        pass
+    assert 0.2 <= limit.spent_s < 0.4
+    limit.share(0.25)
+    assert limit.left_s == pytest.approx(2.5, abs=0.2)
+    assert TimeLimit(10, clock_s=-1).is_over(), "the clock counts too, where it is limited"

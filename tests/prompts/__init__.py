@@ -1,0 +1,1 @@
+"""Rendered prompts of all methods, kept as files."""

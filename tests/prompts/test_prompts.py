@@ -1,0 +1,44 @@
+"""The prompts of every method, vocabulary and ablation are those of the files, under any hash seed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from scenecypher.db.store.scene_store import SceneStore
+from tests.prompts.episodes import WORLDS
+from tests.prompts.rendering import FOLDER, all_files, folder_size
+
+MAX_BYTES = 1_000_000
+UPDATE = "if that is on purpose: make prompts"
+
+
+@pytest.mark.parametrize("vocabulary", [world.vocabulary for world in WORLDS])
+def test_prompts_change_only_on_purpose(store: SceneStore, vocabulary: str) -> None:
+    now = all_files(store, vocabulary)
+    assert {*now} == {f"{vocabulary}/{file.name}" for file in (FOLDER / vocabulary).iterdir()}, UPDATE
+    for name, text in now.items():
+        assert text == (FOLDER / name).read_text(encoding="utf-8"), f"{name}; {UPDATE}"
+
+
+def test_the_files_stay_small() -> None:
+    assert 0 < folder_size() < MAX_BYTES
+    assert {folder.name for folder in FOLDER.iterdir()} == {world.vocabulary for world in WORLDS}
+
+
+def test_prompts_are_the_same_bytes_under_any_hash_seed(store: SceneStore) -> None:
+    """Render in new processes, with another order of sets, in new scenes."""
+    address = store.database.address
+    command = [sys.executable, "-m", "tests.prompts", "--print", "household", address.uri, address.password]
+    runs = [
+        subprocess.Popen(command, env={**os.environ, "PYTHONHASHSEED": seed}, stdout=subprocess.PIPE)
+        for seed in ("1", "2")
+    ]
+    one, other = (run.communicate()[0] for run in runs)
+    assert [run.returncode for run in runs] == [0, 0]
+    assert one == other
+    first = (FOLDER / "household" / "stepwise.txt").read_bytes()
+    assert first in one
