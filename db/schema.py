@@ -65,6 +65,64 @@ EXTRA_PROPERTIES: Final[Mapping[LiteralString, str]] = {
     "confidence": "number from 0 to 1, belief only",
 }
 
+PAST: Final = "Past"
+"""The label of nodes of the stored past. None has a relation with an Entity or a Scene, nor one of their labels."""
+
+PAST_KINDS: Final[Mapping[LiteralString, str]] = {
+    "Run": "a task, a question or a session that was carried out in this scene, and how it ended",
+    "Step": "one step of a run: a question, a proposal, a refusal, an action or what it showed",
+}
+
+PAST_RELATIONS: Final[Mapping[LiteralString, str]] = {
+    "HAS_STEP": "source (a run) has target (a step)",
+}
+
+PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
+    "Run": {
+        "number": "whole number, unique",
+        "command": "text: 'plan', 'session', 'ask' or 'eval'",
+        "instruction": "text, what was asked to be done or to be answered",
+        "method": "text, how it was decided",
+        "model": "text, the language model; empty without one",
+        "actor": "text, who acted, as the events of the scene name it",
+        "began": "time of the start",
+        "ended": "time of the end; absent while it runs, or if it was cut off",
+        "outcome": "text: 'done', 'given_up', 'infeasible', 'steps', 'tokens', 'seconds', 'stopped' or 'failed'",
+        "reason": "text, why it ended",
+        "answer": "text, the answer if a question was asked",
+        "version": "whole number, the version of the scene at the start",
+        "last_version": "whole number, the version that its last action led to",
+        "steps": "whole number, how many steps it has",
+        "tokens_in": "whole number, tokens that the model read",
+        "tokens_out": "whole number, tokens that the model wrote",
+    },
+    "Step": {
+        "run": "whole number, the number of its run",
+        "number": "whole number, its place in the run, from 1",
+        "turn": "whole number, the decision that it belongs to, from 1",
+        "at": "time",
+        "kind": "text: 'asked', 'retrieved', 'called', 'answered', 'thought', 'solved', 'proposed', 'corrected', "
+        "'acted', 'observed', 'refused', 'remembered' or 'finished'",
+        "action": "text, the action that was proposed, carried out or refused, such as 'open(fridge_1)'",
+        "reason": "text, why it was proposed, corrected or asked",
+        "reasons": "list of text, why it was refused",
+        "cause": "text, the sort of refusal, such as 'missing', 'affordance' or 'unknown'",
+        "question": "text, the question that was asked",
+        "cypher": "text, the query that answered it",
+        "rows": "list of text, the first rows found, each as JSON",
+        "tool": "text, the tool that was called",
+        "observation": "text, the answer, the thought, or what was seen",
+        "tokens": "whole number, tokens of its model's replies",
+        "version": "whole number, the version of the scene that its action led to",
+        "belief_version": "whole number, the version of the belief that its action led to",
+    },
+}
+"""Properties of the past that a gated query may read, by kind; every other property of these kinds stays hidden.
+
+Hidden are `scene` (a generation's key), a run's `scene_name` and the `host`, `pid` and `started` of its process, and
+`line`: the heading of a run's log, or a step's event, as JSON. Numbers of runs come from `(:Counter {name: 'run'})`.
+"""
+
 ENTITY: Final = "Entity"
 LAYER: Final = "layer"
 """The property by which a robot's map tells its layers apart."""
@@ -141,6 +199,18 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         for field in ("", "name", "class"):
             name, keys = _index_of(label, field)
             yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    yield "counter_name", "CREATE CONSTRAINT counter_name IF NOT EXISTS FOR (c:Counter) REQUIRE c.name IS UNIQUE"
+    yield "run_number", "CREATE CONSTRAINT run_number IF NOT EXISTS FOR (r:Run) REQUIRE r.number IS UNIQUE"
+    yield (
+        "step_number",
+        "CREATE CONSTRAINT step_number IF NOT EXISTS FOR (s:Step) REQUIRE (s.run, s.number) IS UNIQUE",
+    )
+    for label in (PAST, *PAST_KINDS):
+        name, keys = _index_of(label, "")
+        yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    yield "run_scene_name", "CREATE INDEX run_scene_name IF NOT EXISTS FOR (n:Run) ON (n.scene_name, n.number)"
+    yield "run_began", "CREATE INDEX run_began IF NOT EXISTS FOR (n:Run) ON (n.began)"
+    yield "step_scene_version", "CREATE INDEX step_scene_version IF NOT EXISTS FOR (n:Step) ON (n.scene, n.version)"
     # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
     yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
 
