@@ -47,7 +47,7 @@ CREATE (a)-[:$(type)]->(b) RETURN count(*) AS written
 PUBLISH: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
 OPTIONAL MATCH (old:Scene {name: $name})
-SET old.status = 'retired', old.retired = datetime(), old.was = old.name, old.name = null
+SET old.status = 'retired', old.retired = datetime(), old.was = old.name, old.name = null, old.replaced_by = s.key
 WITH s LIMIT 1
 SET s.status = 'ready', s.name = $name, s.published = datetime()
 RETURN s
@@ -89,6 +89,9 @@ MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes DETACH DELETE n RETURN count(
 DROP_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
 """
+DROP_PAST: Final[LiteralString] = """
+MATCH (p:Past {scene: $key}) WITH p LIMIT $limit DETACH DELETE p RETURN count(*) AS dropped
+"""
 DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
 
@@ -108,7 +111,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class Batch:
     """A transaction of an import: its statement, which returns the number `written`, and the number expected."""
 
     statement: LiteralString
@@ -128,7 +131,7 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
     total = len(graph.nodes) + len(graph.relations)
     done = 0
     for batch in _batches(key, graph):
-        done += _write_batch(database, batch)
+        done += write_batch(database, batch)
         if progress:
             progress(done, total)
     return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
@@ -177,8 +180,9 @@ def delete_generation(database: Database, key: str) -> None:
         while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
-    while _drop(database, DROP_EVENTS, key):
-        pass
+    for statement in (DROP_EVENTS, DROP_PAST):
+        while _drop(database, statement, key):
+            pass
     _run(database, DROP_SCENE, key)
 
 
@@ -221,12 +225,12 @@ def _publish_transaction(key: str, name: str) -> Callable[[ManagedTransaction], 
     return work
 
 
-def _batches(key: str, graph: SceneGraph) -> Iterator[_Batch]:
+def _batches(key: str, graph: SceneGraph) -> Iterator[Batch]:
     for nodes in _chunks(list(graph.nodes.values()), NODES_PER_BATCH):
-        yield _Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
+        yield Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
     for relations in _chunks(sorted(graph.relations, key=IN_ORDER), RELATIONS_PER_BATCH):
         ids, rows = relation_rows(relations)
-        yield _Batch(ADD_RELATIONS, {"key": key, "ids": ids, "rows": rows}, len(relations))
+        yield Batch(ADD_RELATIONS, {"key": key, "ids": ids, "rows": rows}, len(relations))
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -234,7 +238,9 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _write_batch(database: Database, batch: _Batch) -> int:
+def write_batch(database: Database, batch: Batch) -> int:
+    """Write a batch; return the number of its rows. Raises ServiceError if fewer were written."""
+
     def work(tx: ManagedTransaction) -> int:
         written: int = tx.run(batch.statement, batch.parameters).single(strict=True)["written"]
         return written

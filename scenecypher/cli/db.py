@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from scenecypher.cli.archives import backup, restore
 from scenecypher.cli.context import counted, errors, open_store, output, print_json, progress_bar
 from scenecypher.cli.waits import LINE
 from scenecypher.errors import ServiceError
@@ -26,6 +27,8 @@ db_app = typer.Typer(
     help="The database server: a local Neo4j, started on first use and left running, unless NEO4J_URI names one.",
     no_args_is_help=True,
 )
+db_app.command()(backup)
+db_app.command()(restore)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

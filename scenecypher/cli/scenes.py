@@ -115,11 +115,17 @@ def export(
     form: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="json, grasif, virtualhome, networkx or dsg.")
     ] = "json",
+    with_history: Annotated[
+        bool, typer.Option("--with-history", help="Write an archive of the scene and its history to the file of --out.")
+    ] = False,
 ) -> None:
     """Write a scene as SceneCypher's own JSON document, or in another format that can hold all of it.
 
-    `import` takes either back as the same scene.
+    `import` takes either back as the same scene, and `db restore` an archive with the scene's history.
     """
+    if with_history:
+        _export_archive(scene, file, form)
+        return
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.importers.export import export_document, format_of
 
@@ -140,6 +146,18 @@ def export(
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error
     tell(f"wrote {file}")
+
+
+def _export_archive(scene: str, file: Path | None, form: str) -> None:
+    """Write an archive of one scene."""
+    from scenecypher.cli.archives import print_archived
+    from scenecypher.db.archive.backup import back_up
+
+    if file is None or form != "json":
+        raise InputError("--with-history writes an archive, which is no text and has no other format: give --out FILE")
+    with open_store() as store, progress_bar(f"reading {scene}") as progress:
+        done = back_up(store.database, file, scenes=[store.find(scene)], progress=progress)
+    print_archived(file, done.scenes, done.totals)
 
 
 @scenes_app.command("set")

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from neo4j import ManagedTransaction
 
-from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, scene_store
+from scenecypher.db.archive import backup, restore
+from scenecypher.db.archive.records import RECORDS
+from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, scene_store, stored_form
 from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -20,7 +22,7 @@ from scenecypher.planner.vocabularies.registry import operators_of
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
+_LISTS = ("names", "keys", "rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
     "key",
@@ -52,8 +54,13 @@ LOCKS = {commit.LOCK, replica.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, lease, load, publish, replica, scene_store, surroundings):
+    stores = (catalog, commit, history, lease, load, publish, replica, scene_store, stored_form)
+    for module in (*stores, backup, restore, surroundings):
         yield from _constants(module)
+    yield "stored form", stored_form.READ_FORM
+    for label, kind in RECORDS.items():
+        yield f"archive {label}", kind.read
+        yield f"restore {label}", kind.add
     for vocabulary, operators in ((name, operators_of(name)) for name in BUILT_IN):
         for operator in operators.values():
             reads = reads_of(operator)
@@ -98,7 +105,15 @@ def test_no_statement_scans(store: SceneStore, database: Database, text: Any) ->
     assert not [name for name in names if name.startswith(SCANS)], names
 
 
-@pytest.mark.parametrize("name", ["scenecypher.db.store.load.LOAD_NODES", "scenecypher.db.store.load.LOAD_RELATIONS"])
+STREAMED = (
+    "scenecypher.db.store.load.LOAD_NODES",
+    "scenecypher.db.store.load.LOAD_RELATIONS",
+    "scenecypher.db.archive.backup.MEMBERS",
+    "archive Event",
+)
+
+
+@pytest.mark.parametrize("name", STREAMED)
 def test_a_whole_scene_is_streamed(store: SceneStore, database: Database, name: str) -> None:
     names = operators(database, ALL[name])
     assert not [name for name in names if "Aggregation" in name or name.startswith(("Eager", "Sort"))], names
