@@ -54,6 +54,9 @@ What is derived from events (PastEvent, PastFact, PastNode) is left out: it is b
 """
 
 NOT_ARCHIVED: Final = frozenset(
-    {"key", "name", "was", "status", "started", "world", "copied_from", "replaced_by", "leased", "leased_until", "free"}
+    {
+        *("key", "name", "was", "status", "started", "world", "copied_from", "replaced_by"),
+        *("leased", "leased_until", "free", "past"),
+    }
 )
 """Properties of a Scene node that have places of their own in an archive, or a meaning in one database only."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +12,21 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.archive import backup, restore
 from scenecypher.db.archive.records import RECORDS
-from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, scene_store, stored_form
+from scenecypher.db.store import (
+    at,
+    catalog,
+    commit,
+    history,
+    lease,
+    load,
+    past_copies,
+    publish,
+    replica,
+    rewind,
+    scene_store,
+    snapshots,
+    stored_form,
+)
 from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -35,27 +50,47 @@ _TEXTS = (
     "delta",
     "hash",
     "origin",
+    "past",
     "seed_0",
     "seed_1",
     "seed_2",
 )
-_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at", "last")
+_NUMBERS = (
+    "after",
+    "limit",
+    "nodes",
+    "grace_s",
+    "lease_s",
+    "read_at",
+    "last",
+    "base",
+    "until",
+    "version",
+    "part",
+    "parts",
+    "form",
+)
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
     **dict.fromkeys(("leased", "priors", "through_doors"), False),
     "facts": {},
+    "time": datetime(2026, 11, 23, tzinfo=UTC),
+    "data": b"",
     "raised": {},
 }
 
 
+MODULES = (
+    *(at, catalog, commit, history, lease, load, past_copies, publish, replica, rewind, scene_store, snapshots),
+    *(stored_form, backup, restore, surroundings),
+)
 LOCKS = {commit.LOCK, replica.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    stores = (catalog, commit, history, lease, load, publish, replica, scene_store, stored_form)
-    for module in (*stores, backup, restore, surroundings):
+    for module in MODULES:
         yield from _constants(module)
     yield "stored form", stored_form.READ_FORM
     for label, kind in RECORDS.items():
