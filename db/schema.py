@@ -65,6 +65,73 @@ EXTRA_PROPERTIES: Final[Mapping[LiteralString, str]] = {
     "confidence": "number from 0 to 1, belief only",
 }
 
+PAST: Final = "Past"
+"""Label beside the kind of every node of the past that a query may read; such a node is never an `Entity`, and none of
+its relations touches an Entity or the Scene."""
+
+PAST_KINDS: Final[Mapping[LiteralString, str]] = {
+    "PastEvent": "a change of the scene: one version, by one actor, at one time",
+    "PastFact": "what was so from one version to another: a place, a state or another relation or property of one node",
+    "PastNode": "stands for a node of the scene, present or gone; joined with the present by equal `id`",
+}
+
+PAST_RELATIONS: Final[Mapping[LiteralString, tuple[LiteralString, LiteralString, str]]] = {
+    "CHANGED": ("PastEvent", "PastNode", "the event changed what this node is, where it is or what it holds"),
+    "BEGAN": ("PastEvent", "PastFact", "the event made the fact so; facts of the import have none"),
+    "ENDED": ("PastEvent", "PastFact", "the event made the fact no longer so"),
+    "ABOUT": ("PastFact", "PastNode", "the node of which the fact tells: the source of a relation"),
+    "TARGET": ("PastFact", "PastNode", "the target of a relation"),
+}
+"""Relation types of the past with the kinds of their source and target; no scene's own relation has one of these."""
+
+PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
+    "PastEvent": {
+        "version": "whole number, the version that the event led to; 1 is the first change",
+        "at": "time with zone",
+        "actor": "text, who did it",
+        "action": "text, such as 'open fridge'",
+        "kind": "text: 'act', 'undo' or 'redo'",
+        "undone": "boolean: whether a later event took it back, and still does",
+        "undoes": "list of whole numbers: versions that an undo or a redo took back",
+    },
+    "PastFact": {
+        "relation": "text, the relation's type such as 'INSIDE'; absent in other facts",
+        "state": "text, a state such as 'open'; absent in other facts",
+        "property": "text, the name of a property that changed; absent in other facts",
+        "value": "the property's value",
+        "since": "whole number, the version from which it was so; 0 is the import",
+        "until": "whole number, the version from which it was no longer so; absent if it is still so",
+        "since_at": "time with zone, of `since`; never runs backwards",
+        "until_at": "time with zone, of `until`; absent if it is still so",
+    },
+    "PastNode": {
+        "id": "text, the node's id in the scene",
+        "name": "text, as in the scene, or the last name it had",
+        "class": "text, what sort of thing it is",
+        "kind": "text: 'Place', 'Asset', 'Object', 'Agent', 'Door' or 'Waypoint'",
+        "since": "whole number, the version that added it; 0 is the import",
+        "until": "whole number, the version that removed it; absent if it is there",
+    },
+}
+"""Properties by kind of the past that queries may read."""
+
+PAST_INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...]] = (
+    ("PastEvent", "pastevent_scene", "n.scene"),
+    ("PastEvent", "pastevent_version", "n.scene, n.version"),
+    ("PastEvent", "pastevent_at", "n.scene, n.at"),
+    ("PastFact", "pastfact_relation", "n.scene, n.relation"),
+    ("PastFact", "pastfact_state", "n.scene, n.state"),
+    ("PastFact", "pastfact_open", "n.scene, n._open"),
+    ("PastNode", "pastnode_scene", "n.scene"),
+    ("PastNode", "pastnode_id", "n.scene, n.id"),
+    ("PastNode", "pastnode_name", "n.scene, n.name"),
+    ("PastNode", "pastnode_class", "n.scene, n.class"),
+)
+"""Range indexes of the past as (label, name, properties); all facts are found by `past_scene`."""
+
+HIDDEN_PREFIX: Final = "_"
+"""Beginning of the names of properties that no query reads, such as a stored log line (`_line`)."""
+
 ENTITY: Final = "Entity"
 LAYER: Final = "layer"
 """The property by which a robot's map tells its layers apart."""
@@ -141,6 +208,13 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         for field in ("", "name", "class"):
             name, keys = _index_of(label, field)
             yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    yield "past_scene", "CREATE INDEX past_scene IF NOT EXISTS FOR (n:Past) ON (n.scene)"
+    for label, name, keys in PAST_INDEXES:
+        yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    yield (
+        "pasthead_scene",
+        "CREATE CONSTRAINT pasthead_scene IF NOT EXISTS FOR (h:PastHead) REQUIRE h.scene IS UNIQUE",
+    )
     # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
     yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
 

@@ -9,9 +9,14 @@ import pytest
 from scenecypher.db.schema import (
     CORE_PROPERTIES,
     EXTRA_PROPERTIES,
+    HIDDEN_PREFIX,
     HOLDING,
     KINDS,
     MAP_KINDS,
+    PAST,
+    PAST_KINDS,
+    PAST_PROPERTIES,
+    PAST_RELATIONS,
     PROPERTY_NAME,
     RELATION_NAME,
     RELATION_TYPES,
@@ -31,6 +36,17 @@ def test_the_registry_obeys_its_own_rules() -> None:
     assert not {*CORE_PROPERTIES} & {*EXTRA_PROPERTIES}
     assert {*HOLDING} <= {*RELATION_TYPES}
     assert all({*conventions_of(name).containment} <= {*RELATION_TYPES} for name in BUILT_IN)
+
+
+def test_the_past_has_names_of_its_own() -> None:
+    """A query is about the past or the present by its labels, and what is hidden can't be declared."""
+    assert not {PAST, *PAST_KINDS} & {"Entity", "Scene", "Event", *KINDS}
+    assert not {*PAST_RELATIONS} & {*RELATION_TYPES}
+    assert all(RELATION_NAME.fullmatch(name) for name in PAST_RELATIONS)
+    assert {end for row in PAST_RELATIONS.values() for end in row[:2]} <= {*PAST_KINDS}
+    assert {*PAST_PROPERTIES} == {*PAST_KINDS}
+    assert all(PROPERTY_NAME.fullmatch(name) for names in PAST_PROPERTIES.values() for name in names)
+    assert not PROPERTY_NAME.fullmatch(f"{HIDDEN_PREFIX}line")
 
 
 def test_declared_names_join_the_vocabulary() -> None:
