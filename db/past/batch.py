@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.scene import Node
 from scenecypher.db.past.clock import Clock
 from scenecypher.db.past.facts import Effects, Fact, effects_of
-from scenecypher.db.store.bounds import PREFIX, lengths
+from scenecypher.db.schema import PAST_PROPERTIES
+from scenecypher.db.store.bounds import PREFIX, Bounds, lengths
 from scenecypher.db.store.history import Event
 
 Row: TypeAlias = dict[str, Any]
@@ -162,3 +163,19 @@ def raised_bounds(batch: Batch, known: Mapping[str, Any]) -> dict[str, int]:
 
 def _largest(numbers: Counter[int]) -> int:
     return max(numbers.values(), default=0)
+
+
+MAX_TOLD_TEXT: Final = 40_000
+"""Maximum bytes of a text or a list's item of a run or a step."""
+MAX_TOLD_ITEMS: Final = 100
+
+
+def bounds_of_runs(runs: int, steps: int) -> Bounds:
+    """Return the bounds of so many runs and steps: the properties at their largest, all steps in one run."""
+    found = [("nodes", "Run", runs), ("nodes", "Step", steps), ("relations", "HAS_STEP", steps)]
+    found += [("out", "HAS_STEP", steps), ("in", "HAS_STEP", 1)]
+    texts = {name for kind in ("Run", "Step") for name, words in PAST_PROPERTIES[kind].items() if "text" in words}
+    lists = {name for name, words in PAST_PROPERTIES["Step"].items() if words.startswith("list")}
+    found += [("text", name, MAX_TOLD_TEXT) for name in texts if runs]
+    found += [("items", name, MAX_TOLD_ITEMS) for name in lists if steps]
+    return Bounds(frozenset(found))

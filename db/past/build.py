@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from itertools import accumulate
 from typing import Any, ClassVar, Final, LiteralString, TypeAlias
@@ -19,7 +20,15 @@ from neo4j import ManagedTransaction
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.past import statements
-from scenecypher.db.past.batch import Batch, Row, event_batch, raised_bounds, start_batch, undone_versions
+from scenecypher.db.past.batch import (
+    Batch,
+    Row,
+    bounds_of_runs,
+    event_batch,
+    raised_bounds,
+    start_batch,
+    undone_versions,
+)
 from scenecypher.db.past.clock import Clock
 from scenecypher.db.past.facts import facts_of
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
@@ -28,7 +37,7 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.history import Event, inverse_of, read_page
 from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.steady import WRITE_REFUSED, Generation
-from scenecypher.errors import QueryFailed, SceneReplaced
+from scenecypher.errors import QueryFailed, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
 
 NODES_PER_BATCH: Final = 2_000
@@ -47,19 +56,22 @@ class PastState:
     """A scene's version and how far its past is built: up to the version `built`, -1 if it is not.
 
     `clock` is what the past must be built by; `head` is None if no such past was begun, `before` the id of the build
-    that is to be replaced.
+    that is to be replaced. `now` is the time by that clock. `told` are the bounds of what runs tell.
     """
 
     version: int
     built: int
     clock: Clock
     head: Head | None
+    now: datetime
+    told: Bounds = UNKNOWN
     before: str = ""
 
     @property
     def bounds(self) -> Bounds:
         """The bounds of the past, so far as it is built."""
-        return read_bounds(self.head or {}) or UNKNOWN
+        found = read_bounds(self.head or {}) or UNKNOWN
+        return Bounds(found.entries | self.told.entries)
 
     @property
     def is_current(self) -> bool:
@@ -73,12 +85,14 @@ def past_state(database: Database, scene: Generation, *, status: str = "ready") 
     if record is None or record["status"] != status:
         raise SceneReplaced(scene.name)
     version, clock, head = record["version"], Clock.of(record), record["head"]
+    told = bounds_of_runs(record["runs"], record["steps"])
+    now = clock.now(version, record["clock"].to_native())
     if head is None:
-        return PastState(version, -1, clock, None)
+        return PastState(version, -1, clock, None, now, told)
     head = {**head, "start": head["start"].to_native(), "latest_at": head["latest_at"].to_native()}
     if Clock(head["source"], head["base"], head["start"]) != clock:
-        return PastState(version, -1, clock, None, head["build"])
-    return PastState(version, head["done"] if head["stage"] == "events" else -1, clock, head)
+        return PastState(version, -1, clock, None, now, told, head["build"])
+    return PastState(version, head["done"] if head["stage"] == "events" else -1, clock, head, now, told)
 
 
 def build_past(database: Database, scene: Generation, *, status: str = "ready") -> PastState:
@@ -96,6 +110,17 @@ def build_past(database: Database, scene: Generation, *, status: str = "ready") 
             if error.code in WRITE_REFUSED:
                 return state
             raise
+
+
+class PastNotBuilt(ServiceError):
+    """The past of a scene was never built, and this connection may not write."""
+
+    def __init__(self, name: str) -> None:
+        msg = (
+            f"the past of {name!r} is not built yet, and this account may only read; ask about it once with an account "
+            "that may write"
+        )
+        super().__init__(msg)
 
 
 class _Builder:

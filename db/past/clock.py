@@ -25,6 +25,10 @@ class Clock:
     base: int
     start: datetime
 
+    def now(self, version: int, clock: datetime) -> datetime:
+        """Return the time that it is at a version, given the scene's own clock or the server's."""
+        return self.start + (version - self.base) * EPISODE_STEP if self.source == "episode" else clock
+
     @classmethod
     def of(cls, scene: Mapping[str, Any]) -> Clock:
         """Return the clock of a Scene node's `base`, `leased`, `clock_start` and `imported_at`."""

@@ -9,8 +9,10 @@ MATCH (s:Scene {key: $key})
 OPTIONAL MATCH (w:Scene {key: s.world})
 OPTIONAL MATCH (h:PastHead {scene: $key})
 RETURN s.status AS status, s.version AS version, coalesce(s.base, 0) AS base, s.clock_start AS clock_start,
+       coalesce(s.clock, datetime()) AS clock,
        s.leased IS NOT NULL OR w.leased IS NOT NULL AS leased,
-       coalesce(s.published, s.started, datetime({epochSeconds: 0})) AS imported_at, properties(h) AS head
+       coalesce(s.published, s.started, datetime({epochSeconds: 0})) AS imported_at, properties(h) AS head,
+       COUNT { (:Run {scene: $key}) } AS runs, COUNT { (:Step {scene: $key}) } AS steps
 """
 
 # The second SET takes the lock: builders of one past follow each other.
