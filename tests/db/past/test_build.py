@@ -63,7 +63,13 @@ def rows(store: SceneStore, text: LiteralString, info: SceneInfo, **given: Any) 
 def everything(store: SceneStore, info: SceneInfo) -> list[str]:
     """Return all of a past as text, whatever the order in which it was written."""
     return sorted(
-        str((sorted(row["labels"]), sorted(row["values"].items()), sorted(map(str, row["relations"]))))
+        str(
+            (
+                sorted(row["labels"]),
+                sorted(row["values"].items()),
+                sorted(str((kind, sorted(values.items()))) for kind, values in row["relations"]),
+            )
+        )
         for row in rows(store, ALL, info)
     )
 
