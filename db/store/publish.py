@@ -90,8 +90,10 @@ MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes DETACH DELETE n RETURN count(
 DROP_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
 """
+# The head first: a builder that still runs finds it gone, and writes nothing more.
+DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE h"
 DROP_PAST: Final[LiteralString] = """
-MATCH (p:Past {scene: $key}) WITH p LIMIT $limit DETACH DELETE p RETURN count(*) AS dropped
+MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
 """
 DROP_SNAPSHOTS: Final[LiteralString] = """
 MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
@@ -195,6 +197,7 @@ def delete_generation(database: Database, key: str) -> None:
         while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
+    _run(database, DROP_PAST_HEAD, key)
     for statement in (DROP_EVENTS, DROP_PAST, DROP_SNAPSHOTS):
         while _drop(database, statement, key):
             pass
