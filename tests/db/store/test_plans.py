@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from neo4j import ManagedTransaction
 
-from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, scene_store
+from scenecypher.db.store import catalog, commit, guarded, history, lease, load, publish, replica, scene_store
 from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -48,11 +48,11 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-LOCKS = {commit.LOCK, replica.VERSION_GUARD}
+LOCKS = {commit.LOCK, guarded.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, lease, load, publish, replica, scene_store, surroundings):
+    for module in (catalog, commit, guarded, history, lease, load, publish, replica, scene_store, surroundings):
         yield from _constants(module)
     for vocabulary, operators in ((name, operators_of(name)) for name in BUILT_IN):
         for operator in operators.values():
@@ -62,10 +62,11 @@ def statements() -> Iterator[tuple[str, str]]:
             yield f"{vocabulary} {operator.name}, read", reads.read_statement
     everything = WritePlan(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
-    yield "commit all at once", replica.guarded_write(everything)
+    yield "commit all at once", guarded.guarded_write(everything)
     raising = commit.RAISE_BOUNDS + commit.RAISE_DEGREES
     yield "commit all and raise bounds", commit.WRITE_HEAD + everything.with_bounds(raising).body + everything.end
-    yield "commit all and set bounds", replica.guarded_write(everything.with_bounds(commit.SET_BOUNDS))
+    yield "commit all at once and raise bounds", guarded.guarded_write(everything.with_bounds(raising))
+    yield "commit all and set bounds", guarded.guarded_write(everything.with_bounds(commit.SET_BOUNDS))
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
