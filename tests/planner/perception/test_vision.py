@@ -48,8 +48,9 @@ def known(belief: SceneGraph, of: str = "table-1", vocabulary: str = "grasif") -
 
 
 def said(*things: dict[str, Any]) -> str:
-    plain = {"count": 1, "relation": "ontop_of", "related_to": "table-1", "states": []}
-    return json.dumps({"objects": [plain | thing for thing in things]})
+    plain = {"count": 1, "relation": "ontop_of", "related_to": "table-1", "states": [], "confidence": None}
+    extent = {"extent": "whole", "part": None, "reason": None}
+    return json.dumps(extent | {"objects": [plain | thing for thing in things]})
 
 
 def looked(belief: SceneGraph, *things: dict[str, Any], of: str = "table-1") -> tuple[MergeResult, ImageReading]:
@@ -161,7 +162,7 @@ def test_names_are_such_as_a_graph_can_hold(name: str, id_: str) -> None:
     found, _ = looked(with_things(), {"name": name}, {"name": "spoon", "related_to": name})
     assert [it.node for it in found.findings if it.kind == "new"] == [id_, "spoon"]
     with pytest.raises(ValidationError, match="give the name of a thing"):
-        SeenThing(name="\u2028 \0", count=1, relation=None, related_to=None, states=[])
+        SeenThing(name="\u2028 \0", count=1, relation=None, related_to=None, states=[], confidence=None)
 
 
 def test_babyai_s_names_tell_colours() -> None:
