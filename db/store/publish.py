@@ -89,6 +89,11 @@ MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes DETACH DELETE n RETURN count(
 DROP_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
 """
+# The head first: a builder that still runs finds it gone, and writes nothing more.
+DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE h"
+DROP_PAST: Final[LiteralString] = """
+MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
+"""
 DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
 
@@ -178,6 +183,9 @@ def delete_generation(database: Database, key: str) -> None:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
     while _drop(database, DROP_EVENTS, key):
+        pass
+    _run(database, DROP_PAST_HEAD, key)
+    while _drop(database, DROP_PAST, key):
         pass
     _run(database, DROP_SCENE, key)
 
