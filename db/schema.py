@@ -251,6 +251,11 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         "event_action",
         "CREATE CONSTRAINT event_action IF NOT EXISTS FOR (e:Event) REQUIRE (e.scene, e.action_id) IS UNIQUE",
     )
+    yield "scene_past", "CREATE CONSTRAINT scene_past IF NOT EXISTS FOR (s:Scene) REQUIRE s.past IS UNIQUE"
+    yield (
+        "snapshot_part",
+        "CREATE CONSTRAINT snapshot_part IF NOT EXISTS FOR (p:Snapshot) REQUIRE (p.scene, p.version, p.part) IS UNIQUE",
+    )
     yield "scene_status", "CREATE INDEX scene_status IF NOT EXISTS FOR (s:Scene) ON (s.status)"
     yield "scene_copied_from", "CREATE INDEX scene_copied_from IF NOT EXISTS FOR (s:Scene) ON (s.copied_from)"
     for label in (ENTITY, *KINDS):

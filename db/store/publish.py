@@ -74,10 +74,11 @@ LEFTOVERS: Final[LiteralString] = """
 MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s}))
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
                    OR s.status = 'deleting'
+                   OR (s.past >= '' AND s.published < datetime() - duration({seconds: $grace_s}))
 RETURN s.key AS key
 """
 # First, since no version moves while members are deleted: a reader of the generation sees its status change.
-MARK_DELETING: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.status = 'deleting'"
+MARK_DELETING: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.status = 'deleting', s.past = null"
 # Of the same nodes as DROP_MEMBERS: one node may have more relations than fit into a transaction.
 DROP_RELATIONS: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes
@@ -93,6 +94,10 @@ MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e R
 DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE h"
 DROP_PAST: Final[LiteralString] = """
 MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
+"""
+DROP_SNAPSHOTS: Final[LiteralString] = """
+MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
+WITH p LIMIT 10 DELETE p RETURN count(*) AS dropped
 """
 DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
@@ -110,6 +115,7 @@ class Header:
     world: str | None = None
     world_version: int | None = None
     leased: str | None = None
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +132,12 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
 
     A crash leaves the old scene readable, and a leftover that `delete_leftovers` deletes.
     """
+    key = write_generation(database, graph, header, progress=progress)
+    return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
+
+
+def write_generation(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> str:
+    """Write `graph` as a generation that nobody finds yet; return its key."""
     if not database.is_prepared:
         prepare(database)
     key = uuid4().hex
@@ -136,7 +148,7 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
         done += _write_batch(database, batch)
         if progress:
             progress(done, total)
-    return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
+    return key
 
 
 def redeclare(database: Database, scene: SceneInfo, *, vocabulary: str, declared: Declared) -> SceneInfo:
@@ -161,7 +173,10 @@ def retire(database: Database, key: str) -> bool:
 
 
 def delete_leftovers(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
-    """Delete generations retired, or left half-imported, more than `grace_s` seconds ago; return their number."""
+    """Delete generations retired, left half-imported, or cached of earlier versions, more than `grace_s` seconds ago.
+
+    Returns their number.
+    """
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
         return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s)]
@@ -182,11 +197,10 @@ def delete_generation(database: Database, key: str) -> None:
         while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
-    while _drop(database, DROP_EVENTS, key):
-        pass
     _run(database, DROP_PAST_HEAD, key)
-    while _drop(database, DROP_PAST, key):
-        pass
+    for statement in (DROP_EVENTS, DROP_PAST, DROP_SNAPSHOTS):
+        while _drop(database, statement, key):
+            pass
     _run(database, DROP_SCENE, key)
 
 
@@ -202,6 +216,8 @@ def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable
         "free": None if header.leased is None else False,
         "nodes": len(graph.nodes),
         "relations": len(graph.relations),
+        "version": header.version,
+        "base": header.version or None,
         **bounds_of(graph).properties(),
     }
 

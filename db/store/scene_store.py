@@ -11,14 +11,15 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.delta import Delta, apply, diff
+from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING, Declared
-from scenecypher.db.store import catalog, history, lease, load, publish
-from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
+from scenecypher.db.store import at, catalog, history, lease, load, publish, rewind
+from scenecypher.db.store.at import SceneAt
+from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name, read_only_error
 from scenecypher.db.store.commit import (
     READ_NAMED,
     AlreadyCommitted,
@@ -37,6 +38,7 @@ from scenecypher.db.store.footprint import Footprint
 from scenecypher.db.store.guarded import commit_at
 from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replica import Replica
@@ -94,6 +96,15 @@ class SceneStore:
         """Return the published scene of this name. Raises SceneNotFound."""
         return catalog.find_scene(self.database, name)
 
+    def find_at(self, name: str, *, progress: Progress | None = None) -> SceneInfo:
+        """Return the scene of this name, to read; for ``NAME@VERSION`` or ``NAME@TIME`` a cached copy of that state.
+
+        Raises SceneNotFound; InputError for a version or a time that it does not have; ServiceError if there is no such
+        copy and this connection may not write.
+        """
+        found = at.find_at(self.database, name)
+        return past_copy(self.database, found, progress=progress) if isinstance(found, SceneAt) else found
+
     def scenes(self) -> list[SceneInfo]:
         """Return all published scenes, by name."""
         return catalog.list_scenes(self.database)
@@ -147,6 +158,13 @@ class SceneStore:
         """Return the whole scene at one version. Raises SceneNotFound, SceneReplaced."""
         return load.load_scene(self.database, name)
 
+    def load_at(self, name: str) -> Snapshot:
+        """Return the whole scene as `load` does, or what it was at ``NAME@VERSION`` or ``NAME@TIME``.
+
+        Raises InputError, too, for a version or a time that it does not have.
+        """
+        return rewind.load_at(self.database, name)
+
     def load_replaced(self, name: str) -> Snapshot:
         """Return the last generation that lost this name, as it then was.
 
@@ -155,8 +173,12 @@ class SceneStore:
         return load.load_replaced(self.database, name)
 
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
-        """Copy a scene under a new name, with an empty history. Raises InputError if `to` is taken."""
-        checked_new_name(to, self.find(name).role)
+        """Copy a scene, or what it was at ``NAME@VERSION`` or ``NAME@TIME``, under a new name, with an empty history.
+
+        Raises InputError if `to` is taken.
+        """
+        found = at.find_at(self.database, name)
+        checked_new_name(to, (found.scene if isinstance(found, SceneAt) else found).role)
         if catalog.lookup_scene(self.database, to) is not None:
             msg = f"a scene named {to!r} exists; delete it first or choose another name"
             raise InputError(msg)
@@ -328,12 +350,7 @@ class SceneStore:
 
     def as_of(self, name: str, version: int) -> SceneGraph:
         """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""
-        snapshot = self.load(name)
-        if not 0 <= version <= snapshot.info.version:
-            msg = f"{name!r} has versions 0 to {snapshot.info.version}, not {version}"
-            raise InputError(msg)
-        log = [e for e in self.history(snapshot.info, after=version) if e.version <= snapshot.info.version]
-        return apply(snapshot.graph, history.inverse_of(log))
+        return rewind.load_version(self.database, at.scene_at(self.database, self.find(name), version)).graph
 
     # --- within
 
@@ -356,7 +373,7 @@ class SceneStore:
         copied_from: str | None = None,
         progress: Progress | None = None,
     ) -> SceneInfo:
-        source = self.load(name)
+        source = self.load_at(name)
         info = source.info
         header = Header(
             to,
@@ -410,8 +427,10 @@ class SceneStore:
         (`replicas.py`): the change is decided there and is one statement. Else it is decided on what `look`, if given,
         reads without the lock, and is one statement too. If it is refused there, other writers come first or a
         connection breaks, it is decided under the lock, which the action id makes safe.
-        Raises CommitUnknown if neither gave an answer.
+        Raises CommitUnknown if neither gave an answer; InputError for an earlier state, which nobody may change.
         """
+        if scene.is_past:
+            raise read_only_error(scene.name)
 
         def work(tx: ManagedTransaction) -> Committed:
             locked = read(tx)

@@ -22,7 +22,7 @@ from scenecypher.cli.context import (
     print_line,
 )
 from scenecypher.cli.query import print_rows, read_lines
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.scenes import AsJson, ReadName
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +45,7 @@ Past = Literal["auto", "always", "never"]
 
 
 def ask(
-    scene: Name,
+    scene: ReadName,
     question: Annotated[
         str | None, typer.Argument(metavar="QUESTION", help="What to find out about the scene.")
     ] = None,
@@ -94,7 +94,7 @@ def ask(
         connect_timeout_s=connect_timeout,
     ) as db:
         retriever = Retriever(db.model(), db.gate, db.enumerator, options, db.meaning)
-        info = db.store.find(scene)
+        info = db.store.find_at(scene)
         if question is None:
             raise typer.Exit(_ask_all(retriever, questions, info, workers=workers))
         found = final_retrieval(retriever.stream(question, info))
@@ -119,7 +119,7 @@ def _ask_all(retriever: Retriever, questions: Sequence[str], scene: SceneInfo, *
 
 
 def schema(
-    scene: Name,
+    scene: ReadName,
     *,
     question: Annotated[
         str, typer.Option("--for", metavar="QUESTION", help="Trim by what this question mentions.")
@@ -132,7 +132,7 @@ def schema(
     from scenecypher.retriever.schema_text import schema_text
 
     with open_database() as db:
-        info = db.store.find(scene)
+        info = db.store.find_at(scene)
         occurring = db.enumerator.of(info)
     chosen: Form = "json" if as_json else form
     text = schema_text(occurring, question, vocabulary=info.vocabulary, form=chosen, budget_tokens=tokens)

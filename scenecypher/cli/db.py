@@ -88,7 +88,7 @@ def clean(
     ] = 3_600,
     as_json: AsJson = False,
 ) -> None:
-    """Free the space of deleted and replaced scenes, and of unfinished imports."""
+    """Free the space of deleted and replaced scenes, unfinished imports, and cached copies of earlier states."""
     with open_store() as store, progress_bar("cleaning") as progress:
         cleaned = store.delete_leftovers(grace_s=grace_s, progress=progress)
     if as_json:

@@ -12,20 +12,26 @@ import typer
 from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
 from scenecypher.cli.table import Column, print_table
-from scenecypher.errors import InputError, SceneNotFound
+from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change, Delta
-    from scenecypher.db.graph.scene import SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.load import Snapshot
-    from scenecypher.db.store.scene_store import SceneStore
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
 Name = Annotated[
     str,
     typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.", autocompletion=scene_names),
+]
+ReadName = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENE",
+        help="A scene, or an earlier state of it: SCENE@7 (a version), SCENE@2026-11-23T10:15 (a time).",
+        autocompletion=scene_names,
+    ),
 ]
 COUNTS_SHOWN: Final = 30
 """Names in a line of counts."""
@@ -58,10 +64,10 @@ def _listed(info: SceneInfo) -> tuple[str, ...]:
 
 
 @scenes_app.command("show")
-def show_scene(scene: Name, *, as_json: AsJson = False) -> None:
+def show_scene(scene: ReadName, *, as_json: AsJson = False) -> None:
     """Show a scene's contents: its places, and counts of nodes and relations by kind."""
     with open_store() as store:
-        snapshot = store.load(scene)
+        snapshot = store.load_at(scene)
     document = contents(snapshot)
     if as_json:
         print_json(document)
@@ -77,7 +83,7 @@ def show_scene(scene: Name, *, as_json: AsJson = False) -> None:
 
 @scenes_app.command("tree")
 def show_tree(
-    scene: Name,
+    scene: ReadName,
     of: Annotated[
         str | None, typer.Argument(metavar="NODE", help="A room or thing: its id, name or class; else the whole scene.")
     ] = None,
@@ -85,13 +91,13 @@ def show_tree(
     everything: Annotated[bool, typer.Option("--all", help="Walls and floors too.")] = False,
 ) -> None:
     """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
-    from scenecypher.db.store.reference import resolve_reference
+    from scenecypher.db.store.reference import resolve_in_graph
     from scenecypher.tree import SceneTree
 
     with open_store() as store:
-        snapshot = store.load(scene)
-        node = None if of is None else resolve_reference(store.database, snapshot.info, of)
-    tree = SceneTree(snapshot.graph, shell=everything)
+        graph = store.load_at(scene).graph
+    node = None if of is None else resolve_in_graph(graph, of)
+    tree = SceneTree(graph, shell=everything)
     for line in tree.lines(node):
         output().print(line, markup=False, highlight=False, soft_wrap=True)
     if tree.left_off and node is None:
@@ -107,7 +113,7 @@ def _counts(counts: dict[str, int]) -> str:
 
 @scenes_app.command()
 def export(
-    scene: Name,
+    scene: ReadName,
     file: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write; standard output if none.")
     ] = None,
@@ -125,7 +131,7 @@ def export(
 
     chosen = format_of(form)
     with open_store() as store:
-        snapshot = store.load(scene)
+        snapshot = store.load_at(scene)
     info = snapshot.info
     imported = ImportedScene(
         info.name, snapshot.graph, info.vocabulary, role=info.role, declared=info.declared, source=info.source
@@ -182,8 +188,8 @@ def set_scene(
 
 
 @scenes_app.command()
-def copy(scene: Name, to: Annotated[str, typer.Argument(metavar="NEW", help="The copy's name.")]) -> None:
-    """Copy a scene; the copy's history starts empty."""
+def copy(scene: ReadName, to: Annotated[str, typer.Argument(metavar="NEW", help="The copy's name.")]) -> None:
+    """Copy a scene, or an earlier state of it, SCENE@VERSION or SCENE@TIME; the copy's history starts empty."""
     with open_store() as store, progress_bar(f"copying {scene}") as progress:
         info = store.copy(scene, to, progress=progress)
     output().print(f"{info.name}: {info.nodes:,} nodes, {info.relations:,} relations", markup=False)
@@ -208,18 +214,11 @@ def delete(
 
 @scenes_app.command("diff")
 def diff_scenes(
-    scene: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENE", help="A scene, or SCENE@VERSION for what it was then.", autocompletion=scene_names
-        ),
-    ],
+    scene: ReadName,
     other: Annotated[
         str | None,
         typer.Argument(
-            metavar="[OTHER]",
-            help="The scene, or the version of one, to compare with.",
-            autocompletion=scene_names,
+            metavar="[OTHER]", help="The scene, or the earlier state, to compare with.", autocompletion=scene_names
         ),
     ] = None,
     *,
@@ -231,32 +230,21 @@ def diff_scenes(
 ) -> None:
     """Show the changes from SCENE to OTHER, from an earlier version, or from the generation that an import replaced."""
     from scenecypher.db.graph.delta import diff
+    from scenecypher.db.store.catalog import split_at
 
-    if other is None and since is None and not replaced:
-        name, at, version = scene.rpartition("@")
-        if not at or not version.isdecimal():
-            raise typer.BadParameter("give a second scene, SCENE@VERSION, --since VERSION, or --replaced")
-        scene, since = name, int(version)
-    elif (other is not None) + (since is not None) + replaced != 1:
+    then = split_at(scene)
+    if (other is not None) + (since is not None) + replaced > 1:
         raise typer.BadParameter("give only one of a second scene, --since VERSION and --replaced")
+    if other is None and since is None and not replaced and then is None:
+        raise typer.BadParameter("give a second scene, SCENE@VERSION, SCENE@TIME, --since VERSION, or --replaced")
     with open_store() as store:
-        if other is not None:
-            before, after = _graph(store, scene), _graph(store, other)
+        if replaced:
+            before, after = store.load_replaced(scene).graph, store.load(scene).graph
+        elif since is not None:
+            before, after = store.as_of(scene, since), store.load(scene).graph
         else:
-            after = store.load(scene).graph
-            before = store.load_replaced(scene).graph if since is None else store.as_of(scene, since)
+            before, after = store.load_at(scene).graph, store.load_at(other or (then or [scene])[0]).graph
     print_delta(diff(before, after), as_json=as_json)
-
-
-def _graph(store: SceneStore, name: str) -> SceneGraph:
-    """Return a scene's graph; for an unknown name that ends in ``@7``, version 7 of the scene before the ``@``."""
-    try:
-        return store.load(name).graph
-    except SceneNotFound:
-        stem, at, version = name.rpartition("@")
-        if not at or not version.isdecimal():
-            raise
-        return store.as_of(stem, int(version))
 
 
 def print_delta(delta: Delta, *, as_json: bool) -> None:

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any
 
 import pytest
 from neo4j import ManagedTransaction
 
-from scenecypher.db.store import catalog, commit, guarded, history, lease, load, publish, replica, scene_store
+from scenecypher.db.store import (
+    at,
+    catalog,
+    commit,
+    guarded,
+    history,
+    lease,
+    load,
+    past_copies,
+    publish,
+    replica,
+    rewind,
+    scene_store,
+    snapshots,
+)
 from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -33,26 +48,47 @@ _TEXTS = (
     "delta",
     "hash",
     "origin",
+    "past",
     "seed_0",
     "seed_1",
     "seed_2",
 )
-_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at", "last")
+_NUMBERS = (
+    "after",
+    "limit",
+    "nodes",
+    "grace_s",
+    "lease_s",
+    "read_at",
+    "last",
+    "base",
+    "until",
+    "version",
+    "part",
+    "parts",
+    "form",
+)
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
     **dict.fromkeys(("leased", "priors", "through_doors"), False),
     "facts": {},
+    "time": datetime(2026, 11, 23, tzinfo=UTC),
+    "data": b"",
     "raised": {},
 }
 
 
+MODULES = (
+    *(at, catalog, commit, guarded, history, lease, load, past_copies, publish, replica, rewind, scene_store),
+    *(snapshots, surroundings),
+)
 LOCKS = {commit.LOCK, guarded.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, guarded, history, lease, load, publish, replica, scene_store, surroundings):
+    for module in MODULES:
         yield from _constants(module)
     for vocabulary, operators in ((name, operators_of(name)) for name in BUILT_IN):
         for operator in operators.values():
