@@ -92,4 +92,4 @@ def _drawn(block: _Block, x: int, y: int) -> Iterator[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LETTERS + 6 else text[: LETTERS + 5] + "…"
+    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"

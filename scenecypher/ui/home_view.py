@@ -119,9 +119,11 @@ class _Viewer:
         return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
 
     def _without_shell(self, nodes: Iterable[str]) -> Iterator[str]:
-        for node_id in nodes:
+        waiting = [*nodes][::-1]
+        while waiting:
+            node_id = waiting.pop()
             if self._is_shell(self.tree.graph.nodes[node_id]):
-                yield from self.tree.children(node_id)
+                waiting += self.tree.children(node_id)
             else:
                 yield node_id
 
@@ -132,7 +134,7 @@ class _Viewer:
         node, children = self.tree.graph.nodes[node_id], self.tree.children(node_id)
         things = self.things(children, depth + 1) if depth < DEPTH else ()
         parent = self.tree.parent(node_id)
-        relation = "" if parent and self._is_shell(self.tree.graph.nodes[parent]) else self.tree.relation(node_id)
+        is_on_shell = parent is not None and self._is_shell(self.tree.graph.nodes[parent])
         return Thing(
             node_id,
             node.name,
