@@ -61,7 +61,7 @@ def test_a_change_from_another_origin_is_refused(client: TestClient, origin: str
 
 @pytest.mark.parametrize("cookie", ["scenecypher_8765=guess", "scenecypher_8765=", 'a="b', "scenecypher_8765=\xff"])
 def test_a_wrong_cookie_is_refused(client: TestClient, cookie: str) -> None:
-    assert client.get("/", headers={"cookie": cookie.encode("latin-1")}).status_code == 403
+    assert client.get("/", headers=[(b"cookie", cookie.encode("latin-1"))]).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["//evil.example", "/\\evil.example"])

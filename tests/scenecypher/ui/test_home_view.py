@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Point, Relation, SceneGraph
@@ -90,7 +90,7 @@ def test_hostile_names_are_text_on_the_page_and_on_paper() -> None:
     page = _page(view)
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
-    ElementTree.fromstring(figure_of(view, HOSTILE))  # noqa: S314 - our own text; raises if it is no XML
+    ET.fromstring(figure_of(view, HOSTILE))  # noqa: S314 - our own text; raises if it is no XML
 
 
 def test_a_figure_names_each_thing_once() -> None:
@@ -114,7 +114,7 @@ def test_a_plan_from_above_shows_rooms_around_their_things() -> None:
     assert (kitchen.x, kitchen.y, kitchen.width, kitchen.height) == (0, 0, 4, 2)
     assert [(it.x, it.y) for it in upright.spots if it.id == "apple"] == [(4, 9)]
     assert plan_of(SILENT, "household") is None
-    ElementTree.fromstring(render("map.svg", plan=above))  # noqa: S314 - our own text; raises if it is no XML
+    ET.fromstring(render("map.svg", plan=above))  # noqa: S314 - our own text; raises if it is no XML
 
 
 def test_a_belief_beside_its_world() -> None:
