@@ -84,7 +84,7 @@ $(VENV)/java21: $(VENV)/.made
 	@mv $@.draft $@
 
 $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) --editable '.[local,words]'
+	$(PIP) --editable '.[local,ui,words]'
 	$(PIP) $(EAI)
 	@touch $@
 
