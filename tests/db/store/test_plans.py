@@ -16,6 +16,7 @@ from scenecypher.db.store import (
     at,
     catalog,
     commit,
+    guarded,
     history,
     lease,
     load,
@@ -83,10 +84,10 @@ PARAMETERS: dict[str, Any] = {
 
 
 MODULES = (
-    *(at, catalog, commit, history, lease, load, past_copies, publish, replica, rewind, scene_store, snapshots),
-    *(stored_form, backup, restore, surroundings),
+    *(at, catalog, commit, guarded, history, lease, load, past_copies, publish, replica, rewind, scene_store),
+    *(snapshots, stored_form, backup, restore, surroundings),
 )
-LOCKS = {commit.LOCK, replica.VERSION_GUARD}
+LOCKS = {commit.LOCK, guarded.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
@@ -104,10 +105,11 @@ def statements() -> Iterator[tuple[str, str]]:
             yield f"{vocabulary} {operator.name}, read", reads.read_statement
     everything = WritePlan(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
-    yield "commit all at once", replica.guarded_write(everything)
+    yield "commit all at once", guarded.guarded_write(everything)
     raising = commit.RAISE_BOUNDS + commit.RAISE_DEGREES
     yield "commit all and raise bounds", commit.WRITE_HEAD + everything.with_bounds(raising).body + everything.end
-    yield "commit all and set bounds", replica.guarded_write(everything.with_bounds(commit.SET_BOUNDS))
+    yield "commit all at once and raise bounds", guarded.guarded_write(everything.with_bounds(raising))
+    yield "commit all and set bounds", guarded.guarded_write(everything.with_bounds(commit.SET_BOUNDS))
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
