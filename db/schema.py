@@ -91,6 +91,7 @@ PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
         "reason": "text, why it ended",
         "answer": "text, the answer if a question was asked",
         "version": "whole number, the version of the scene at the start",
+        "belief_version": "whole number, the version of the belief at the start; absent without one",
         "last_version": "whole number, the version that its last action led to",
         "steps": "whole number, how many steps it has",
         "tokens_in": "whole number, tokens that the model read",
@@ -119,8 +120,9 @@ PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
 }
 """Properties of the past that a gated query may read, by kind; every other property of these kinds stays hidden.
 
-Hidden are `scene` (a generation's key), a run's `scene_name` and the `host`, `pid` and `started` of its process, and
-`line`: the heading of a run's log, or a step's event, as JSON. Numbers of runs come from `(:Counter {name: 'run'})`.
+Hidden are `scene` (a generation's key), a run's `scene_name`, the `host`, `pid` and `started` of its process and when
+it was `touched` last, and `line`: the heading of a run's log, or a step's event, as JSON. Numbers of runs come from
+`(:Counter {name: 'run'})`.
 """
 
 ENTITY: Final = "Entity"
