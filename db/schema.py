@@ -66,16 +66,26 @@ EXTRA_PROPERTIES: Final[Mapping[LiteralString, str]] = {
 }
 
 PAST: Final = "Past"
-"""The label of nodes of the stored past. None has a relation with an Entity or a Scene, nor one of their labels."""
+"""Label beside the kind of every node of the past that a query may read; such a node is never an `Entity`, and none of
+its relations touches an Entity or the Scene."""
 
 PAST_KINDS: Final[Mapping[LiteralString, str]] = {
     "Run": "a task, a question or a session that was carried out in this scene, and how it ended",
     "Step": "one step of a run: a question, a proposal, a refusal, an action or what it showed",
+    "PastEvent": "a change of the scene: one version, by one actor, at one time",
+    "PastFact": "what was so from one version to another: a place, a state or another relation or property of one node",
+    "PastNode": "stands for a node of the scene, present or gone; joined with the present by equal `id`",
 }
 
 PAST_RELATIONS: Final[Mapping[LiteralString, str]] = {
-    "HAS_STEP": "source (a run) has target (a step)",
+    "HAS_STEP": "source (a Run) has target (a Step)",
+    "CHANGED": "source (a PastEvent) changed what target (a PastNode) is, where it is or what it holds",
+    "BEGAN": "source (a PastEvent) made target (a PastFact) so; facts of the import have none",
+    "ENDED": "source (a PastEvent) made target (a PastFact) no longer so",
+    "ABOUT": "source (a PastFact) tells of target (a PastNode), the source of a relation",
+    "TARGET": "source (a PastFact) tells of a relation whose target is target (a PastNode)",
 }
+"""Relation types of the past; none joins it with the present."""
 
 PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
     "Run": {
@@ -117,13 +127,60 @@ PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
         "version": "whole number, the version of the scene that its action led to",
         "belief_version": "whole number, the version of the belief that its action led to",
     },
+    "PastEvent": {
+        "version": "whole number, the version that the event led to; 1 is the first change",
+        "at": "time with zone",
+        "actor": "text, who did it",
+        "action": "text, such as 'open fridge'",
+        "kind": "text: 'act', 'undo' or 'redo'",
+        "undone": "boolean: whether a later event took it back, and still does",
+        "undoes": "list of whole numbers: versions that an undo or a redo took back",
+    },
+    "PastFact": {
+        "relation": "text, the relation's type such as 'INSIDE'; absent in other facts",
+        "state": "text, a state such as 'open'; absent in other facts",
+        "property": "text, the name of a property that changed; absent in other facts",
+        "value": "the property's value",
+        "since": "whole number, the version from which it was so; 0 is the import",
+        "until": "whole number, the version from which it was no longer so; absent if it is still so",
+        "since_at": "time with zone, of `since`; never runs backwards",
+        "until_at": "time with zone, of `until`; absent if it is still so",
+    },
+    "PastNode": {
+        "id": "text, the node's id in the scene",
+        "name": "text, as in the scene, or the last name it had",
+        "class": "text, what sort of thing it is",
+        "kind": "text: 'Place', 'Asset', 'Object', 'Agent', 'Door' or 'Waypoint'",
+        "since": "whole number, the version that added it; 0 is the import",
+        "until": "whole number, the version that removed it; absent if it is there",
+        "since_at": "time with zone, of `since`",
+        "until_at": "time with zone, of `until`; absent if it is there",
+    },
 }
-"""Properties of the past that a gated query may read, by kind; every other property of these kinds stays hidden.
+"""Properties by kind of the past that queries may read; every other property of these kinds stays hidden.
 
-Hidden are `scene` (a generation's key), a run's `scene_name`, the `host`, `pid` and `started` of its process and when
-it was `touched` last, and `line`: the heading of a run's log, or a step's event, as JSON. Numbers of runs come from
-`(:Counter {name: 'run'})`.
+Numbers of runs come from `(:Counter {name: 'run'})`.
 """
+
+PAST_INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...]] = (
+    ("PastEvent", "pastevent_version", "n.scene, n.version"),
+    ("PastEvent", "pastevent_at", "n.scene, n.at"),
+    ("PastFact", "pastfact_relation", "n.scene, n.relation"),
+    ("PastFact", "pastfact_state", "n.scene, n.state"),
+    ("PastFact", "pastfact_open", "n.scene, n._open"),
+    ("PastNode", "pastnode_id", "n.scene, n.id"),
+    ("PastNode", "pastnode_name", "n.scene, n.name"),
+    ("PastNode", "pastnode_class", "n.scene, n.class"),
+)
+"""Range indexes of the past as (label, name, properties); each kind has one of the scene alone besides."""
+
+PAST_HIDDEN: Final = frozenset({"scene_name", "host", "pid", "started", "touched", "line", "_open"})
+"""Properties of the past that no query reads, besides `scene`: a generation's key.
+
+They are the name that a run's scene had, its process and when that stored something last; `line`: the heading of a
+run's log, or a step's event, as JSON; and `_open`: the text by which the fact that still holds is found.
+"""
+
 
 ENTITY: Final = "Entity"
 LAYER: Final = "layer"
@@ -213,6 +270,12 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
     yield "run_scene_name", "CREATE INDEX run_scene_name IF NOT EXISTS FOR (n:Run) ON (n.scene_name, n.number)"
     yield "run_began", "CREATE INDEX run_began IF NOT EXISTS FOR (n:Run) ON (n.began)"
     yield "step_scene_version", "CREATE INDEX step_scene_version IF NOT EXISTS FOR (n:Step) ON (n.scene, n.version)"
+    for label, name, keys in PAST_INDEXES:
+        yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    yield (
+        "pasthead_scene",
+        "CREATE CONSTRAINT pasthead_scene IF NOT EXISTS FOR (h:PastHead) REQUIRE h.scene IS UNIQUE",
+    )
     # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
     yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
 

@@ -93,8 +93,10 @@ MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes DETACH DELETE n RETURN count(
 DROP_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
 """
+# The head first: a builder that still runs finds it gone, and writes nothing more.
+DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE h"
 DROP_PAST: Final[LiteralString] = """
-MATCH (p:Past {scene: $key}) WITH p LIMIT $limit DETACH DELETE p RETURN count(*) AS dropped
+MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
 """
 DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
@@ -187,9 +189,11 @@ def delete_generation(database: Database, key: str) -> None:
         while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
-    for statement in (DROP_EVENTS, DROP_PAST):
-        while _drop(database, statement, key):
-            pass
+    while _drop(database, DROP_EVENTS, key):
+        pass
+    _run(database, DROP_PAST_HEAD, key)
+    while _drop(database, DROP_PAST, key):
+        pass
     _run(database, DROP_SCENE, key)
 
 

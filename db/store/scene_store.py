@@ -374,8 +374,11 @@ class SceneStore:
             lease.release(self.database, copy, self.reset(copy), timeout_s=self._commit_timeout_s)
 
     def _reset_if_changed(self, copy: SceneInfo) -> int:
-        """Reset a copy as just found: an earlier worker may have died during its lease."""
-        return copy.base if copy.version == copy.base else self.reset(copy)
+        """Reset a copy as just found: an earlier worker may have died during its lease.
+
+        What that one did is none of the past that the next worker sees.
+        """
+        return copy.base if copy.version == copy.base else self.reset_and_rebase(copy)
 
     def _commit_revert(self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str) -> Committed:
         intent = Intent(actor, revert.action, uuid4().hex, kind=kind, undoes=revert.undoes)

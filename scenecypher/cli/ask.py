@@ -41,6 +41,7 @@ NOTICES: dict[ReplySource, str] = {
 Verifier = Literal["off", "words", "paper", "hints"]
 Form = Literal["compact", "json", "prose"]
 Mode = Literal["cypher", "text"]
+Past = Literal["auto", "always", "never"]
 
 
 def ask(
@@ -67,6 +68,10 @@ def ask(
     retrieval: Annotated[
         Mode, typer.Option("--retrieval", help="Let the model write queries, or show it the whole graph as text.")
     ] = "cypher",
+    past: Annotated[
+        Past,
+        typer.Option("--past", help="Tell the model of the past: if the question speaks of time, always, never."),
+    ] = "auto",
     checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
     query_timeout: QueryTimeout = None,
     model_timeout: ModelTimeout = None,
@@ -84,7 +89,7 @@ def ask(
     if (question is None) == (file is None):
         raise typer.BadParameter("give either QUESTION or --file QUESTIONS.jsonl")
     check = "off" if rows else verifier
-    options = Options(attempts, form, examples=examples, verifier=check, retrieval=retrieval, checks=checks)
+    options = Options(attempts, form, examples=examples, verifier=check, retrieval=retrieval, checks=checks, past=past)
     questions = read_lines(file, "question", example="Where is the cup?") if file else []
     with open_database(
         query_timeout_s=query_timeout,
