@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypedDict
 
 from typing_extensions import Unpack
 
-from scenecypher.chat.model import Model
+from scenecypher.chat.model import Model, model_name
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import SceneGraph
@@ -16,12 +16,14 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.history import Event
+from scenecypher.db.store.runs import RunCommand
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.values import JsonValue
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.meaning import Meaning
 from scenecypher.planner.actions.simulator import CommittedAction
+from scenecypher.planner.asking import keep_answer
 from scenecypher.planner.belief_simulator import simulator_of
 from scenecypher.planner.budget import SPARE_STEPS, Budget
 from scenecypher.planner.events import Acted, Corrected, Finished
@@ -29,6 +31,8 @@ from scenecypher.planner.events import Event as PlanEvent
 from scenecypher.planner.goal_words import read_goal_in
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.own_actions import own_goal_in_words
+from scenecypher.planner.recording import RunRecorder
+from scenecypher.planner.reporting import question_began
 from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
@@ -212,8 +216,10 @@ class Home:
         """
         services = self._services
         chosen = options or Options(verifier="words")
-        retriever = Retriever(services.model(model), services.gate, services.enumerator, chosen, services.meaning)
-        return retriever.ask(question, self.info)
+        asked, info = services.model(model), self.info
+        retriever = Retriever(asked, services.gate, services.enumerator, chosen, services.meaning)
+        began = question_began(question, info, model_name(asked))
+        return keep_answer(self._recorder(info, "ask"), began, lambda: retriever.ask(question, info))
 
     # --- acting
 
@@ -273,7 +279,8 @@ class Home:
         if sum(it is not None for it in (instruction, options.get("task"), options.get("goal"))) > 1:
             raise InputError(ONE_OF)
         recipe = recipe_named(options.get("method", "stepwise"))
-        return prepare_session(self._setting(instruction, options, needs_model=recipe.model), recipe).run()
+        setting = self._setting(instruction, options, needs_model=recipe.model)
+        return self._recorder(setting.scene, "plan").kept(prepare_session(setting, recipe).run())
 
     # --- the past
 
@@ -284,6 +291,10 @@ class Home:
     def diff(self, other: Home | PastHome | SceneGraph) -> Delta:
         """Return the changes that lead from this home, as it is now, to `other`."""
         return diff(self.graph, _graph_of(other))
+
+    def _recorder(self, scene: SceneInfo, command: RunCommand) -> RunRecorder:
+        services = self._services
+        return RunRecorder(services.store.database, scene, command, is_on=services.settings.record_runs)
 
     def _setting(self, instruction: str | None, options: PlanOptions, *, needs_model: bool) -> SessionSetting:
         name = options.get("task")

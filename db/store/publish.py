@@ -47,7 +47,7 @@ CREATE (a)-[:$(type)]->(b) RETURN count(*) AS written
 PUBLISH: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
 OPTIONAL MATCH (old:Scene {name: $name})
-SET old.status = 'retired', old.retired = datetime(), old.was = old.name, old.name = null
+SET old.status = 'retired', old.retired = datetime(), old.was = old.name, old.name = null, old.replaced_by = s.key
 WITH s LIMIT 1
 SET s.status = 'ready', s.name = $name, s.published = datetime()
 RETURN s
@@ -70,8 +70,12 @@ CALL (s) {
 }
 RETURN s
 """
+# What an import replaced is kept longer than what was deleted, if it has a past.
 LEFTOVERS: Final[LiteralString] = """
-MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s}))
+MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s})
+                       AND (s.replaced_by IS NULL OR s.retired < datetime() - duration({seconds: $keep_s})
+                            OR NOT (EXISTS { MATCH (e:Event {scene: s.key}) WHERE e.version > 0 }
+                                    OR EXISTS { MATCH (:Run {scene: s.key}) })))
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
                    OR s.status = 'deleting'
 RETURN s.key AS key
@@ -160,11 +164,14 @@ def retire(database: Database, key: str) -> bool:
     return database.write(work, timeout_s=2 * database.commit_timeout_s)
 
 
-def delete_leftovers(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
-    """Delete generations retired, or left half-imported, more than `grace_s` seconds ago; return their number."""
+def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progress: Progress | None = None) -> int:
+    """Delete generations retired, or left half-imported, more than `grace_s` seconds ago; return their number.
+
+    Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds.
+    """
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
-        return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s)]
+        return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s, keep_s=keep_s)]
 
     keys = database.read(leftovers)
     for number, key in enumerate(keys, 1):

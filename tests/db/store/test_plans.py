@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from neo4j import ManagedTransaction
 
-from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, scene_store
+from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, runs, scene_store
 from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -20,7 +20,7 @@ from scenecypher.planner.vocabularies.registry import operators_of
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
+_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", "steps", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
     "key",
@@ -37,14 +37,14 @@ _TEXTS = (
     "seed_1",
     "seed_2",
 )
-_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at", "last")
+_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at", "last", "number", "before", "keep", "keep_s")
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
-    **dict.fromkeys(("leased", "priors", "through_doors"), False),
+    **dict.fromkeys(("leased", "priors", "through_doors", "ends"), False),
     "facts": {},
-    "raised": {},
+    **{name: {} for name in ("raised", "was", "now")},
 }
 
 
@@ -52,7 +52,7 @@ LOCKS = {commit.LOCK, replica.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, lease, load, publish, replica, scene_store, surroundings):
+    for module in (catalog, commit, history, lease, load, publish, replica, runs, scene_store, surroundings):
         yield from _constants(module)
     for vocabulary, operators in ((name, operators_of(name)) for name in BUILT_IN):
         for operator in operators.values():
