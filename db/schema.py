@@ -101,6 +101,7 @@ PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
         "reason": "text, why it ended",
         "answer": "text, the answer if a question was asked",
         "version": "whole number, the version of the scene at the start",
+        "belief_version": "whole number, the version of the belief at the start; absent without one",
         "last_version": "whole number, the version that its last action led to",
         "steps": "whole number, how many steps it has",
         "tokens_in": "whole number, tokens that the model read",
@@ -173,11 +174,11 @@ PAST_INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ..
 )
 """Range indexes of the past as (label, name, properties); each kind has one of the scene alone besides."""
 
-PAST_HIDDEN: Final = frozenset({"scene_name", "host", "pid", "started", "line", "_open"})
+PAST_HIDDEN: Final = frozenset({"scene_name", "host", "pid", "started", "touched", "line", "_open"})
 """Properties of the past that no query reads, besides `scene`: a generation's key.
 
-They are the name that a run's scene had and its process, `line`: the heading of a run's log, or a step's event, as
-JSON; and `_open`: the text by which the fact that still holds is found.
+They are the name that a run's scene had, its process and when that stored something last; `line`: the heading of a
+run's log, or a step's event, as JSON; and `_open`: the text by which the fact that still holds is found.
 """
 
 

@@ -70,8 +70,12 @@ CALL (s) {
 }
 RETURN s
 """
+# What an import replaced is kept longer than what was deleted, if it has a past.
 LEFTOVERS: Final[LiteralString] = """
-MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s}))
+MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s})
+                       AND (s.replaced_by IS NULL OR s.retired < datetime() - duration({seconds: $keep_s})
+                            OR NOT (EXISTS { MATCH (e:Event {scene: s.key}) WHERE e.version > 0 }
+                                    OR EXISTS { MATCH (:Run {scene: s.key}) })))
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
                    OR s.status = 'deleting'
                    OR (s.past >= '' AND s.published < datetime() - duration({seconds: $grace_s}))
@@ -172,14 +176,14 @@ def retire(database: Database, key: str) -> bool:
     return database.write(work, timeout_s=2 * database.commit_timeout_s)
 
 
-def delete_leftovers(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
+def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progress: Progress | None = None) -> int:
     """Delete generations retired, left half-imported, or cached of earlier versions, more than `grace_s` seconds ago.
 
-    Returns their number.
+    Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds. Returns their number.
     """
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
-        return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s)]
+        return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s, keep_s=keep_s)]
 
     keys = database.read(leftovers)
     for number, key in enumerate(keys, 1):

@@ -56,6 +56,8 @@ from scenecypher.errors import (
 
 CHANGES_PER_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
+KEEP_S: Final = 365 * 86_400.0
+"""How long a generation that an import replaced is kept if it has a past, unless a setting says otherwise."""
 COMMIT_TRIES: Final = 5
 REPLICA_TRIES: Final = 3
 """Tries on a replica; if other writers come first each time, the action waits for the lock."""
@@ -198,9 +200,14 @@ class SceneStore:
         """Remove the name of a scene at once; `delete_leftovers` frees its space later. Raises SceneNotFound."""
         publish.retire(self.database, self.find(name).key)
 
-    def delete_leftovers(self, *, grace_s: float = 3_600.0, progress: Progress | None = None) -> int:
-        """Delete generations retired, and imports left unfinished, more than `grace_s` ago; return their number."""
-        return publish.delete_leftovers(self.database, grace_s=grace_s, progress=progress)
+    def delete_leftovers(
+        self, *, grace_s: float = 3_600.0, keep_s: float = KEEP_S, progress: Progress | None = None
+    ) -> int:
+        """Delete generations retired, and imports left unfinished, more than `grace_s` ago; return their number.
+
+        Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds.
+        """
+        return publish.delete_leftovers(self.database, grace_s=grace_s, keep_s=keep_s, progress=progress)
 
     # --- episodes
 

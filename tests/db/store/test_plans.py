@@ -24,6 +24,7 @@ from scenecypher.db.store import (
     publish,
     replica,
     rewind,
+    runs,
     scene_store,
     snapshots,
     stored_form,
@@ -70,22 +71,23 @@ _NUMBERS = (
     "part",
     "parts",
     "form",
+    *("number", "before", "keep", "keep_s"),
 )
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
-    **dict.fromkeys(("leased", "priors", "through_doors"), False),
+    **dict.fromkeys(("leased", "priors", "through_doors", "ends"), False),
     "facts": {},
     "time": datetime(2026, 11, 23, tzinfo=UTC),
     "data": b"",
-    "raised": {},
+    **{name: {} for name in ("raised", "was", "now")},
 }
 
 
 MODULES = (
     *(at, catalog, commit, guarded, history, lease, load, past_copies, publish, replica, rewind, scene_store),
-    *(snapshots, stored_form, backup, restore, surroundings),
+    *(runs, snapshots, stored_form, backup, restore, surroundings),
 )
 LOCKS = {commit.LOCK, guarded.VERSION_GUARD}
 
