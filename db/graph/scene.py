@@ -184,6 +184,10 @@ class GraphView(Protocol):
         return closure(target, lambda node_id: self.sources(node_id, *types))
 
 
+SHOWN_WHOLE: Final = 20
+"""Nodes and relations of the largest scene graph whose `repr` shows them."""
+
+
 @dataclass(frozen=True)
 class SceneGraph:
     """The nodes (by id) and relations of one scene; constructed by `SceneGraph.of`."""
@@ -208,6 +212,12 @@ class SceneGraph:
 
     def __hash__(self) -> int:
         return hash((frozenset(self.nodes.values()), self.relations))
+
+    def __repr__(self) -> str:
+        """Show a small graph whole, of others the size."""
+        if len(self.nodes) + len(self.relations) > SHOWN_WHOLE:
+            return f"<SceneGraph of {len(self.nodes):,} nodes and {len(self.relations):,} relations>"
+        return f"SceneGraph.of({[*self.nodes.values()]}, {sorted(self.relations)})"
 
     def __contains__(self, node_id: object) -> bool:
         return node_id in self.nodes
