@@ -43,17 +43,13 @@ class Replicas:
         """Yield the scene's replica for a commit.
 
         None for the first commits in a scene that is not kept or if it is too large, unless `at_once`, or if another
-        thread uses the replica.
-
-        Raises SceneReplaced, ServiceError.
+        thread uses the replica. Raises SceneReplaced, ServiceError.
         """
-        if not self._is_wanted(scene, at_once=at_once):
-            yield None
-            return
-        try:
-            yield self._replica(scene)
-        finally:
-            self._give_back(scene)
+        with self._lock:
+            self._commits[scene.key] = commits = self._commits.get(scene.key, 0) + 1
+            is_due = commits > COMMITS_BEFORE_LOADING or scene.key in self._kept
+        with self._lent(scene, is_due=at_once or (is_due and _members(scene) <= MAX_MEMBERS)) as replica:
+            yield replica
 
     @contextmanager
     def at(self, scene: SceneInfo, version: int) -> Iterator[Replica | None]:
@@ -61,34 +57,25 @@ class Replicas:
 
         A small scene that was changed here is loaded for it. Raises SceneReplaced, ServiceError.
         """
-        is_small = scene.nodes + scene.relations <= MAX_COUNTED
         with self._lock:
-            is_kept = scene.key in self._kept or (is_small and scene.key in self._commits)
-            if is_wanted := is_kept and scene.key not in self._in_use:
+            is_due = scene.key in self._kept or (scene.key in self._commits and _members(scene) <= MAX_COUNTED)
+        with self._lent(scene, is_due=is_due) as replica:
+            yield replica if replica is not None and replica.version >= version else None
+
+    @contextmanager
+    def _lent(self, scene: SceneInfo, *, is_due: bool) -> Iterator[Replica | None]:
+        """Yield the scene's replica, loaded if it is not kept; None if it is not due or another thread uses it."""
+        with self._lock:
+            if is_free := is_due and scene.key not in self._in_use:
                 self._in_use.add(scene.key)
-        if not is_wanted:
+        if not is_free:
             yield None
             return
         try:
-            replica = self._replica(scene)
-            yield replica if replica.version >= version else None
+            yield self._replica(scene)
         finally:
-            self._give_back(scene)
-
-    def _give_back(self, scene: SceneInfo) -> None:
-        with self._lock:
-            self._in_use.discard(scene.key)
-
-    def _is_wanted(self, scene: SceneInfo, *, at_once: bool) -> bool:
-        if scene.nodes + scene.relations > MAX_MEMBERS and not at_once:
-            return False
-        with self._lock:
-            self._commits[scene.key] = commits = self._commits.get(scene.key, 0) + 1
-            is_due = at_once or commits > COMMITS_BEFORE_LOADING or scene.key in self._kept
-            if not is_due or scene.key in self._in_use:
-                return False
-            self._in_use.add(scene.key)
-            return True
+            with self._lock:
+                self._in_use.discard(scene.key)
 
     def _replica(self, scene: SceneInfo) -> Replica:
         with self._lock:
@@ -98,6 +85,10 @@ class Replicas:
             with self._lock:
                 self._kept[scene.key] = kept
         return kept
+
+
+def _members(scene: SceneInfo) -> int:
+    return scene.nodes + scene.relations
 
 
 def _size(replica: Replica) -> int:
