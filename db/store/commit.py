@@ -65,7 +65,7 @@ PLACEHOLDER_KIND: Final = "Object"
 
 # The type is compared in WHERE, not matched as `r:$(row[1])`: it saves the server a millisecond.
 WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
-WRITE_PARTS: Final[Mapping[str, LiteralString]] = {
+WRITE_PARTS: Final[Mapping[LiteralString, LiteralString]] = {
     "remove_relations": """
 CALL (s) { UNWIND $remove_relations AS row
   MATCH (:Entity {scene: $key, id: row[0]})-[r]->(:Entity {scene: $key, id: row[2]}) WHERE type(r) = row[1]
@@ -110,14 +110,6 @@ CALL (s) { UNWIND $add_relations AS row
   WITH s, degree[0] AS name, degree[1] AS number WHERE coalesce(s[name], 0) < number
   SET s[name] = number RETURN count(*) AS joined }
 """
-WRITE_COUNTS: Final[Mapping[str, LiteralString]] = {
-    "remove_relations": ", remove_relations",
-    "remove_nodes": ", remove_nodes",
-    "add_nodes": ", add_nodes",
-    "set_kinds": ", set_kinds",
-    "set_values": ", set_values",
-    "add_relations": ", add_relations",
-}
 WRITE_EVENT: Final[LiteralString] = """
 CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
                  action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes, clock: s.clock})
@@ -169,7 +161,7 @@ class WritePlan:
     changed nodes as they are after it. The clauses `raising` raise the scene's bounds.
     """
 
-    groups: tuple[str, ...]
+    groups: tuple[LiteralString, ...]
     parameters: Mapping[str, Any]
     edits: Mapping[str, Node | None] = field(default_factory=dict)
     raising: LiteralString = ""
@@ -191,7 +183,7 @@ class WritePlan:
         """The RETURN clause: the version and the counts."""
         text: LiteralString = "RETURN s.version AS version"
         for name in self.groups:
-            text += WRITE_COUNTS[name]
+            text += ", " + name
         return text
 
 
@@ -229,8 +221,13 @@ def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: s
             "look at what changed since (`scenecypher history`) and decide anew"
         )
         raise ConflictError(msg)
-    part = partial_graph(record["nodes"], record["relations"])
-    return LockedPart(version, part, record.get("agent"))
+    return part_of(record)
+
+
+def part_of(record: Record) -> LockedPart:
+    """Return the part of a scene that a statement has read, with its version."""
+    graph = partial_graph(record["nodes"], record["relations"])
+    return LockedPart(record["version"], graph, record.get("agent"))
 
 
 def write_delta(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, LiteralString
 
 from scenecypher.db.store.commit import WritePlan
@@ -16,14 +15,6 @@ WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELS
 """
 DIVISION_BY_ZERO: Final = "Neo.ClientError.Statement.ArithmeticError"
 """Server error code of a division by zero."""
-COUNTS_MATCH: Final[Mapping[str, LiteralString]] = {
-    "remove_relations": "remove_relations = size($remove_relations)",
-    "remove_nodes": "remove_nodes = size($remove_nodes)",
-    "add_nodes": "add_nodes = size($add_nodes)",
-    "set_kinds": "set_kinds = size($set_kinds)",
-    "set_values": "set_values = size($set_values)",
-    "add_relations": "add_relations = size($add_relations)",
-}
 
 
 def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: float) -> int | None:
@@ -44,6 +35,6 @@ def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: f
 
 def guarded_write(plan: WritePlan) -> LiteralString:
     """Return the statement that writes a change if the scene is at the expected version and every row matches."""
-    fits: LiteralString = " AND ".join(COUNTS_MATCH[name] for name in plan.groups) or "true"
+    fits: LiteralString = " AND ".join(name + " = size($" + name + ")" for name in plan.groups) or "true"
     end: LiteralString = "RETURN s.version AS version, unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
     return VERSION_GUARD + plan.body + end

@@ -145,7 +145,7 @@ def write_generation(database: Database, graph: SceneGraph, header: Header, *, p
     if not database.is_prepared:
         prepare(database)
     key = uuid4().hex
-    database.write(_create_transaction(key, graph, header), timeout_s=2 * database.commit_timeout_s)
+    _run(database, CREATE_SCENE, key=key, facts=_facts(graph, header), lease_s=LEASE_S)
     total = len(graph.nodes) + len(graph.relations)
     done = 0
     for batch in _batches(key, graph):
@@ -169,11 +169,7 @@ def redeclare(database: Database, scene: SceneInfo, *, vocabulary: str, declared
 
 def retire(database: Database, key: str) -> bool:
     """Remove the name of a generation; `delete_leftovers` deletes its members. False if it was gone already."""
-
-    def work(tx: ManagedTransaction) -> bool:
-        return bool(tx.run(RETIRE, key=key).single(strict=True)["retired"])
-
-    return database.write(work, timeout_s=2 * database.commit_timeout_s)
+    return _count(database, RETIRE, key=key) > 0
 
 
 def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progress: Progress | None = None) -> int:
@@ -195,21 +191,21 @@ def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progr
 
 def delete_generation(database: Database, key: str) -> None:
     """Delete one generation, members and history first, in transactions of bounded size."""
-    _run(database, MARK_DELETING, key)
+    _run(database, MARK_DELETING, key=key)
     dropped = NODES_PER_BATCH
     while dropped:
         while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
-    _run(database, DROP_PAST_HEAD, key)
+    _run(database, DROP_PAST_HEAD, key=key)
     for statement in (DROP_EVENTS, DROP_PAST, DROP_SNAPSHOTS):
         while _drop(database, statement, key):
             pass
-    _run(database, DROP_SCENE, key)
+    _run(database, DROP_SCENE, key=key)
 
 
-def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
-    facts = {
+def _facts(graph: SceneGraph, header: Header) -> dict[str, Any]:
+    return {
         "role": header.role,
         **_declared_facts(header.vocabulary, header.declared),
         "source": header.source,
@@ -224,11 +220,6 @@ def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable
         "base": header.version or None,
         **bounds_of(graph).properties(),
     }
-
-    def work(tx: ManagedTransaction) -> None:
-        tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=LEASE_S).consume()
-
-    return work
 
 
 def _declared_facts(vocabulary: str, declared: Declared) -> dict[str, Any]:
@@ -264,12 +255,7 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 def write_batch(database: Database, batch: Batch) -> int:
     """Write a batch; return the number of its rows. Raises ServiceError if fewer were written."""
-
-    def work(tx: ManagedTransaction) -> int:
-        written: int = tx.run(batch.statement, batch.parameters).single(strict=True)["written"]
-        return written
-
-    written = database.write(work, timeout_s=2 * database.commit_timeout_s)
+    written = _count(database, batch.statement, **batch.parameters)
     if written != batch.size:
         msg = f"a batch wrote {written} of {batch.size} rows; nothing was published, import again"
         raise ServiceError(msg, retryable=True)
@@ -277,16 +263,20 @@ def write_batch(database: Database, batch: Batch) -> int:
 
 
 def _drop(database: Database, statement: LiteralString, key: str) -> int:
+    return _count(database, statement, key=key, nodes=NODES_PER_BATCH, limit=RELATIONS_PER_BATCH)
+
+
+def _count(database: Database, statement: LiteralString, **parameters: object) -> int:
+    """Return the number that a statement returns, in a transaction of its own."""
+
     def work(tx: ManagedTransaction) -> int:
-        result = tx.run(statement, key=key, nodes=NODES_PER_BATCH, limit=RELATIONS_PER_BATCH)
-        dropped: int = result.single(strict=True)["dropped"]
-        return dropped
+        return int(tx.run(statement, parameters).single(strict=True)[0])
 
     return database.write(work, timeout_s=2 * database.commit_timeout_s)
 
 
-def _run(database: Database, statement: LiteralString, key: str) -> None:
+def _run(database: Database, statement: LiteralString, **parameters: object) -> None:
     def work(tx: ManagedTransaction) -> None:
-        tx.run(statement, key=key).consume()
+        tx.run(statement, parameters).consume()
 
     database.write(work, timeout_s=2 * database.commit_timeout_s)

@@ -27,7 +27,7 @@ from scenecypher.db.store.commit import (
     Decide,
     Intent,
     LockedPart,
-    partial_graph,
+    part_of,
     plan_counted_write,
     read_locked,
     read_named,
@@ -285,10 +285,7 @@ class SceneStore:
 
         def look() -> LockedPart | None:
             record = self.database.read_row(footprint.plan.read_statement, given)
-            if record is None:
-                return None
-            part = partial_graph(record["nodes"], record["relations"])
-            return LockedPart(record["version"], part, record["agent"])
+            return part_of(record) if record else None
 
         return self._change(scene, decide, read, look=look, agent=footprint.agent, intent=intent)
 
@@ -430,8 +427,8 @@ class SceneStore:
     ) -> Committed:
         """Commit a change: on the scene's replica, if the store has one, otherwise on what `read` locks and reads.
 
-        From the third commit in a scene on, or at once if the whole scene is needed, the scene is kept in memory
-        (`replicas.py`): the change is decided there and is one statement. Else it is decided on what `look`, if given,
+        A scene of many commits, or of which the whole is needed, is kept in memory (`replicas.py`): the change is
+        decided there and is one statement. Else it is decided on what `look`, if given,
         reads without the lock, and is one statement too. If it is refused there, other writers come first or a
         connection breaks, it is decided under the lock, which the action id makes safe.
         Raises CommitUnknown if neither gave an answer; InputError for an earlier state, which nobody may change.

@@ -16,7 +16,6 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
-from scenecypher.db.store.replicas import COMMITS_BEFORE_LOADING
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, CommitUnknown, ConflictError, InputError, SceneReplaced
 from tests.db.store.test_store import fresh
@@ -44,10 +43,9 @@ def scene(store: SceneStore, request: pytest.FixtureRequest) -> SceneInfo:
 
 
 def load_replica(store: SceneStore, scene: SceneInfo) -> None:
-    """Have the store keep the scene: refused actions count, and leave the scene as it is."""
-    for _ in range(COMMITS_BEFORE_LOADING):
-        with pytest.raises(ActionRefused):
-            store.act(scene, FOOTPRINT, refuse, intent=intent())
+    """Have the store keep the scene."""
+    with store.replicas.of(scene, at_once=True) as replica:
+        assert replica is not None
 
 
 def meet(ours: SceneStore, other: SceneStore, scene: SceneInfo) -> None:

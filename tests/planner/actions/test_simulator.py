@@ -258,6 +258,8 @@ def kept_simulator(store: SceneStore) -> Simulator:
     simulator = Simulator(store, put(store, HOME))
     for action in ("open(fridge_21)", "close(fridge_21)") * 2:
         list(simulator.act(action))
+    with store.replicas.of(simulator.scene, at_once=True) as replica:
+        assert replica is not None
     return simulator
 
 
