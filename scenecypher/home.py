@@ -311,6 +311,7 @@ class Home:
             belief=options.get("belief"),
             fix=options.get("fix"),
             engine_timeout_s=services.settings.engine_timeout_s,
+            meaning=services.meaning,
         )
 
 

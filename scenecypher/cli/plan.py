@@ -156,6 +156,7 @@ def plan(
             world=world_behind(db.store, info, of=of, actor=method, model=MeteredVisionModel(model, image_meter)),
             image_meter=image_meter,
             engine_timeout_s=db.settings.engine_timeout_s,
+            meaning=db.meaning,
         )
         try:
             end = show_events(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
