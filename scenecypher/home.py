@@ -238,4 +238,5 @@ class Home(ReadableHome):
             belief=options.get("belief"),
             fix=options.get("fix"),
             engine_timeout_s=services.settings.engine_timeout_s,
+            meaning=services.meaning,
         )

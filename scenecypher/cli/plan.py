@@ -158,6 +158,7 @@ def plan(
             world=world_behind(db.store, info, of=of, actor=method, model=MeteredVisionModel(model, image_meter)),
             image_meter=image_meter,
             engine_timeout_s=db.settings.engine_timeout_s,
+            meaning=db.meaning,
         )
         recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
         try:
