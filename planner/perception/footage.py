@@ -131,7 +131,7 @@ def _frames(file: Path) -> Iterator[tuple[float, Image, bytes]]:
             if time_s > VIDEO_SECONDS:
                 raise InputError(f"{file}: the video is longer than {VIDEO_SECONDS:g} s; cut out the part of this look")
             if time_s >= wanted_s:
-                picture = frame.to_image()
+                picture: PillowImage = frame.to_image()  # type: ignore[no-untyped-call]
                 yield time_s, encode_jpeg(picture), _grey(picture)
                 wanted_s = time_s + 1 / FRAMES_A_SECOND
 
@@ -148,7 +148,7 @@ def _opened(image: Image) -> PillowImage:
 
 
 def _grey(picture: PillowImage) -> bytes:
-    return picture.convert("L").resize((COPY_SIDE, COPY_SIDE)).tobytes()
+    return bytes(picture.convert("L").resize((COPY_SIDE, COPY_SIDE)).tobytes())
 
 
 def _difference(one: bytes, other: bytes) -> float:

@@ -51,7 +51,7 @@ def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[Grid
     Things outside visible cells, and second things in a cell, are ignored. Raises ReplyRejected, ModelUnavailable.
     """
     frame = {"size": pose.size, "middle": pose.size // 2, "last": pose.size - 1}
-    description, described = describe_image(model, image, DESCRIBE.format_map(frame))
+    description, described = describe_image(model, image, prompt=DESCRIBE.format_map(frame))
     cells, parsed = parse_description(model, PARSE.format(**frame, description=description), Cells)
     found = {thing.cell: thing for thing in reversed([*_things(cells, pose)]) if thing.cell in visible}
     return GridView(pose, visible, tuple(found[cell] for cell in sorted(found))), described + parsed

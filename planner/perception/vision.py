@@ -18,6 +18,7 @@ from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
 from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
+from scenecypher.planner.perception.picture_set import PictureSet, SeenBox
 
 ATTEMPTS: Final = 3
 CONFIDENCE: Final = 0.8
@@ -118,9 +119,15 @@ class Subgraph(BaseModel):
         return Extent(EXTENTS[self.extent], part, why)
 
 
+class LocatedSubgraph(Subgraph):
+    """A reply about pictures with cameras: the boxes of things, too."""
+
+    boxes: Annotated[list[SeenBox], Field(max_length=500)]
+
+
 @dataclass(frozen=True, slots=True)
 class ImageReading:
-    """Reading of one picture: the observation, the model's description, and the tokens."""
+    """Reading of one look: the observation, the model's description, and the tokens."""
 
     observation: Observation
     description: str
@@ -144,14 +151,25 @@ class VisionObserver:
 
 def read_image(model: Model, image: Image, known: KnownNode, *, step: int) -> ImageReading:
     """Read what a picture shows of a node. Raises ReplyRejected, ModelUnavailable."""
-    description, described = describe_image(model, image, _describe_prompt(known))
-    subgraph, parsed = parse_description(model, _parse_prompt(known, description), Subgraph)
-    return ImageReading(_observation(subgraph, known, step), description, described + parsed)
+    return read_pictures(model, PictureSet((image,)), known, step=step)
 
 
-def describe_image(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
-    """Describe a picture in words, the first stage. Raises ReplyRejected if the reply is empty or a refusal."""
-    reply = model.reply(Request((Message("user", prompt, (image,)),), seed=SEED))
+def read_pictures(model: Model, pictures: PictureSet, known: KnownNode, *, step: int) -> ImageReading:
+    """Read what the pictures of one look show of a node. Raises ReplyRejected, ModelUnavailable."""
+    prompt = _describe_prompt(known) + pictures.describe_words(known.name)
+    description, described = describe_image(model, *pictures.images, prompt=prompt)
+    asked = _parse_prompt(known, description) + pictures.parse_words
+    form: type[Subgraph] = LocatedSubgraph if pictures.has_cameras else Subgraph
+    subgraph, parsed = parse_description(model, asked, form)
+    observation = _observation(subgraph, known, step)
+    if isinstance(subgraph, LocatedSubgraph):
+        observation = pictures.located(observation, subgraph.boxes)
+    return ImageReading(observation, description, described + parsed)
+
+
+def describe_image(model: Model, *images: Image, prompt: str) -> tuple[str, Usage]:
+    """Describe pictures in words, the first stage. Raises ReplyRejected if the reply is empty or a refusal."""
+    reply = model.reply(Request((Message("user", prompt, images),), seed=SEED))
     text = clean_reply(reply.text).strip()
     if not text or reply.finish == "refusal":
         msg = "the model said nothing about the picture; try again, or choose a model that takes pictures"
