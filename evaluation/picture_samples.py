@@ -33,7 +33,7 @@ def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
     view, metered = file.view, MeteredModel(model)
     known = known_node(belief_before_view(view), view.asset.name, vocabulary=VOCABULARY)
     try:
-        reading = read_image(metered, file.image(), known, step=STEP)
+        reading = read_image(metered, file.image(), known, step=STEP, accept=True)
     except ReplyRejected as error:
         unreadable = _comparison_fields(view, ()) | asdict(Similarity(0.0, 0.0, exact=False))
         return unreadable | _reply_fields(str(error), metered) | {"outcome": "unreadable"}
