@@ -20,8 +20,8 @@ from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.json_file import read_json
 from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.footage import MAX_SENT
-from scenecypher.planner.perception.naming import NUMBERED
 from scenecypher.planner.perception.picture import read_picture
+from scenecypher.planner.perception.wording import NUMBERED
 
 VOCABULARY: Final = "grasif"
 """LookPlanGraph's vocabulary: things are ON or INSIDE one another, each in one place."""

@@ -14,14 +14,20 @@ from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
-    from scenecypher.db.graph.delta import Delta
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.commit import Committed, LockedPart
     from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.planner.perception.merge import MergeResult
+    from scenecypher.planner.perception.commit_look import CommittedLook
+    from scenecypher.planner.perception.findings import MergeResult
     from scenecypher.planner.perception.vision import ImageReading
 
-STYLES: Final = {"new": "green", "moved": "yellow", "changed": "yellow", "absent": "red", "unplaced": "dim"}
+EXPLAINED: Final = frozenset({"unseen", "partial", "unplaced"})
+"""Findings whose reason is always shown: what was not merged."""
+STYLES: Final = {
+    **dict.fromkeys(("moved", "changed"), "yellow"),
+    **dict.fromkeys(("absent", "unseen"), "red"),
+    **dict.fromkeys(("unplaced", "missed", "partial"), "dim"),
+    "new": "green",
+}
 
 
 def observe(
@@ -34,13 +40,16 @@ def observe(
             "--at", metavar="NODE", help="What the picture shows: an asset's id or name.", autocompletion=node_ids
         ),
     ],
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Merge it even if most of what is believed there is not seen.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
     model_timeout: ModelTimeout = None,
     as_json: AsJson = False,
 ) -> None:
     """Merge what a picture shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
 
-    `undo` on the belief takes it back.
+    `undo` on the belief takes it back. Nothing is merged, and the exit status is 1, if the picture does not show NODE.
     """
     from scenecypher.planner.perception.picture import read_picture
 
@@ -49,13 +58,16 @@ def observe(
         of = _seen_node(db.store, scene, at)
         model = db.model()  # a missing one is told before a belief is made
         belief = _belief(db.store, scene)
-        reading, found, done = _merged(db.store, belief, picture, of=of, model=model)
+        accept = accept or db.settings.accept_looks
+        reading, look = _merged(db.store, belief, picture, of=of, model=model, accept=accept)
     if as_json:
-        print_json(_document(belief.name, reading, found, version=done.version))
-        return
-    _print(found, reading, explain=explain)
-    what = counted(len(found.delta), "change") if found.delta else "nothing changed"
-    output().print(f"{belief.name}: {what}, version {done.version}", markup=False)
+        print_json(_document(belief.name, reading, look.found, version=look.version))
+    else:
+        _print(look.found, reading, explain=explain)
+        what = counted(len(look.found.delta), "change") if look.found.delta else "nothing changed"
+        output().print(f"{belief.name}: {what}, version {look.version}", markup=False)
+    if not look.is_merged:
+        raise typer.Exit(1)
 
 
 def _seen_node(store: SceneStore, scene: str, text: str) -> str:
@@ -76,29 +88,20 @@ def _belief(store: SceneStore, scene: str) -> SceneInfo:
 
 
 def _merged(
-    store: SceneStore, belief: SceneInfo, picture: Any, *, of: str, model: Model
-) -> tuple[ImageReading, MergeResult, Committed]:
-    from dataclasses import replace
+    store: SceneStore, belief: SceneInfo, picture: Any, *, of: str, model: Model, accept: bool
+) -> tuple[ImageReading, CommittedLook]:
     from uuid import uuid4
 
     from scenecypher.db.store.commit import Intent
-    from scenecypher.planner.perception.merge import merge
+    from scenecypher.planner.perception.commit_look import commit_look
     from scenecypher.planner.perception.naming import known_node
     from scenecypher.planner.perception.vision import read_image
 
     graph = store.load(belief.name)
     known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
-    reading = read_image(model, picture, known, step=graph.info.version + 1)
-    found: list[MergeResult] = []
-
-    def decide(locked: LockedPart) -> Delta:
-        """Merge into the belief as it is now: others may have changed it while the model read."""
-        observation = replace(reading.observation, step=locked.version + 1)
-        found.append(merge(locked.part, observation, vocabulary=belief.vocabulary))
-        return found[-1].delta
-
-    done = store.edit(belief, decide, intent=Intent("observe", f"see {of}", uuid4().hex))
-    return reading, found[-1], done
+    reading = read_image(model, picture, known, step=graph.info.version + 1, accept=accept)
+    intent = Intent("observe", f"see {of}", uuid4().hex)
+    return reading, commit_look(store, belief, reading.observation, intent=intent, accept=accept)
 
 
 def _print(found: MergeResult, reading: ImageReading, *, explain: bool) -> None:
@@ -107,7 +110,7 @@ def _print(found: MergeResult, reading: ImageReading, *, explain: bool) -> None:
     if explain:
         output().print(reading.description, style="dim", markup=False)
     for finding in found.findings:
-        why = f"  {finding.words}" if explain else ""
+        why = f"  {finding.words}" if explain or finding.kind in EXPLAINED else ""
         output().print(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind), markup=False)
     if not found.findings:
         output().print("nothing was seen, and nothing was believed to be there")
@@ -118,10 +121,12 @@ def _print(found: MergeResult, reading: ImageReading, *, explain: bool) -> None:
 def _document(belief: str, reading: ImageReading, found: MergeResult, *, version: int) -> dict[str, Any]:
     from scenecypher.db.graph.document import delta_json
 
+    extent = reading.observation.extent
     return {
         "belief": belief,
         "version": version,
         "of": reading.observation.of,
+        "extent": {"kind": extent.kind, "part": extent.part, "why": extent.why},
         "findings": [{"kind": it.kind, "node": it.node, "words": it.words} for it in found.findings],
         "description": reading.description,
         "delta": json.loads(delta_json(found.delta)),
