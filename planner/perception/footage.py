@@ -12,6 +12,7 @@ from scenecypher.chat.model import Image
 from scenecypher.errors import InputError
 from scenecypher.planner.perception.camera_file import ASPECT_TOLERANCE, PosedCamera, camera_of
 from scenecypher.planner.perception.picture import encode_jpeg, media_type_of, read_picture
+from scenecypher.waiting import waiting_for
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -109,7 +110,8 @@ def _of_video(file: Path, at_most: int) -> tuple[Picture, ...]:
     except ImportError as error:
         raise InputError("a video is read by PyAV: run `pip install 'scenecypher[video]'`") from error
     try:
-        frames = tuple(_frames(file))
+        with waiting_for(f"the frames of {file.name}"):
+            frames = tuple(_frames(file))
     except (av.FFmpegError, OSError, ValueError) as error:
         raise InputError(f"{file}: the video can't be read; give an MP4, WebM, MOV or AVI file, or pictures") from error
     if not frames:

@@ -49,13 +49,13 @@ def written(folder: Path, *sightings: dict[str, Any], **fields: Any) -> Path:
 
 
 def merged(belief: SceneGraph, file: Path) -> tuple[list[tuple[str, str]], SceneGraph]:
-    """Return the findings, and the belief after them."""
+    """Return the findings about things, and the belief after them."""
     known = known_node(belief, "table-1", vocabulary="grasif")
     observation = read_detections(file).observation(known, belief.nodes["table-1"], step=3)
     found = merge(belief, observation, vocabulary="grasif")
     after = apply(belief, found.delta)
     assert apply(after, invert(found.delta)) == belief
-    return sorted((it.kind, it.node) for it in found.findings), after
+    return sorted((it.kind, it.node) for it in found.findings if it.kind != "partial"), after
 
 
 def cup(x: float, y: float, **fields: Any) -> dict[str, Any]:
