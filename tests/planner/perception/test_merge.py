@@ -193,6 +193,14 @@ def test_virtualhome_things_stay_in_their_room() -> None:
     assert kinds_and_nodes(found) == [("moved", "cup_3")]
     assert after.targets("cup_3", "ON", "INSIDE") == ("kitchen_1", "sink_4")
     assert after.targets("cup_3", "CLOSE") == ("sink_4",)
+    mugs = Sighting("mug", "mug", ("ON", "table")), Sighting("mug", "mug", ("INSIDE", "kitchen"))
+    room = Observation("kitchen_1", mugs, 1, ("ON", "INSIDE"))
+    after = apply(initial_belief(world), merge(initial_belief(world), room, vocabulary="virtualhome").delta)
+    assert after.targets("mug_1", "ON", "INSIDE") == ("kitchen_1", "table_2"), "on the table, and in the room"
+    assert after.targets("mug_1", "CLOSE") == ("table_2",)
+    assert after.outgoing["mug_2"] == (Relation("mug_2", "INSIDE", "kitchen_1"),)
+    assert after.nodes["mug_1"].affordances == ("grabbable",)
+    assert after.targets("cup_3", "ON") == ("table_2",), "what lies on furniture is not missed in a picture of the room"
 
 
 def test_a_look_at_what_is_not_believed_is_refused() -> None:
