@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -15,6 +15,7 @@ from scenecypher.importers.json_file import read_json
 from scenecypher.planner.perception.camera_file import Box, PosedCamera, camera_of
 from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
 from scenecypher.planner.perception.observation import Extent, Observation, Sighting, Support
+from scenecypher.planner.perception.placing import fixtures_of
 from scenecypher.planner.perception.spatial import fuse, support_at
 
 CONFIDENCE: Final = 0.8
@@ -78,11 +79,13 @@ class Detections:
     content: DetectionsFile
     cameras: dict[str, PosedCamera]
 
-    def observation(self, known: KnownNode, node: Node, *, step: int) -> Observation:
-        """Return the observation of the known `node`, each thing once that several pictures show."""
+    def observation(self, known: KnownNode, *, step: int) -> Observation:
+        """Return the observation of a node, each thing once that several pictures show."""
+        fixtures = fixtures_of(known.belief, known.id, vocabulary=known.vocabulary)
+        supports = [known.belief.nodes[it] for it in (*fixtures, known.id)]
         by_picture: dict[str | None, list[Sighting]] = {}
         for it in self.content.sightings:
-            by_picture.setdefault(it.picture, []).append(self._sighting(it, known, node))
+            by_picture.setdefault(it.picture, []).append(self._sighting(it, known, supports))
         part = "" if self.content.seen == "whole" else "what was detected"
         shut = ("ON",) if "closed" in known.states else ("INSIDE", "ON")
         return Observation(
@@ -94,12 +97,13 @@ class Detections:
             extent=Extent(self.content.seen, part),
         )
 
-    def _sighting(self, it: Detection, known: KnownNode, node: Node) -> Sighting:
+    def _sighting(self, it: Detection, known: KnownNode, supports: Sequence[Node]) -> Sighting:
         meaning = meaning_of_name(it.class_, known)
         position = Point(*it.position) if it.position else self._located(it)
         support = _support(it.support or self.content.support, known)
         if support is None and position is not None:
-            support = support_at(position, node)
+            found = [at for node in supports if (at := support_at(position, node)) is not None]
+            support = min(found, key=lambda at: at[0] != "ON", default=None)
         return Sighting(
             it.name or it.class_,
             meaning.class_,

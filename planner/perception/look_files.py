@@ -54,7 +54,7 @@ class LookFiles:
         known, step = known_node(belief.graph, of, vocabulary=belief.vocabulary), belief.version + 1
         if isinstance(self.source, PictureSet):
             return read_pictures(model(), self.source, known, step=step, accept=accept)
-        return ImageReading(self.source.observation(known, belief.graph.nodes[of], step=step), "")
+        return ImageReading(self.source.observation(known, step=step), "")
 
 
 def read_look_files(files: Sequence[Path], *, at_most: int) -> LookFiles:

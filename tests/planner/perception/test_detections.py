@@ -48,10 +48,10 @@ def written(folder: Path, *sightings: dict[str, Any], **fields: Any) -> Path:
     return folder / "seen.json"
 
 
-def merged(belief: SceneGraph, file: Path) -> tuple[list[tuple[str, str]], SceneGraph]:
+def merged(belief: SceneGraph, file: Path, of: str = "table-1") -> tuple[list[tuple[str, str]], SceneGraph]:
     """Return the findings about things, and the belief after them."""
-    known = known_node(belief, "table-1", vocabulary="grasif")
-    observation = read_detections(file).observation(known, belief.nodes["table-1"], step=3)
+    known = known_node(belief, of, vocabulary="grasif")
+    observation = read_detections(file).observation(known, step=3)
     found = merge(belief, observation, vocabulary="grasif")
     after = apply(belief, found.delta)
     assert apply(after, invert(found.delta)) == belief
@@ -87,6 +87,13 @@ def test_a_box_and_a_camera_give_the_position(tmp_path: Path) -> None:
     center = after.nodes[findings[1][1]].properties["center"]
     assert isinstance(center, Point)
     assert (center.x, center.y, center.z) == pytest.approx((2.63, 3, 0.85))
+
+
+def test_in_a_room_a_position_tells_the_furniture(tmp_path: Path) -> None:
+    findings, after = merged(world(), written(tmp_path, cup(2, 3), cup(7, 7)), "kitchen")
+    assert [kind for kind, _ in findings] == ["new", "new"]
+    assert len(after.sources("table-1", "ON")) == 1, "one is over the table"
+    assert len([it for it in after.sources("kitchen", "INSIDE") if after.nodes[it].class_ == "cup"]) == 1
 
 
 def test_without_a_camera_a_box_says_nothing_of_the_place(tmp_path: Path) -> None:
