@@ -63,6 +63,7 @@ EXTRA_PROPERTIES: Final[Mapping[LiteralString, str]] = {
     "seen": "boolean, belief only: whether it has been seen where the graph says it is",
     "last_seen": "whole number, belief only: the step at which it was last seen",
     "confidence": "number from 0 to 1, belief only",
+    "assumed": "list of text, belief only: affordances that are assumed until an action shows them",
 }
 
 PAST: Final = "Past"

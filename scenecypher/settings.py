@@ -42,6 +42,7 @@ class Settings(BaseModel):
     model_timeout_s: Seconds = 120.0
     model_retries: int = Field(default=2, ge=0, le=100)
     embedding_model: str | None = None
+    accept_looks: bool = False
 
     query_timeout_s: Seconds = 10.0
     query_rows: int = Field(default=1_000, gt=0)

@@ -110,6 +110,7 @@ def templates() -> tuple[list[tuple[str, str, str]], Pixels]:
 def cells_of(words: str) -> dict[str, Any]:
     """The form of a view: each thing with its cell."""
     return {
+        "extent": "whole",
         "things": [
             {
                 "kind": kind,
@@ -119,7 +120,7 @@ def cells_of(words: str) -> dict[str, Any]:
                 "state": state.strip() or None,
             }
             for column, row, color, kind, state in SENTENCE.findall(words)
-        ]
+        ],
     }
 
 

@@ -12,6 +12,7 @@ from scenecypher.chat.model import Image
 from scenecypher.errors import InputError
 from scenecypher.planner.perception.camera_file import ASPECT_TOLERANCE, PosedCamera, camera_of
 from scenecypher.planner.perception.picture import encode_jpeg, media_type_of, read_picture
+from scenecypher.waiting import waiting_for
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -109,7 +110,8 @@ def _of_video(file: Path, at_most: int) -> tuple[Picture, ...]:
     except ImportError as error:
         raise InputError("a video is read by PyAV: run `pip install 'scenecypher[video]'`") from error
     try:
-        frames = tuple(_frames(file))
+        with waiting_for(f"the frames of {file.name}"):
+            frames = tuple(_frames(file))
     except (av.FFmpegError, OSError, ValueError) as error:
         raise InputError(f"{file}: the video can't be read; give an MP4, WebM, MOV or AVI file, or pictures") from error
     if not frames:
@@ -131,7 +133,7 @@ def _frames(file: Path) -> Iterator[tuple[float, Image, bytes]]:
             if time_s > VIDEO_SECONDS:
                 raise InputError(f"{file}: the video is longer than {VIDEO_SECONDS:g} s; cut out the part of this look")
             if time_s >= wanted_s:
-                picture = frame.to_image()
+                picture: PillowImage = frame.to_image()  # type: ignore[no-untyped-call]
                 yield time_s, encode_jpeg(picture), _grey(picture)
                 wanted_s = time_s + 1 / FRAMES_A_SECOND
 
@@ -148,7 +150,7 @@ def _opened(image: Image) -> PillowImage:
 
 
 def _grey(picture: PillowImage) -> bytes:
-    return picture.convert("L").resize((COPY_SIDE, COPY_SIDE)).tobytes()
+    return bytes(picture.convert("L").resize((COPY_SIDE, COPY_SIDE)).tobytes())
 
 
 def _difference(one: bytes, other: bytes) -> float:

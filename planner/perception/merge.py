@@ -8,43 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from scenecypher.db.graph.delta import Delta, apply, diff
-from scenecypher.db.graph.scene import GraphView, Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Point, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
-from scenecypher.planner.perception.draft import SEEN, BeliefDraft, relation_text
-from scenecypher.planner.perception.matching import match_sightings
+from scenecypher.planner.perception.draft import CONFIDENCE, SEEN, BeliefDraft, relation_text
+from scenecypher.planner.perception.findings import Finding, FindingKind, MergeResult, partial_words, unseen_words
+from scenecypher.planner.perception.matching import Matches, match_sightings
 from scenecypher.planner.perception.moving import gained_relations
+from scenecypher.planner.perception.new_things import new_node
 from scenecypher.planner.perception.observation import Extent, Observation, Sighting
-from scenecypher.planner.perception.placing import Placement, is_covered, placements
-
-FindingKind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced", "missed", "unseen"]
+from scenecypher.planner.perception.placing import Placement, fixtures_of, is_covered, is_shut_in, placements
+from scenecypher.planner.perception.wording import is_of_class, normal_form
 
 OPPOSITE_STATES: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
 """State that each state excludes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Finding about one node (its id; if unplaced, the seen name), with an explanation."""
-
-    kind: FindingKind
-    node: str
-    words: str
-
-    def __str__(self) -> str:
-        return f"{self.node} is {self.kind}: {self.words}"
-
-
-@dataclass(frozen=True, slots=True)
-class MergeResult:
-    """Result of a merge: the `delta` of the belief, and the `findings` that explain it."""
-
-    delta: Delta
-    findings: tuple[Finding, ...]
+LEAST: Final = 0.3
+"""Confidence below which a sighting is told, but not merged."""
+INFERRED: Final = 0.75
+"""Factor of a sighting's confidence if its support, or what it is, was inferred."""
+MISSED: Final = 0.5
+"""Factor of a belief's confidence for each look that missed the thing without making it absent."""
+PRIOR: Final = 0.5
+"""Confidence of a belief that nobody has confirmed, where a look misses the thing."""
 
 
 def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> MergeResult:
@@ -54,15 +45,37 @@ def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> Me
         msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
         raise UnknownReference(msg)
     if not observation.extent.is_usable:
-        return MergeResult(Delta(), (Finding("unseen", of.id, _unseen_words(observation.extent)),))
-    placed = placements(observation, of)
+        return MergeResult(Delta(), (Finding("unseen", of.id, unseen_words(observation.extent)),))
+    placed = placements(observation, belief, vocabulary=vocabulary)
     known = match_sightings(belief, observation, placed, containment=conventions_of(vocabulary).containment)
-    draft = _ObservationDraft(belief, vocabulary, observation)
+    draft = _ObservationDraft(belief, vocabulary, observation, known)
+    if not observation.extent.is_whole:
+        draft.findings.append(Finding("partial", of.id, partial_words(observation.extent)))
     draft.merge_own_states(of)
     for placement in placed:
-        draft.merge_sighting(placement, known.get(placement.number))
-    draft.merge_absences({placement.number for placement in placed})
-    return MergeResult(draft.delta(), tuple(draft.findings))
+        draft.merge_sighting(placement)
+    draft.merge_unplaced({placement.number for placement in placed})
+    draft.merge_absences()
+    return MergeResult(
+        draft.delta(), tuple(draft.findings), tuple(draft.unplaced), len(draft.believed), tuple(draft.vanished)
+    )
+
+
+def merge_checked(belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool) -> MergeResult:
+    """Merge an observation, but nothing of it if it contradicts most of the belief, unless `accept`.
+
+    Raises UnknownReference as `merge` does.
+    """
+    found = merge(belief, observation, vocabulary=vocabulary)
+    if accept or not found.most_vanished:
+        return found
+    return merge(belief, replace(observation, extent=doubted_extent(found)), vocabulary=vocabulary)
+
+
+def doubted_extent(found: MergeResult) -> Extent:
+    """Return the extent of an observation from which most of what is believed there has vanished."""
+    vanished = ", ".join(found.vanished)
+    return Extent("doubted", why=f"{len(found.vanished)} of {found.believed} were not seen: {vanished}")
 
 
 def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> MergeResult:
@@ -77,56 +90,122 @@ def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabu
 
 @dataclass(slots=True)
 class _ObservationDraft(BeliefDraft):
-    """Draft of a belief into which an observation is merged."""
+    """Draft of a belief into which an observation is merged; `ids` are the nodes of sightings, by number."""
 
     observation: Observation
+    known: Matches
     ids: dict[int, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    unplaced: list[int] = field(default_factory=list)
+    believed: list[str] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
     def merge_own_states(self, of: Node) -> None:
         """Merge the states of the observed node itself."""
         self._merge_states(of.id, self.observation.states)
 
-    def merge_sighting(self, placement: Placement, known: str | None) -> None:
-        """Merge one placed sighting; `known` is its believed node, None for a new one."""
-        seen = self.observation.sightings[placement.number]
-        support = self.observation.of if placement.support is None else self.ids[placement.support]
+    def merge_sighting(self, placement: Placement) -> None:
+        """Merge one placed sighting, unless it is too uncertain or of something fixed."""
+        number, seen = placement.number, self.observation.sightings[placement.number]
+        known = self.known.nodes.get(number)
+        support = placement.support if isinstance(placement.support, str) else self.ids.get(placement.support)
+        inferred = placement.inferred + (number in self.known.far)
+        confidence = round(seen.confidence * INFERRED**inferred, 4)
+        self.seen |= {it for it in (known, support) if it is not None}
+        if known is None and self._merge_fixture(number, seen):
+            return
+        if support is None or confidence < LEAST:
+            self._tell_unplaced(number, f"seen, but it or its place is too uncertain ({confidence} of 1): not merged")
+            return
         relation = (placement.type, support)
+        if known is not None and self._is_on(support, known):
+            self._tell_unplaced(number, f"seen on or in {support}, which is believed on or in it: not merged")
+            return
         if known is None:
-            known = self._free_id(seen)
-            self.nodes[known] = Node(known, "Object", seen.name, seen.class_, seen.states or (), seen.affordances)
-            self._place(known, relation)
-            self._add_finding("new", known, f"seen {relation_text(*relation)} for the first time")
+            node = new_node(self.nodes, seen, vocabulary=self.vocabulary)
+            self.nodes[node.id] = node
+            self._place(node.id, relation)
+            self._add_finding("new", node.id, f"seen {relation_text(*relation)} for the first time")
+            known = node.id
         else:
             self._merge_known(known, seen, relation)
-        self.ids[placement.number] = known
-        self.nodes[known] = self._with_sighting(self.nodes[known], seen)
+        self.ids[number] = known
+        self._note_sighting(known, seen, confidence)
 
-    def merge_absences(self, placed: set[int]) -> None:
-        """Note sightings without a place, and remove believed objects that were not seen."""
+    def merge_unplaced(self, placed: set[int]) -> None:
+        """Merge sightings without a place: what is believed here stays where it is, all else is only told."""
         for number, seen in enumerate(self.observation.sightings):
-            if number not in placed:
-                self._add_finding("unplaced", seen.name, f"seen, but not on or in {self.observation.of}: not merged")
-        for node_id in self._believed_here():
-            if node_id in self.ids.values():
+            if number in placed:
+                continue
+            known = self.known.nodes.get(number)
+            self.seen |= {known} if known is not None else set()
+            if known is not None and self._is_visible_below(known):
+                words = f"seen, where it is believed: {self._place_text(known)}"
+                self._add_finding("confirmed", known, words)
+                self._merge_states(known, seen.states)
+                self._note_sighting(known, seen, round(seen.confidence * INFERRED, 4))
+            elif known is not None or not self._merge_fixture(number, seen):
+                self.unplaced.append(number)
+                self._tell_unplaced(number, f"seen, but not on or in {self.observation.of}: not merged")
+
+    def merge_absences(self) -> None:
+        """Remove believed objects that were not seen, if the whole was seen; else believe less in them."""
+        self.believed += self._believed_here()
+        for node_id in self.believed:
+            if node_id in self.seen or node_id in self.ids.values():
                 continue
             was = self._place_text(node_id)
             if self.observation.extent.is_whole:
-                self.remove_from_place(node_id)
-                self.mark_seen(node_id, seen=False)
+                self.vanished.append(node_id)
+                self.mark_absent(node_id)
                 self._add_finding("absent", node_id, f"believed {was}, not seen there")
             else:
+                before = self.nodes[node_id].properties.get(CONFIDENCE, PRIOR)
+                self.set_facts(node_id, {CONFIDENCE: MISSED * before if isinstance(before, int | float) else PRIOR})
                 self._add_finding("missed", node_id, f"believed {was}, not seen, but only a part was: it is kept")
 
     def _merge_known(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
+        is_vague = seen.id is None and self.nodes[relation[1]].kind == "Place"
         if Relation(node_id, *relation) in self.relations:
             self._add_finding("confirmed", node_id, f"seen {relation_text(*relation)}, as believed")
+        elif is_vague and self._is_visible_below(node_id):
+            words = f"seen {relation_text(*relation)}, where it is believed {self._place_text(node_id)}"
+            self._add_finding("confirmed", node_id, words)
         else:
             was = self._place_text(node_id)
             self.remove_from_place(node_id)
             self._place(node_id, relation)
             self._add_finding("moved", node_id, f"seen {relation_text(*relation)}, believed {was}")
         self._merge_states(node_id, seen.states)
+
+    def _merge_fixture(self, number: int, seen: Sighting) -> bool:
+        """Merge the states of a room's furniture or door if the sighting is of one; return False if it is not."""
+        fixtures = fixtures_of(self.belief, self.observation.of, vocabulary=self.vocabulary)
+        nodes = [self.nodes[it] for it in fixtures]
+        named = [it for it in nodes if normal_form(seen.name) in {normal_form(it.id), normal_form(it.name)}]
+        found = named or [it for it in nodes if is_of_class(seen.name, it.class_)]
+        for node in found if len(found) == 1 else ():
+            self.ids[number] = node.id
+            self._merge_states(node.id, seen.states)
+        return bool(found)
+
+    def _is_on(self, upper: str, lower: str) -> bool:
+        """Check if a node is on or in another one by what is merged so far."""
+        if upper == self.observation.of:
+            return False  # what it is on or in is never taken for a thing that was seen
+        reached, waiting = {upper}, [upper]
+        while waiting:
+            here = waiting.pop()
+            above = {it.target for it in self.relations if it.source == here and it.type in self._containment}
+            waiting += above - reached
+            reached |= above
+        return lower in reached
+
+    def _is_visible_below(self, node_id: str) -> bool:
+        """Check if a node is believed on or in the observed one, and not inside something closed."""
+        is_below = self.observation.of in self.belief.reached(node_id, *self._containment)
+        return is_below and not is_shut_in(self.belief, node_id, containment=self._containment)
 
     def _merge_states(self, node_id: str, states: tuple[str, ...] | None) -> None:
         """Merge the seen states of a node, if any."""
@@ -139,12 +218,16 @@ class _ObservationDraft(BeliefDraft):
         if self.nodes[node_id].states != node.states:
             self._add_finding("changed", node_id, _difference(node.states, self.nodes[node_id].states))
 
-    def _with_sighting(self, node: Node, seen: Sighting) -> Node:
-        facts: dict[str, object] = {**node.properties, **seen.traits, SEEN: True, "confidence": seen.confidence}
-        facts["last_seen"] = self.observation.step
+    def _note_sighting(self, node_id: str, seen: Sighting, confidence: float) -> None:
+        facts: dict[str, object] = {
+            **seen.traits,
+            SEEN: True,
+            CONFIDENCE: confidence,
+            "last_seen": self.observation.step,
+        }
         if seen.position is not None:
             facts["center"] = seen.position
-        return replace(node, properties=Properties(facts))
+        self.set_facts(node_id, facts)
 
     def _believed_here(self) -> Iterator[str]:
         """Yield believed objects that the observation covers."""
@@ -170,15 +253,8 @@ class _ObservationDraft(BeliefDraft):
         places += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if it.type in HOLDING]
         return " and ".join(places) or "nowhere"
 
-    def _free_id(self, seen: Sighting) -> str:
-        """Return an unused id: the sighting's id or name if it is one word, else its class with a number."""
-        words = (name for name in (seen.id, seen.name) if name is not None and len(name.split()) == 1)
-        free = [name for name in words if name not in self.nodes]
-        number = 1
-        while not free:
-            name = f"{seen.class_}_{number}"
-            free, number = [name] if name not in self.nodes else [], number + 1
-        return free[0]
+    def _tell_unplaced(self, number: int, words: str) -> None:
+        self._add_finding("unplaced", self.observation.sightings[number].name, words)
 
     def _add_finding(self, kind: FindingKind, node: str, words: str) -> None:
         self.findings.append(Finding(kind, node, words))
@@ -186,12 +262,6 @@ class _ObservationDraft(BeliefDraft):
     @property
     def _containment(self) -> tuple[str, ...]:
         return conventions_of(self.vocabulary).containment
-
-
-def _unseen_words(extent: Extent) -> str:
-    causes = {"nothing": "it could not be made out", "elsewhere": "another place was seen"}
-    cause = causes.get(extent.kind, "what was seen contradicts most of the belief")
-    return f"{cause}{f' ({extent.why})' if extent.why else ''}: nothing was merged"
 
 
 def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:
