@@ -11,7 +11,7 @@ from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.perception.draft import SEEN
 from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
-from scenecypher.planner.perception.wording import normal_form, singular_forms
+from scenecypher.planner.perception.wording import likely_singular, normal_form, singular_forms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 MAX_SUPPORTS: Final = 100
@@ -112,7 +112,7 @@ def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> Thi
     for form in (words, *forms):
         if form in known.things:
             return ThingMeaning(known.things[form])
-    new = forms[1] if plural and len(forms) > 1 else forms[0]
+    new = likely_singular(words) if plural else forms[0]
     return ThingMeaning(new.replace(" ", known.gap) or name)
 
 
