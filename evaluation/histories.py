@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Final
 
-from scenecypher.db.graph.delta import apply, diff
+from scenecypher.chat.model import Usage
+from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.clock import declare_times
@@ -19,6 +20,8 @@ from scenecypher.importers.homes import our_home
 from scenecypher.importers.reference_plans import reference_plan
 from scenecypher.planner.actions.pddl_required_actions import apply_call
 from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.events import Acted, Began, Finished, Refused
+from scenecypher.planner.recording import RunRecorder
 from scenecypher.planner.vocabularies.registry import operators_of
 
 PREFIX: Final = "memory/"
@@ -29,6 +32,9 @@ ALL_BACK: Final = "all back"
 """The step that takes back everything so far, in place of a task."""
 UNDO: Final = "undo"
 """The step that takes back the last action in effect."""
+
+
+METHOD: Final = "reference-plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,56 +92,80 @@ HISTORIES: Final[Mapping[str, History]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Errand:
+    """A task of a history: what `actor` was asked to do, beginning at `version`, and what was tried for it.
+
+    Of each action tried there is the version that it led to, or why it was refused.
+    """
+
+    actor: str
+    instruction: str
+    version: int
+    tried: tuple[tuple[str, int | None, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Day:
-    """A history as it was played in memory: the events, and the graph at each version from 0 on."""
+    """A history as it was played in memory: events, the graph at each version from 0 on, and errands in turn."""
 
     start: datetime
     events: tuple[Event, ...]
     graphs: tuple[SceneGraph, ...]
+    errands: tuple[Errand, ...]
 
 
 @cache
 def played(name: str) -> Day:
-    """Return a history, played in memory; actions whose precondition does not hold are left out. Raises InputError."""
+    """Return a history, played in memory; actions whose precondition does not hold are refused. Raises InputError."""
     if name not in HISTORIES:
         hint = did_you_mean(name[:60], tuple(HISTORIES))
         raise InputError(f"there is no history {name[:60]!r}{hint}")
     history = HISTORIES[name]
-    scene = our_home(history.home)[0]
+    scene, tasks = our_home(history.home)
+    instructions = {task.id: task.instruction for task in tasks}
     events: list[Event] = []
+    errands: list[Errand] = []
     graphs, time = [scene.graph], history.start
     for actor, what in history.steps:
-        for event in _events_of(history.home, what, graphs[-1], events, scene.vocabulary):
-            time += MINUTE
+        before, tried = len(events), list[tuple[str, int | None, str]]()
+        for event, refusal in _attempts(history.home, what, graphs[-1], events, scene.vocabulary):
             version = len(events) + 1
-            action_id = f"{name}-{version}"
-            events.append(replace(event, version=version, at=time, actor=actor, action_id=action_id, clock=time))
-            graphs.append(apply(graphs[-1], event.delta))
+            tried.append((event.action, None if refusal else version, refusal))
+            if not refusal:
+                time += MINUTE
+                action_id = f"{name}-{version}"
+                events.append(replace(event, version=version, at=time, actor=actor, action_id=action_id, clock=time))
+                graphs.append(apply(graphs[-1], event.delta))
+        if what in instructions:
+            errands.append(Errand(actor, instructions[what], before, tuple(tried)))
         time += PAUSE
-    return Day(history.start, tuple(events), tuple(graphs))
+    return Day(history.start, tuple(events), tuple(graphs), tuple(errands))
 
 
-def _events_of(home: str, what: str, graph: SceneGraph, events: list[Event], vocabulary: str) -> Iterator[Event]:
-    """Yield the events of one step without who and when."""
+def _attempts(
+    home: str, what: str, graph: SceneGraph, events: list[Event], vocabulary: str
+) -> Iterator[tuple[Event, str]]:
+    """Yield the events of one step, without who and when, each with the reason if it was refused."""
     at = datetime(2000, 1, 1, tzinfo=UTC)
     if what in {UNDO, ALL_BACK}:
         revert = plan_undo(reversed(events), to=0 if what == ALL_BACK else None)
-        yield Event(0, at, "", revert.action, "", "undo", revert.undoes, revert.delta)
+        yield Event(0, at, "", revert.action, "", "undo", revert.undoes, revert.delta), ""
         return
     operators, agent = operators_of(vocabulary), min(graph.by_kind["Agent"])
     for text in reference_plan(f"homes/{home}/{what}"):
         try:
             after = apply_call(parse_action(text), graph, operators=operators, agent=agent)
-        except RejectedError:
+        except RejectedError as error:
+            yield Event(0, at, "", text, "", "act", (), Delta()), str(error)
             continue
-        yield Event(0, at, "", text, "", "act", (), diff(graph, after))
+        yield Event(0, at, "", text, "", "act", (), diff(graph, after)), ""
         graph = after
 
 
 def play(store: SceneStore, name: str, to: str) -> SceneInfo:
-    """Play a history in the scene `to`, with its times as the scene's clock; a scene that has it is left as it is.
+    """Play a history in the scene `to`, with its times as the scene's clock and its errands as runs.
 
-    Raises InputError for an unknown history.
+    A scene that has it is left as it is. Raises InputError for an unknown history.
     """
     day = played(name)
     known = lookup_scene(store.database, to)
@@ -151,4 +181,17 @@ def play(store: SceneStore, name: str, to: str) -> SceneInfo:
         else:
             store.commit(info, event.delta, actor=event.actor, action=event.action, action_id=event.action_id)
     declare_times(store.database, info, day.start, {event.version: event.at for event in day.events})
+    for errand in day.errands:
+        _keep(store, info, errand)
     return store.find(to)
+
+
+def _keep(store: SceneStore, scene: SceneInfo, errand: Errand) -> None:
+    """Keep an errand as a run."""
+    recorder = RunRecorder(store.database, scene, "plan")
+    recorder.add(Began(scene.name, METHOD, (), errand.instruction, "", errand.actor, errand.version))
+    for step, (action, version, refusal) in enumerate(errand.tried, 1):
+        refused = Refused(step, action, "missing", (refusal,))
+        recorder.add(refused if version is None else Acted(step, action, version, 1))
+    done = [version for _, version, _ in errand.tried if version]
+    recorder.add(Finished("done", "", len(errand.tried), len(done), Usage(), 0.0))

@@ -29,6 +29,8 @@ MemoryKind: TypeAlias = Literal[
     "undone",
     "was it so",
     "last",
+    "why",
+    "refused",
 ]
 MEMORY_KINDS: Final[tuple[MemoryKind, ...]] = get_args(MemoryKind)
 DATA: Final = ("virtualhome", "babyai", "grasif")

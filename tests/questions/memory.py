@@ -285,6 +285,35 @@ def last_event(day: Day) -> Iterator[Asked]:
         )
 
 
+def why(day: Day) -> Iterator[Asked]:
+    """What had been asked for when a thing was opened or switched on the last time."""
+    for state, word in (("open", "opened"), ("on", "switched on")):
+        for node_id in switched(day, state):
+            name = day.graphs[0].nodes[node_id].name
+            last = [event for event in acts(day) if node_id in began(event, state)][-1]
+            wanted = [it.instruction for it in day.errands if last.version in {version for _, version, _ in it.tried}]
+            yield (
+                f"Why was {name} {word} the last time: what had been asked for?{NOT_UNDONE}",
+                [[instruction] for instruction in wanted],
+                (
+                    f"MATCH (e:PastEvent {{kind: 'act'}})-[:BEGAN]->(:PastFact {{state: '{state}'}})-[:ABOUT]->"
+                    f"(:PastNode {{name: '{name}'}}) WHERE NOT e.undone WITH e ORDER BY e.version DESC LIMIT 1 "
+                    "MATCH (r:Run)-[:HAS_STEP]->(:Step {version: e.version}) RETURN DISTINCT r.instruction AS why"
+                ),
+            )
+            break
+
+
+def refused(day: Day) -> Iterator[Asked]:
+    found = {(action, reason) for errand in day.errands for action, version, reason in errand.tried if version is None}
+    if found:
+        yield (
+            "Which actions were refused, and with which reasons?",
+            [[action, reason] for action, reason in sorted(found)],
+            ("MATCH (s:Step {kind: 'refused'}) UNWIND s.reasons AS reason RETURN DISTINCT s.action AS action, reason"),
+        )
+
+
 TEMPLATES: Final[dict[str, Template]] = {
     "as of": as_of,
     "who": who,
@@ -298,6 +327,8 @@ TEMPLATES: Final[dict[str, Template]] = {
     "undone": undone,
     "was it so": yes_or_no,
     "last": last_event,
+    "why": why,
+    "refused": refused,
 }
 
 
