@@ -48,7 +48,7 @@ def commits(database: Database) -> Iterator[Measurement]:
     """Compare a commit that moves an object with one hand-written statement that does the same writes."""
     store = SceneStore(database)
     with temporary_scene(store) as ours, temporary_scene(store) as theirs:
-        move, by_hand = _commit_moves(store, ours), hand_written_moves(database, theirs)
+        move, by_hand = commit_moves(store, ours), hand_written_moves(database, theirs)
         yield compare("commit: move an object (one hand-written statement)", move, reference=by_hand, limit=1.8)
 
 
@@ -81,7 +81,8 @@ def temporary_scene(store: SceneStore, graph: SceneGraph | None = None) -> Itera
         publish.delete_generation(store.database, info.key)
 
 
-def _commit_moves(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+def commit_moves(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+    """Return a call that moves a thing to and fro, one commit each."""
     there, back = _move(HERE, THERE), _move(THERE, HERE)
     deltas = cycle((there, back))
     return lambda: store.commit(info, next(deltas), actor="bench", action="move")

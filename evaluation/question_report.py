@@ -11,7 +11,7 @@ from inspect_ai.scorer import CORRECT
 
 from scenecypher.evaluation import sample_errors
 from scenecypher.evaluation.interval import wilson
-from scenecypher.evaluation.question_set import DATA, KINDS
+from scenecypher.evaluation.question_set import DATA, KINDS, MEMORY, MEMORY_KINDS
 from scenecypher.evaluation.replies import REFERENCE
 from scenecypher.evaluation.sample_limit import count_wanted_samples
 
@@ -89,8 +89,8 @@ def make_report(log: EvalLog) -> QuestionReport:
         and not all(it.outcome == FAILED for it in scored),
         wanted=count_wanted_samples(log),
         total=_line("all", scored),
-        kinds=_lines(KINDS, scored, of=lambda one: one.kind),
-        data=_lines(DATA, scored, of=lambda one: one.data),
+        kinds=_lines((*KINDS, *MEMORY_KINDS), scored, of=lambda one: one.kind),
+        data=_lines((*DATA, MEMORY), scored, of=lambda one: one.data),
         tokens=sum(one.tokens for one in scored),
         log=log.location,
         error=sample_errors.most_common_error(one.error for one in scored),

@@ -16,8 +16,27 @@ Kind: TypeAlias = Literal[
     "lookup", "count", "multi-hop", "state", "negation", "superlative", "path", "comparison", "yes/no", "unanswerable"
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+MemoryKind: TypeAlias = Literal[
+    "as of",
+    "who",
+    "when",
+    "before",
+    "between",
+    "untouched",
+    "how often",
+    "how long",
+    "order",
+    "undone",
+    "was it so",
+    "last",
+    "why",
+    "refused",
+]
+MEMORY_KINDS: Final[tuple[MemoryKind, ...]] = get_args(MemoryKind)
 DATA: Final = ("virtualhome", "babyai", "grasif")
 ALL: Final = "all"
+MEMORY: Final = "memory"
+"""The set about what happened in histories (`scenecypher.evaluation.histories`), which ALL leaves out."""
 
 
 class GoldQuestion(BaseModel):
@@ -32,14 +51,16 @@ class GoldQuestion(BaseModel):
     id: str
     data: str
     scene: str
-    kind: Kind
+    kind: Kind | MemoryKind
     question: str
     rows: list[list[Any]]
     cypher: str
 
 
 def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
-    """Return the questions of one of DATA, or all of them. Raises InputError."""
+    """Return the questions of one of DATA, all of them, or those of MEMORY. Raises InputError."""
+    if data == MEMORY:
+        return tuple(_read_file(MEMORY))
     if data != ALL and data not in DATA:
         hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
         raise InputError(f"there are no questions about {data[:60]!r}{hint}")

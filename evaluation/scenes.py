@@ -13,6 +13,8 @@ from scenecypher.db.gate import Gate, Limits
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.evaluation.histories import PREFIX as HISTORY_PREFIX
+from scenecypher.evaluation.histories import play
 from scenecypher.evaluation.question_set import load_question_scene
 from scenecypher.settings import Settings
 
@@ -62,14 +64,21 @@ class ScenePool:
                 self._opened = open_database(self._settings)
             if dataset_scene not in self._scenes:
                 name = f"{self._prefix}/{dataset_scene}"
-                self._opened.store.put(replace(load_question_scene(dataset_scene), name=name))
-                self._scenes[dataset_scene] = self._opened.store.find(name)
+                self._scenes[dataset_scene] = _stored(self._opened.store, dataset_scene, name)
             return self._opened, self._scenes[dataset_scene]
 
     def _close(self) -> None:
         if self._opened is not None:
             self._opened.store.database.close()
         self._opened, self._scenes = None, {}
+
+
+def _stored(store: SceneStore, dataset_scene: str, name: str) -> SceneInfo:
+    """Import a scene of a data set, or play a history, under a name; return the stored scene."""
+    if dataset_scene.startswith(HISTORY_PREFIX):
+        return play(store, dataset_scene.removeprefix(HISTORY_PREFIX), name)
+    store.put(replace(load_question_scene(dataset_scene), name=name))
+    return store.find(name)
 
 
 def check_database() -> None:

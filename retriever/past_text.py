@@ -31,6 +31,8 @@ SPEAKS_OF_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 ACTORS_SHOWN: Final = 12
+SERVER_TIMES: Final[Mapping[str, frozenset[str]]] = {"Run": frozenset({"began", "ended"}), "Step": frozenset({"at"})}
+"""Times that are the server's in every scene: models are not told of them in a scene with a clock of its own."""
 SUMMARY: Final = """
 MATCH (e:PastEvent) WITH e.actor AS actor, count(*) AS events, max(e.version) AS version, min(e.at) AS first,
                          max(e.at) AS last ORDER BY events DESC, actor
@@ -62,7 +64,7 @@ def past_text(gate: Gate, scene: SceneInfo) -> str:
     """Return the schema of a scene's past, its times and who acted; the past is built first. Raises ServiceError."""
     ref = SceneRef(scene.key, scene.name)
     state = gate.past(ref)
-    lines = [*_schema_lines(), "NOTES on the past", NOTES]
+    lines = [*_schema_lines(server_times=state.clock.source == "server"), "NOTES on the past", NOTES]
     if state.built >= 0:
         lines += ["TIMES", *_time_lines(gate, ref, scene, state)]
     return "\n".join(lines)
@@ -80,12 +82,13 @@ def past_library() -> tuple[Example, ...]:
 
 
 @cache
-def _schema_lines() -> tuple[str, ...]:
-    kinds: Mapping[str, str] = PAST_KINDS
+def _schema_lines(*, server_times: bool) -> tuple[str, ...]:
+    """Return the labels, properties and relations; without the times that only the server's clock gives, if asked."""
     lines = ["NODE LABELS of the past, and their properties"]
-    for kind, meaning in kinds.items():
+    for kind, meaning in PAST_KINDS.items():
         lines.append(f"(:{kind}) {meaning}")
-        lines += [f"  {name}: {words}" for name, words in PAST_PROPERTIES[kind].items()]
+        left_out = () if server_times else SERVER_TIMES.get(kind, ())
+        lines += [f"  {name}: {words}" for name, words in PAST_PROPERTIES[kind].items() if name not in left_out]
     return (*lines, "RELATIONS of the past", *(f"{name}: {words}" for name, words in PAST_RELATIONS.items()))
 
 

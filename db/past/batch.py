@@ -165,9 +165,9 @@ def _largest(numbers: Counter[int]) -> int:
     return max(numbers.values(), default=0)
 
 
-MAX_TOLD_TEXT: Final = 40_000
+MAX_TOLD_TEXT: Final = 16_000
 """Maximum bytes of a text or a list's item of a run or a step."""
-MAX_TOLD_ITEMS: Final = 100
+MAX_TOLD_ITEMS: Final = 50
 
 
 def bounds_of_runs(runs: int, steps: int) -> Bounds:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, LiteralString
 
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.connection import Database, ManagedTransaction
 from scenecypher.db.store.steady import Generation
 from scenecypher.errors import InputError, SceneReplaced
 
@@ -13,6 +14,14 @@ DECLARE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
 SET s.clock = $time, s.clock_start = coalesce(s.clock_start, $time)
 RETURN count(*) AS declared
+"""
+DECLARE_START: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
+SET s.clock = $now, s.clock_start = $start
+RETURN count(*) AS declared
+"""
+DECLARE_TIMES: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (e:Event {scene: $key, version: row[0]}) SET e.clock = datetime(row[1])
 """
 
 
@@ -31,8 +40,30 @@ def declare_time(database: Database, scene: Generation, time: datetime) -> None:
 
     Events before the first declaration count as of that time. Raises InputError for a time without zone, SceneReplaced.
     """
-    if time.tzinfo is None:
-        raise InputError(f"{time.isoformat()} has no zone; add one, such as +00:00")
+    _check_zone(time)
     record = database.write(lambda tx: tx.run(DECLARE, key=scene.key, time=time).single(strict=True))
     if not record["declared"]:
         raise SceneReplaced(scene.name)
+
+
+def declare_times(database: Database, scene: Generation, start: datetime, times: Mapping[int, datetime]) -> None:
+    """Set the times, by version, at which a recording says that its events happened; it began at `start`.
+
+    Raises InputError for a time without zone, SceneReplaced.
+    """
+    for time in (start, *times.values()):
+        _check_zone(time)
+    given = {"key": scene.key, "start": start, "now": max(times.values(), default=start)}
+    rows = [[version, time.isoformat()] for version, time in times.items()]
+
+    def work(tx: ManagedTransaction) -> None:
+        if not tx.run(DECLARE_START, given).single(strict=True)["declared"]:
+            raise SceneReplaced(scene.name)
+        tx.run(DECLARE_TIMES, key=scene.key, rows=rows).consume()
+
+    database.write(work)
+
+
+def _check_zone(time: datetime) -> None:
+    if time.tzinfo is None:
+        raise InputError(f"{time.isoformat()} has no zone; add one, such as +00:00")

@@ -23,7 +23,7 @@ LATEST_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version <= $last RETURN e
 ORDER BY e.scene DESC, e.version DESC LIMIT $limit
 """
-# Times as text: the driver takes 0.2 ms for each of its own, much longer than for all else of an event.
+# Times as text: the driver's conversion of its own times takes longer than all else of an event.
 _EVENT_PAGE: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until
 RETURN e {.version, .actor, .action, .action_id, .kind, .undoes, .delta, at: toString(e.at), clock: toString(e.clock)}

@@ -7,12 +7,13 @@ import typer
 from scenecypher.cli.evaluate_augmentation import augmentation
 from scenecypher.cli.evaluate_eai import eai
 from scenecypher.cli.evaluate_played import babyai, babyai_slm, dynamic, grasif, household, realworld
-from scenecypher.cli.evaluate_questions import questions
+from scenecypher.cli.evaluate_questions import memory, questions
 from scenecypher.cli.evaluate_report import report
 from scenecypher.cli.evaluate_ssc import ssc
 
 eval_app = typer.Typer(help="Measure a model: each experiment is an Inspect task, its log beside its table.")
 eval_app.command("questions")(questions)
+eval_app.command("memory")(memory)
 eval_app.command("augmentation")(augmentation)
 eval_app.command("grasif")(grasif)
 eval_app.command("babyai")(babyai)

@@ -39,7 +39,7 @@ def questions(
     model: ModelName = None,
     replies: Replies = None,
     record: Record = None,
-    data: Annotated[str, typer.Option("--data", help="virtualhome, babyai, grasif or all.")] = "all",
+    data: Annotated[str, typer.Option("--data", help="virtualhome, babyai, grasif, all, or memory.")] = "all",
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,
     workers: Workers = 4,
     attempts: Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")] = 4,
@@ -85,6 +85,37 @@ def questions(
         log = resume_run(ctx, resume, how)
     found = make_report(log)
     deliver(questions_result(log), as_json=as_json, document=found.document, show=partial(_show, found))
+
+
+def memory(
+    ctx: typer.Context,
+    *,
+    model: ModelName = None,
+    replies: Replies = None,
+    record: Record = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,
+    workers: Workers = 4,
+    attempts: Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")] = 4,
+    examples: Annotated[int, typer.Option("--examples", min=0, help="Worked examples in the prompt.")] = 4,
+    logs: Logs = None,
+    resume: Resume = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer questions about what happened in three histories of our homes, as `eval questions` does."""
+    questions(
+        ctx,
+        model=model,
+        replies=replies,
+        record=record,
+        data="memory",
+        limit=limit,
+        workers=workers,
+        attempts=attempts,
+        examples=examples,
+        logs=logs,
+        resume=resume,
+        as_json=as_json,
+    )
 
 
 def _check(model: str | None, replies: Path | None, record: Path | None, *, retrieval: Way) -> None:

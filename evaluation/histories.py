@@ -1,0 +1,197 @@
+"""Histories: days in our homes, made of the homes' tasks, each carried out by its reference plan, and of undos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Final
+
+from scenecypher.chat.model import Usage
+from scenecypher.db.graph.delta import Delta, apply, diff
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo, lookup_scene
+from scenecypher.db.store.clock import declare_times
+from scenecypher.db.store.history import Event, plan_undo
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import InputError, RejectedError, did_you_mean
+from scenecypher.importers.homes import our_home
+from scenecypher.importers.reference_plans import reference_plan
+from scenecypher.planner.actions.pddl_required_actions import apply_call
+from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.events import Acted, Began, Finished, Refused
+from scenecypher.planner.recording import RunRecorder
+from scenecypher.planner.vocabularies.registry import operators_of
+
+PREFIX: Final = "memory/"
+"""Beginning of the names of histories' scenes in the set of questions."""
+MINUTE: Final = timedelta(minutes=1)
+PAUSE: Final = timedelta(minutes=20)
+ALL_BACK: Final = "all back"
+"""The step that takes back everything so far, in place of a task."""
+UNDO: Final = "undo"
+"""The step that takes back the last action in effect."""
+
+
+METHOD: Final = "reference-plan"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A day in one of our homes: what is done in turn, by whom. An action takes a minute; each step ends with a pause.
+
+    A step is an actor and a task of the home, UNDO or ALL_BACK.
+    """
+
+    home: str
+    start: datetime
+    steps: tuple[tuple[str, str], ...]
+
+
+TASKS: Final = (
+    *("watch_tv", "turn_off_tablelamp", "put_soap_in_bathroomcabinet", "throw_away_plum", "make_toast"),
+    *("warm_up_salmon", "wash_plate", "serve_cupcake", "put_milk_in_fridge", "put_shirt_in_closet"),
+)
+
+
+def _round(*actors: str) -> tuple[tuple[str, str], ...]:
+    """Return all tasks, done by these actors in turn."""
+    return tuple((actors[number % len(actors)], task) for number, task in enumerate(TASKS))
+
+
+HISTORIES: Final[Mapping[str, History]] = {
+    "morning": History(
+        "apartment",
+        datetime(2026, 3, 2, 7, tzinfo=UTC),
+        (*_round("ann", "robot")[:6], ("ann", UNDO), ("ann", UNDO), *_round("robot", "ben")[6:], ("ben", UNDO)),
+    ),
+    "evening": History(
+        "cottage",
+        datetime(2026, 3, 2, 17, 30, tzinfo=UTC),
+        (*_round("robot", "cleo")[3:], ("cleo", UNDO), *_round("robot", "ann")[:3]),
+    ),
+    "day": History(
+        "apartment",
+        datetime(2026, 3, 3, 6, tzinfo=UTC),
+        (
+            *_round("robot", "ann"),
+            ("ben", UNDO),
+            ("ben", ALL_BACK),
+            *_round("ben", "robot"),
+            ("ann", ALL_BACK),
+            *_round("cleo", "ann", "robot"),
+            ("cleo", UNDO),
+            ("cleo", UNDO),
+            ("robot", ALL_BACK),
+            *_round("ann", "ben", "cleo", "robot"),
+            ("ann", UNDO),
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A task of a history: what `actor` was asked to do, beginning at `version`, and what was tried for it.
+
+    Of each action tried there is the version that it led to, or why it was refused.
+    """
+
+    actor: str
+    instruction: str
+    version: int
+    tried: tuple[tuple[str, int | None, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A history as it was played in memory: events, the graph at each version from 0 on, and errands in turn."""
+
+    start: datetime
+    events: tuple[Event, ...]
+    graphs: tuple[SceneGraph, ...]
+    errands: tuple[Errand, ...]
+
+
+@cache
+def played(name: str) -> Day:
+    """Return a history, played in memory; actions whose precondition does not hold are refused. Raises InputError."""
+    if name not in HISTORIES:
+        hint = did_you_mean(name[:60], tuple(HISTORIES))
+        raise InputError(f"there is no history {name[:60]!r}{hint}")
+    history = HISTORIES[name]
+    scene, tasks = our_home(history.home)
+    instructions = {task.id: task.instruction for task in tasks}
+    events: list[Event] = []
+    errands: list[Errand] = []
+    graphs, time = [scene.graph], history.start
+    for actor, what in history.steps:
+        before, tried = len(events), list[tuple[str, int | None, str]]()
+        for event, refusal in _attempts(history.home, what, graphs[-1], events, scene.vocabulary):
+            version = len(events) + 1
+            tried.append((event.action, None if refusal else version, refusal))
+            if not refusal:
+                time += MINUTE
+                action_id = f"{name}-{version}"
+                events.append(replace(event, version=version, at=time, actor=actor, action_id=action_id, clock=time))
+                graphs.append(apply(graphs[-1], event.delta))
+        if what in instructions:
+            errands.append(Errand(actor, instructions[what], before, tuple(tried)))
+        time += PAUSE
+    return Day(history.start, tuple(events), tuple(graphs), tuple(errands))
+
+
+def _attempts(
+    home: str, what: str, graph: SceneGraph, events: list[Event], vocabulary: str
+) -> Iterator[tuple[Event, str]]:
+    """Yield the events of one step, without who and when, each with the reason if it was refused."""
+    at = datetime(2000, 1, 1, tzinfo=UTC)
+    if what in {UNDO, ALL_BACK}:
+        revert = plan_undo(reversed(events), to=0 if what == ALL_BACK else None)
+        yield Event(0, at, "", revert.action, "", "undo", revert.undoes, revert.delta), ""
+        return
+    operators, agent = operators_of(vocabulary), min(graph.by_kind["Agent"])
+    for text in reference_plan(f"homes/{home}/{what}"):
+        try:
+            after = apply_call(parse_action(text), graph, operators=operators, agent=agent)
+        except RejectedError as error:
+            yield Event(0, at, "", text, "", "act", (), Delta()), str(error)
+            continue
+        yield Event(0, at, "", text, "", "act", (), diff(graph, after)), ""
+        graph = after
+
+
+def play(store: SceneStore, name: str, to: str) -> SceneInfo:
+    """Play a history in the scene `to`, with its times as the scene's clock and its errands as runs.
+
+    A scene that has it is left as it is. Raises InputError for an unknown history.
+    """
+    day = played(name)
+    known = lookup_scene(store.database, to)
+    if known is not None and known.version == len(day.events):
+        return known
+    if known is not None:
+        store.delete(to)
+    store.put(replace(our_home(HISTORIES[name].home)[0], name=to))
+    info = store.find(to)
+    for event in day.events:
+        if event.kind == "undo":
+            store.undo(info, to=0 if len(event.undoes) > 1 else None, actor=event.actor)
+        else:
+            store.commit(info, event.delta, actor=event.actor, action=event.action, action_id=event.action_id)
+    declare_times(store.database, info, day.start, {event.version: event.at for event in day.events})
+    for errand in day.errands:
+        _keep(store, info, errand)
+    return store.find(to)
+
+
+def _keep(store: SceneStore, scene: SceneInfo, errand: Errand) -> None:
+    """Keep an errand as a run."""
+    recorder = RunRecorder(store.database, scene, "plan")
+    recorder.add(Began(scene.name, METHOD, (), errand.instruction, "", errand.actor, errand.version))
+    for step, (action, version, refusal) in enumerate(errand.tried, 1):
+        refused = Refused(step, action, "missing", (refusal,))
+        recorder.add(refused if version is None else Acted(step, action, version, 1))
+    done = [version for _, version, _ in errand.tried if version]
+    recorder.add(Finished("done", "", len(errand.tried), len(done), Usage(), 0.0))
