@@ -48,6 +48,11 @@ class OpenAIModel:
         self._unsupported: dict[str, frozenset[RequestParameter]] = {}
         self._uncounted: frozenset[str] = frozenset()
 
+    @property
+    def name(self) -> str:
+        """The name under which the service knows the model."""
+        return self._model
+
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the configured model. Raises ModelUnavailable if no service is configured."""

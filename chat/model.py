@@ -113,6 +113,12 @@ class Model(Protocol):
         ...
 
 
+def model_name(model: Model) -> str:
+    """Return the name under which a service knows a model; empty for what has none, such as a script."""
+    name = getattr(model, "name", "")
+    return name if isinstance(name, str) else ""
+
+
 class Service(Model, Protocol):
     """A Model that can be split into named sessions.
 

@@ -65,6 +65,123 @@ EXTRA_PROPERTIES: Final[Mapping[LiteralString, str]] = {
     "confidence": "number from 0 to 1, belief only",
 }
 
+PAST: Final = "Past"
+"""Label beside the kind of every node of the past that a query may read; such a node is never an `Entity`, and none of
+its relations touches an Entity or the Scene."""
+
+PAST_KINDS: Final[Mapping[LiteralString, str]] = {
+    "Run": "a task, a question or a session that was carried out in this scene, and how it ended",
+    "Step": "one step of a run: a question, a proposal, a refusal, an action or what it showed",
+    "PastEvent": "a change of the scene: one version, by one actor, at one time",
+    "PastFact": "what was so from one version to another: a place, a state or another relation or property of one node",
+    "PastNode": "stands for a node of the scene, present or gone; joined with the present by equal `id`",
+}
+
+PAST_RELATIONS: Final[Mapping[LiteralString, str]] = {
+    "HAS_STEP": "source (a Run) has target (a Step)",
+    "CHANGED": "source (a PastEvent) changed what target (a PastNode) is, where it is or what it holds",
+    "BEGAN": "source (a PastEvent) made target (a PastFact) so; facts of the import have none",
+    "ENDED": "source (a PastEvent) made target (a PastFact) no longer so",
+    "ABOUT": "source (a PastFact) tells of target (a PastNode), the source of a relation",
+    "TARGET": "source (a PastFact) tells of a relation whose target is target (a PastNode)",
+}
+"""Relation types of the past; none joins it with the present."""
+
+PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
+    "Run": {
+        "number": "whole number, unique",
+        "command": "text: 'plan', 'session', 'ask' or 'eval'",
+        "instruction": "text, what was asked to be done or to be answered",
+        "method": "text, how it was decided",
+        "model": "text, the language model; empty without one",
+        "actor": "text, who acted, as the events of the scene name it",
+        "began": "time of the start",
+        "ended": "time of the end; absent while it runs, or if it was cut off",
+        "outcome": "text: 'done', 'given_up', 'infeasible', 'steps', 'tokens', 'seconds', 'stopped' or 'failed'",
+        "reason": "text, why it ended",
+        "answer": "text, the answer if a question was asked",
+        "version": "whole number, the version of the scene at the start",
+        "belief_version": "whole number, the version of the belief at the start; absent without one",
+        "last_version": "whole number, the version that its last action led to",
+        "steps": "whole number, how many steps it has",
+        "tokens_in": "whole number, tokens that the model read",
+        "tokens_out": "whole number, tokens that the model wrote",
+    },
+    "Step": {
+        "run": "whole number, the number of its run",
+        "number": "whole number, its place in the run, from 1",
+        "turn": "whole number, the decision that it belongs to, from 1",
+        "at": "time",
+        "kind": "text: 'asked', 'retrieved', 'called', 'answered', 'thought', 'solved', 'proposed', 'corrected', "
+        "'acted', 'observed', 'refused', 'remembered' or 'finished'",
+        "action": "text, the action that was proposed, carried out or refused, such as 'open(fridge_1)'",
+        "reason": "text, why it was proposed, corrected or asked",
+        "reasons": "list of text, why it was refused",
+        "cause": "text, the sort of refusal, such as 'missing', 'affordance' or 'unknown'",
+        "question": "text, the question that was asked",
+        "cypher": "text, the query that answered it",
+        "rows": "list of text, the first rows found, each as JSON",
+        "tool": "text, the tool that was called",
+        "observation": "text, the answer, the thought, or what was seen",
+        "tokens": "whole number, tokens of its model's replies",
+        "version": "whole number, the version of the scene that its action led to",
+        "belief_version": "whole number, the version of the belief that its action led to",
+    },
+    "PastEvent": {
+        "version": "whole number, the version that the event led to; 1 is the first change",
+        "at": "time with zone",
+        "actor": "text, who did it",
+        "action": "text, such as 'open fridge'",
+        "kind": "text: 'act', 'undo' or 'redo'",
+        "undone": "boolean: whether a later event took it back, and still does",
+        "undoes": "list of whole numbers: versions that an undo or a redo took back",
+    },
+    "PastFact": {
+        "relation": "text, the relation's type such as 'INSIDE'; absent in other facts",
+        "state": "text, a state such as 'open'; absent in other facts",
+        "property": "text, the name of a property that changed; absent in other facts",
+        "value": "the property's value",
+        "since": "whole number, the version from which it was so; 0 is the import",
+        "until": "whole number, the version from which it was no longer so; absent if it is still so",
+        "since_at": "time with zone, of `since`; never runs backwards",
+        "until_at": "time with zone, of `until`; absent if it is still so",
+    },
+    "PastNode": {
+        "id": "text, the node's id in the scene",
+        "name": "text, as in the scene, or the last name it had",
+        "class": "text, what sort of thing it is",
+        "kind": "text: 'Place', 'Asset', 'Object', 'Agent', 'Door' or 'Waypoint'",
+        "since": "whole number, the version that added it; 0 is the import",
+        "until": "whole number, the version that removed it; absent if it is there",
+        "since_at": "time with zone, of `since`",
+        "until_at": "time with zone, of `until`; absent if it is there",
+    },
+}
+"""Properties by kind of the past that queries may read; every other property of these kinds stays hidden.
+
+Numbers of runs come from `(:Counter {name: 'run'})`.
+"""
+
+PAST_INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...]] = (
+    ("PastEvent", "pastevent_version", "n.scene, n.version"),
+    ("PastEvent", "pastevent_at", "n.scene, n.at"),
+    ("PastFact", "pastfact_relation", "n.scene, n.relation"),
+    ("PastFact", "pastfact_state", "n.scene, n.state"),
+    ("PastFact", "pastfact_open", "n.scene, n._open"),
+    ("PastNode", "pastnode_id", "n.scene, n.id"),
+    ("PastNode", "pastnode_name", "n.scene, n.name"),
+    ("PastNode", "pastnode_class", "n.scene, n.class"),
+)
+"""Range indexes of the past as (label, name, properties); each kind has one of the scene alone besides."""
+
+PAST_HIDDEN: Final = frozenset({"scene_name", "host", "pid", "started", "touched", "line", "_open"})
+"""Properties of the past that no query reads, besides `scene`: a generation's key.
+
+They are the name that a run's scene had, its process and when that stored something last; `line`: the heading of a
+run's log, or a step's event, as JSON; and `_open`: the text by which the fact that still holds is found.
+"""
+
+
 ENTITY: Final = "Entity"
 LAYER: Final = "layer"
 """The property by which a robot's map tells its layers apart."""
@@ -146,6 +263,24 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         for field in ("", "name", "class"):
             name, keys = _index_of(label, field)
             yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    yield "counter_name", "CREATE CONSTRAINT counter_name IF NOT EXISTS FOR (c:Counter) REQUIRE c.name IS UNIQUE"
+    yield "run_number", "CREATE CONSTRAINT run_number IF NOT EXISTS FOR (r:Run) REQUIRE r.number IS UNIQUE"
+    yield (
+        "step_number",
+        "CREATE CONSTRAINT step_number IF NOT EXISTS FOR (s:Step) REQUIRE (s.run, s.number) IS UNIQUE",
+    )
+    for label in (PAST, *PAST_KINDS):
+        name, keys = _index_of(label, "")
+        yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    yield "run_scene_name", "CREATE INDEX run_scene_name IF NOT EXISTS FOR (n:Run) ON (n.scene_name, n.number)"
+    yield "run_began", "CREATE INDEX run_began IF NOT EXISTS FOR (n:Run) ON (n.began)"
+    yield "step_scene_version", "CREATE INDEX step_scene_version IF NOT EXISTS FOR (n:Step) ON (n.scene, n.version)"
+    for label, name, keys in PAST_INDEXES:
+        yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    yield (
+        "pasthead_scene",
+        "CREATE CONSTRAINT pasthead_scene IF NOT EXISTS FOR (h:PastHead) REQUIRE h.scene IS UNIQUE",
+    )
     # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
     yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
 

@@ -25,6 +25,7 @@ from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.truth import NoisyObserver
+from scenecypher.planner.recording import RunRecorder
 from scenecypher.planner.staging import NoModel, SessionSetting, has_belief, prepare_session
 
 AskPerson = Callable[[str], str]
@@ -90,7 +91,8 @@ def play(
         assignment.scene, belief=belief, moved=assignment.moved.delta if assignment.moved else None
     ) as world:
         setting = _setting(world, assignment, episode, recorder, ask)
-        events = [*prepare_session(setting, recipe_named(episode.method)).run()]
+        kept = RunRecorder(world.opened.store.database, world.scene, "eval", is_on=world.opened.records_episodes)
+        events = [*kept.kept(prepare_session(setting, recipe_named(episode.method)).run())]
         found = prompt_sizes(setting) if episode.sizes else PromptSizes()
         marked = _marks(world, assignment, episode, events, ask)
     return Trace(

@@ -21,11 +21,12 @@ PREFIX: Final = "evaluation"
 
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
-    """Open connection: the scene store, the gate and the enumerator."""
+    """Open connection: the scene store, the gate and the enumerator; whether episodes are kept as runs."""
 
     store: SceneStore
     gate: Gate
     enumerator: Enumerator
+    records_episodes: bool = False
 
 
 class ScenePool:

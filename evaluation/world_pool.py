@@ -94,7 +94,10 @@ class WorldPool:
             database = connect(settings, tell=lambda _: None)
             store = SceneStore(database)
             self._opened = OpenDatabase(
-                store, Gate(database, limits=Limits.of(settings)), Enumerator(database, replicas=store.replicas)
+                store,
+                Gate(database, limits=Limits.of(settings)),
+                Enumerator(database, replicas=store.replicas),
+                records_episodes=settings.record_episodes,
             )
             self._closing = weakref.finalize(self, database.close)
         return self._opened

@@ -185,17 +185,18 @@ class BeliefSimulator(Simulator):
         self._check(operator, call, expected=intent.expected_version)
         action_id = f"{intent.action_id}{WORLD_ID_SUFFIX}"
         try:
-            self._world.execute(str(call), action_id=action_id, because=because)
+            world_version = self._world.execute(str(call), action_id=action_id, because=because)
         except (ActionRefused, UnknownReference) as refusal:
             raise WorldMismatch(str(call), refusal.reasons, self._look_again(call, action_id)) from refusal
         try:
-            return self._update_belief(operator, call, because, action_id=action_id)
+            step = self._update_belief(operator, call, because, action_id=action_id)
         except RejectedError:
             if operator.name in LOOK_ACTIONS:
                 raise
             # Somebody else has changed the belief meanwhile.
             seen = self._look_again(call, action_id)
-            return CommittedAction(str(call), self.scene.version, Delta(), because, seen)
+            step = CommittedAction(str(call), self.scene.version, Delta(), because, seen)
+        return replace(step, world_version=world_version, action_id=intent.action_id)
 
     def _update_belief(
         self, operator: Operator, call: ActionCall, because: str | None, *, action_id: str

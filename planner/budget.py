@@ -42,6 +42,15 @@ class Stopwatch:
         """Start the clock at `before` seconds."""
         self._began, self._before = time.monotonic(), before
 
+    def pause(self) -> None:
+        """Stop the clock until `go_on`."""
+        if self._began is not None:
+            self._before, self._began = self._before + time.monotonic() - self._began, None
+
+    def go_on(self) -> None:
+        """Start the clock again where it was paused."""
+        self.start(self._before)
+
     @property
     def seconds(self) -> float:
         """Seconds so far."""

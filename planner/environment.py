@@ -18,11 +18,12 @@ from scenecypher.planner.perception.truth import TruthObserver
 class Environment(Protocol):
     """A world that executes actions and can be observed."""
 
-    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> int | None:
         """Execute one action on ids, such as ``open(fridge-1)``; a repeated `action_id` is a no-op.
 
-        `because` is the reason if a correction inserted it, for a world that keeps a history. Raises ActionRefused or
-        UnknownReference if the world refuses it, with nothing done; InputError if another action has this id.
+        Returns the version of the world that it led to, None if the world is no scene. `because` is the reason if a
+        correction inserted it, for a world that keeps a history. Raises ActionRefused or UnknownReference if the world
+        refuses it, with nothing done; InputError if another action has this id.
         """
         ...
 
@@ -47,9 +48,9 @@ class SceneEnvironment:
         self._simulator = Simulator(store, scene, actor=actor, agent=agent)
         self._observer = TruthObserver(store.database, scene)
 
-    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Commit one action to the world. Raises ActionRefused, UnknownReference, InputError."""
-        self._simulator.act_once(action, action_id=action_id, because=because)
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> int | None:
+        """Commit one action to the world; return its version. Raises ActionRefused, UnknownReference, InputError."""
+        return self._simulator.act_once(action, action_id=action_id, because=because).version
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Return the ground truth about a node and its direct children. Raises UnknownReference."""
@@ -72,9 +73,9 @@ class ObservedWorld:
     def __init__(self, world: Environment, observer: Observer) -> None:
         self._world, self._observer = world, observer
 
-    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Execute the action in the world. Raises as the world does."""
-        self._world.execute(action, action_id=action_id, because=because)
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> int | None:
+        """Execute the action in the world; return what the world does. Raises as it does."""
+        return self._world.execute(action, action_id=action_id, because=because)
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Return the observer's observation. Raises as the observer does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.chat.model import Usage
 
@@ -22,6 +22,28 @@ meanwhile. ``reply``, ``question``, ``call``: a reply can't be parsed, a questio
 """
 
 
+ROWS_KEPT: Final = 20
+"""Rows of an answer that an event carries at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """The start of a run, the heading of its log: what must be the same when it is resumed, and who does it.
+
+    `version` is the scene's version at the start, `belief_version` that of the belief by which the robot acts, if any.
+    `model` is the language model's name, empty without one. `actor` is how the scene's history names who acts.
+    """
+
+    scene: str
+    method: str
+    ablations: tuple[str, ...]
+    instruction: str
+    model: str = ""
+    actor: str = ""
+    version: int = 0
+    belief_version: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The method asks a question about the scene. `step` counts the method's decisions, from 1."""
@@ -32,14 +54,32 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedQuery:
+    """A query that was refused before the answer was found, and the reason."""
+
+    cypher: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieved:
-    """The answer to a question, with the Cypher query behind it, if any."""
+    """The answer to a question, with the Cypher query behind it, if any.
+
+    `rows` are the first ROWS_KEPT of the `found` rows, read at `version` of the scene; `refused` are the queries before
+    it. `outcome` is ``answered``, ``unanswerable`` or ``refused``.
+    """
 
     step: int
     question: str
     answer: str
     cypher: str | None
     usage: Usage
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    found: int = 0
+    version: int | None = None
+    refused: tuple[RefusedQuery, ...] = ()
+    outcome: str = "answered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +139,33 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """An action that a correction inserted and committed as `version`; `because` is the unmet requirement."""
+    """An action that a correction inserted and committed as `version`; `because` is the unmet requirement.
+
+    `world_version` and `action_id` are as in Acted.
+    """
 
     step: int
     action: str
     because: str
     version: int
+    world_version: int | None = None
+    action_id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """A proposed action, committed as `version`; `changes` is the number of changes of the graph."""
+    """A proposed action, committed as `version`; `changes` is the number of changes of the graph.
+
+    `version` is that of the scene by which the robot acts. If that is a belief, `world_version` is the version of the
+    world that the action led to, None in a world that is no scene. `action_id` is the id of the action.
+    """
 
     step: int
     action: str
     version: int
     changes: int
+    world_version: int | None = None
+    action_id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +228,8 @@ class Finished:
 
 
 Event: TypeAlias = (
-    Asked
+    Began
+    | Asked
     | Retrieved
     | Called
     | Answered
@@ -193,6 +245,19 @@ Event: TypeAlias = (
 )
 
 
+EVENTS: Final[Mapping[str, type[Event]]] = {kind.__name__.lower(): kind for kind in get_args(Event)}
+"""The kinds of events by their names in a log."""
+
+
 def event_document(event: Event) -> dict[str, Any]:
     """Return an event as plain JSON values, its name under ``event``: one line of a session's log."""
     return {"event": type(event).__name__.lower(), **asdict(event)}
+
+
+def event_from_document(document: Mapping[str, Any]) -> Event:
+    """Return the event of a document that `event_document` made. Raises ValidationError (pydantic), KeyError."""
+    from pydantic import TypeAdapter
+
+    values = {key: value for key, value in document.items() if key != "event"}
+    found: Event = TypeAdapter(EVENTS[str(document["event"])]).validate_python(values)
+    return found

@@ -22,7 +22,7 @@ from scenecypher.planner.events import Event, Remembered
 from scenecypher.planner.method import Act, Decision, Memory, Method, Solve, Turn, decision_document
 from scenecypher.planner.recipe import MethodContext, Recipe
 from scenecypher.planner.session import StepWriter
-from scenecypher.planner.session_log import LoggedSession, log_heading, read_log, trim_log
+from scenecypher.planner.session_log import LoggedSession, read_log, read_run, resumable_settings, trim_log
 from scenecypher.planner.staging import SessionSetting, acts_on_belief, prepare_session
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
@@ -30,21 +30,22 @@ ACTION_EVENTS: Final = frozenset({"acted", "corrected"})
 """Events of executed actions, by their names in a log."""
 
 
-def resume_session(setting: SessionSetting, recipe: Recipe, file: Path) -> Iterator[Event]:
-    """Complete the belief and yield the remaining events of the session whose log is `file`.
+def resume_session(setting: SessionSetting, recipe: Recipe, source: Path | int) -> Iterator[Event]:
+    """Complete the belief and yield the remaining events of the session of a log: a file, or a stored run's number.
 
-    The scene, task and method must be the same as before. Raises InputError if `file` is no session's log, if it
-    differs in one of these, or if the session has ended.
+    The scene, task and method must be the same as before. Raises InputError if it is no session's log, if it differs in
+    one of these, or if the session has ended.
     """
-    past = read_log(file)
+    past = read_log(source) if isinstance(source, Path) else read_run(setting.store.database, source)
     if past.ended:
-        msg = f"{file}: this session came to its end; start another without --resume"
+        msg = f"{past.source}: this session came to its end; start another without --resume"
         raise InputError(msg)
-    for what, now in log_heading(setting).items():
+    for what, now in resumable_settings(setting).items():
         if what in past.heading and past.heading[what] != now:
-            msg = f"{file}: that session's {what} is {past.heading[what]!r}, not {now!r}; give the same as then"
+            msg = f"{past.source}: that session's {what} is {past.heading[what]!r}, not {now!r}; give the same as then"
             raise InputError(msg)
-    trim_log(file)
+    if isinstance(source, Path):
+        trim_log(source)
     return _continue(setting, recipe, past)
 
 
@@ -119,7 +120,11 @@ def _continuation(past: LoggedSession, since: Sequence[str], vocabulary: str) ->
     if events and events[0]["event"] == "solved":
         return _continue_solution(events, spent, done, len(proposed) if settled else max(len(proposed) - 1, 0))
     if not proposed:
-        return _Continuation(past.spent)
+        # A stored run has no event of a turn before its end: what was requested last is what the history has.
+        requested = [action for action in since if INSERTED_MARK not in action]
+        if not requested or "version" not in past.heading:  # logs of before don't tell where they began
+            return _Continuation(past.spent)
+        return _finished_turn(Act(requested[-1]), spent, events, done, feedback=_feedback(events, done))
     decision = Act(str(proposed[-1]["action"]), str(proposed[-1]["reason"]))
     return (
         _finished_turn(decision, spent, events, done, feedback=_feedback(events, done))

@@ -15,20 +15,16 @@ from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.budget import Budget, Spent, Stopwatch, UsageMeter
 from scenecypher.planner.environment import WorldMismatch
 from scenecypher.planner.events import (
-    Acted,
     Answered,
     Asked,
     Called,
     Cause,
-    Corrected,
     Event,
     Finished,
-    Observed,
     Outcome,
     Proposed,
     Refused,
     Remembered,
-    Retrieved,
     Solved,
     Thought,
 )
@@ -46,6 +42,7 @@ from scenecypher.planner.method import (
     decision_document,
 )
 from scenecypher.planner.others import OthersActs
+from scenecypher.planner.reporting import action_events, answer_event
 from scenecypher.planner.toolbox import NO_TOOLS, Toolbox
 from scenecypher.planner.vocabularies.registry import DONE
 from scenecypher.retriever.retrieval import Retrieval
@@ -120,12 +117,18 @@ class Session:
         """Carry out `memory.instruction`: yield events as they happen, Finished last.
 
         `spent` is the budget used by the turns in `memory`. Each action is one committed transaction, so the generator
-        can be stopped anywhere. Rejections are fed back to the method. Raises ServiceError if the database or the model
-        service fails.
+        can be stopped anywhere. Rejections are fed back to the method. The clock stands while an event is with the
+        reader. Raises ServiceError if the database or the model service fails.
         """
         spent = spent or Spent()
         self._watch.start(spent.seconds)
         self._image_meter.usage += spent.seeing
+        for event in self._events(memory, spent):
+            self._watch.pause()
+            yield event
+            self._watch.go_on()
+
+    def _events(self, memory: Memory, spent: Spent) -> Iterator[Event]:
         while True:
             over = spent.exceeded(self._budget, self._watch.seconds)
             if over is None:
@@ -217,7 +220,7 @@ class Session:
         except RejectedError as rejected:
             yield Refused(spent.steps, "", "question", (str(rejected),))
             return _refusal_result(rejected, spent)
-        yield Retrieved(spent.steps, decision.question, found.answer, found.cypher, found.usage)
+        yield answer_event(spent.steps, found)
         refused = spent.refused if found.outcome == "refused" else 0
         return TurnResult(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
 
@@ -240,12 +243,7 @@ class Session:
             for step in self._simulator.act(decision.action):
                 spent = replace(spent, actions=spent.actions + 1, refused=0)
                 done.append(step.action)
-                if step.because is None:
-                    yield Acted(spent.steps, step.action, step.version, len(step.delta))
-                else:
-                    yield Corrected(spent.steps, step.action, step.because, step.version)
-                if step.seen:
-                    yield Observed(spent.steps, step.action, step.seen)
+                yield from action_events(spent.steps, step)
                 feedback += [self._step_writer(step)] if self._step_writer else _step_text(step)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)

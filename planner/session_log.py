@@ -1,8 +1,8 @@
-"""Reader of session logs of `plan --log`: the heading, complete turns, and an interrupted turn."""
+"""Reader of session logs, stored or of `plan --log`: the heading, complete turns, and an interrupted turn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +10,8 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from scenecypher.chat.model import Usage
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.runs import find_run, read_lines
 from scenecypher.errors import InputError
 from scenecypher.planner.budget import Spent
 from scenecypher.planner.events import Acted, Corrected, Proposed, Refused, Remembered, Solved
@@ -44,7 +46,7 @@ class LoggedSession:
     """A session as read from its log: complete turns, the budget they used, and the events of an interrupted turn.
 
     `version` is the scene's last version in the log, `opening` the method's first view, and `ended` is True if the
-    session finished. `heading` is the log's first line, empty if it has none.
+    session finished. `heading` is the log's first line, empty if it has none; `source` names the log in words.
     """
 
     turns: tuple[Turn, ...]
@@ -54,12 +56,12 @@ class LoggedSession:
     version: int = 0
     opening: str = ""
     heading: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
 
 
-def log_heading(setting: SessionSetting) -> dict[str, Any]:
-    """Return a log's first line as plain JSON values: the settings that must be equal when it is resumed."""
+def resumable_settings(setting: SessionSetting) -> dict[str, Any]:
+    """Return the part of a log's heading that must be equal when it is resumed, as plain JSON values."""
     return {
-        "event": HEADING_EVENT,
         "scene": setting.scene.name,
         "method": setting.name,
         "ablations": list(setting.ablations),
@@ -69,20 +71,43 @@ def log_heading(setting: SessionSetting) -> dict[str, Any]:
 
 def read_log(file: Path) -> LoggedSession:
     """Read a log of `plan --log`; an incomplete last line is ignored. Raises InputError."""
-    lines = [*_read_lines(file)]
-    remembered = [_parse_remembered(line, file) for line in lines if line.event == "remembered"]
-    turns = tuple(Turn(_parse_decision(it, file), it.feedback, it.done, it.refused) for it in remembered)
+    return _session_of([*_read_lines(file)], str(file))
+
+
+def read_run(database: Database, number: int) -> LoggedSession:
+    """Read the log of a stored run. Raises InputError if there is no such run."""
+    run = find_run(database, number)
+    lines = [_Line.model_validate_json(line) for line in (run.line, *read_lines(database, number))]
+    return _session_of(lines, f"run {number}")
+
+
+def _session_of(lines: Sequence[_Line], source: str) -> LoggedSession:
+    remembered = [_parse_remembered(line, source) for line in lines if line.event == "remembered"]
+    turns = tuple(Turn(_parse_decision(it, source), it.feedback, it.done, it.refused) for it in remembered)
     usage = sum((it.usage for it in remembered), Usage())
     last = remembered[-1] if remembered else Remembered(0, None, "", (), refused=False, infeasible=0, usage=usage)
     actions = sum(len(it.done) for it in remembered)
     spent = Spent(last.step, actions, last.infeasible, usage, last.seconds, last.seeing)
     interrupted = tuple(line.model_dump() for line in lines if line.step > spent.steps and line.event != "finished")
-    read = [line.model_dump() for line in lines if line.event in UNFINISHED_TURN_EVENTS]
-    version = max((int(it.get(key, 0)) for it in read for key in VERSION_FIELDS), default=0)
-    opening = next((it.opening for it in remembered if it.opening), "")
-    ended = any(line.event == "finished" for line in lines)
     heading = next((line.model_dump() for line in lines[:1] if line.event == HEADING_EVENT), {})
-    return LoggedSession(turns, spent, interrupted, ended=ended, version=version, opening=opening, heading=heading)
+    return LoggedSession(
+        turns,
+        spent,
+        interrupted,
+        ended=any(line.event == "finished" for line in lines),
+        version=_last_version(lines, heading),
+        opening=next((it.opening for it in remembered if it.opening), ""),
+        heading=heading,
+        source=source,
+    )
+
+
+def _last_version(lines: Sequence[_Line], heading: Mapping[str, Any]) -> int:
+    """Return the last version in a log of the scene by which the robot acts: of the belief, if there is one."""
+    begun = heading.get("belief_version")
+    read = [line.model_dump() for line in lines if line.event in UNFINISHED_TURN_EVENTS]
+    seen = [int(it.get(key, 0)) for it in read for key in VERSION_FIELDS]
+    return max((*seen, int(heading.get("version", 0) if begun is None else begun)))
 
 
 def _read_lines(file: Path) -> Iterator[_Line]:
@@ -130,20 +155,18 @@ def trim_log(file: Path) -> None:
         raise InputError(msg) from error
 
 
-def _parse_remembered(line: _Line, file: Path) -> Remembered:
+def _parse_remembered(line: _Line, source: str) -> Remembered:
     try:
         return TypeAdapter(Remembered).validate_python(line.model_dump())
     except ValidationError as error:
-        msg = f"{file}: the turn {line.step} can't be read; give a log that this version's `plan --log` wrote"
+        msg = f"{source}: the turn {line.step} can't be read; give a log of this version's `plan --log`"
         raise InputError(msg) from error
 
 
-def _parse_decision(turn: Remembered, file: Path) -> Decision | None:
+def _parse_decision(turn: Remembered, source: str) -> Decision | None:
     try:
         decision = None if turn.decision is None else decision_from_document(turn.decision)
         return None if decision is None else TypeAdapter(type(decision)).validate_python(asdict(decision))
     except (KeyError, TypeError, ValidationError) as error:
-        msg = (
-            f"{file}: the decision of turn {turn.step} can't be read; give a log that this version's `plan --log` wrote"
-        )
+        msg = f"{source}: the decision of turn {turn.step} can't be read; give a log of this version's `plan --log`"
         raise InputError(msg) from error

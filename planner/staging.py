@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from scenecypher.chat.model import Model, Reply, Request
+from scenecypher.chat.model import Model, Reply, Request, model_name
 from scenecypher.db.condition import Condition
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.catalog import SceneInfo
@@ -19,7 +19,7 @@ from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
 from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.environment import Environment, SceneEnvironment
-from scenecypher.planner.events import Event
+from scenecypher.planner.events import Began, Event
 from scenecypher.planner.method import Memory
 from scenecypher.planner.others import InformedModel, OthersActs
 from scenecypher.planner.part_reader import part_reader
@@ -71,25 +71,27 @@ class SessionSetting:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSession:
-    """A session ready to run, its first memory, and the writer of its steps (None: the session's own wording).
+    """A session ready to run, its first event and memory, and the writer of its steps (None: the session's wording).
 
     `others` reads what others do meanwhile.
     """
 
     session: Session
+    began: Began
     memory: Memory
     others: OthersActs
     step_writer: StepWriter | None = None
 
     def run(self) -> Iterator[Event]:
-        """Run the whole session."""
-        return self.session.run(self.memory)
+        """Run the whole session; the first event is Began."""
+        yield self.began
+        yield from self.session.run(self.memory)
 
 
 def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     """Prepare a session of `recipe` with the setting's ablations. Raises InputError, SceneNotFound."""
     recipe = recipe.without(setting.name, setting.ablations)
-    watch = Stopwatch(setting.budget.seconds)
+    watch, named = Stopwatch(setting.budget.seconds), model_name(setting.model)
     setting = replace(setting, model=DeadlineModel(setting.model, watch))
     if recipe.goal and setting.goal is None:
         raise InputError(
@@ -131,7 +133,23 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         watch=watch,
         image_meter=setting.image_meter,
     )
-    return PreparedSession(session, Memory(setting.instruction, _actions(recipe, simulator)), others, step_writer)
+    began = _began(setting, scene if acts_on_belief(setting, recipe) else None, model=named)
+    return PreparedSession(
+        session, began, Memory(setting.instruction, _actions(recipe, simulator)), others, step_writer
+    )
+
+
+def _began(setting: SessionSetting, belief: SceneInfo | None, *, model: str) -> Began:
+    return Began(
+        setting.scene.name,
+        setting.name,
+        setting.ablations,
+        setting.instruction,
+        model,
+        setting.name,
+        setting.scene.version,
+        None if belief is None else belief.version,
+    )
 
 
 def _schema_writer(

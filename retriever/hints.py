@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from scenecypher.db.schema import ENTITY, KINDS
+from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS
 from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.outline import pattern_text
-from scenecypher.retriever.query_claims import PropertyClaim, RelationClaim, claims_of
+from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, RelationClaim, claims_of
 
 CAUSES: Final = 4
 PATTERNS_SHOWN: Final = 5
@@ -24,10 +25,16 @@ def causes(cypher: str, occurring: Enumerations, meaning: Meaning = NO_MEANING) 
 
     Values that the scene lacks are told with the nearest in spelling, else in `meaning`.
     """
-    claims = claims_of(cypher)
+    claims = _of_the_present(claims_of(cypher))
     found = [cause for claim in claims.properties if (cause := _no_such_value(claim, occurring, meaning))]
     found += [cause for claim in claims.relations if (cause := _no_such_relation(claim, occurring))]
     return tuple(dict.fromkeys(found))[:CAUSES]
+
+
+def _of_the_present(claims: QueryClaims) -> QueryClaims:
+    """Return the claims about values that the scene has now; a node of the past has the names of the present one."""
+    properties = [replace(claim, label="") if claim.label == "PastNode" else claim for claim in claims.properties]
+    return replace(claims, properties=tuple(claim for claim in properties if claim.label not in PAST_KINDS))
 
 
 def _no_such_value(claim: PropertyClaim, occurring: Enumerations, meaning: Meaning) -> str | None:

@@ -32,13 +32,13 @@ class Example(BaseModel):
 def library(vocabulary: str) -> tuple[Example, ...]:
     """Return the examples of a vocabulary, or the default's if it has none of its own."""
     own, others = (files(conventions_of(name).texts) / "queries.jsonl" for name in (vocabulary, DEFAULT))
-    return _read(own if own.is_file() else others)
+    return read_examples(own if own.is_file() else others)
 
 
 @cache
 def map_library() -> tuple[Example, ...]:
     """Return the examples for robots' maps."""
-    return _read(files("scenecypher.retriever") / "map_queries.jsonl")
+    return read_examples(files("scenecypher.retriever") / "map_queries.jsonl")
 
 
 @lru_cache(maxsize=1_024)
@@ -64,7 +64,8 @@ def nearest_examples(
     return tuple(example for _, example in reversed(ranked[:count]))
 
 
-def _read(file: Traversable) -> tuple[Example, ...]:
+def read_examples(file: Traversable) -> tuple[Example, ...]:
+    """Return the examples of a file, one a line."""
     return tuple(Example.model_validate_json(line) for line in file.read_text(encoding="utf-8").splitlines())
 
 

@@ -58,9 +58,11 @@ VERIFIER_ENDS: Final = {
 NOT_ADDRESSED: Final = "NOT ADDRESSED"
 
 
-def code_writer(schema: str, examples: Sequence[Example], other_words: OtherWords = ()) -> Message:
-    """Return the system message: the task, the schema, words that the scene does not use, worked examples."""
+def code_writer(schema: str, examples: Sequence[Example], other_words: OtherWords = (), past: str = "") -> Message:
+    """Return the system message: the task, the schema, that of the past, words of no use here, worked examples."""
     parts = [CODE_WRITER, f"The schema of this scene graph:\n\n{schema}"]
+    if past:
+        parts.append(f"The past of this scene graph, which queries may read too:\n\n{past}")
     if other_words:
         meant = "\n".join(f"{word}: perhaps {' or '.join(map(repr, classes))}" for word, classes in other_words)
         parts.append(f"Words of the question that this scene does not use, and its nearest classes:\n\n{meant}")

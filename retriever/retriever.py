@@ -26,6 +26,7 @@ from scenecypher.retriever.hints import causes
 from scenecypher.retriever.library import examples_for
 from scenecypher.retriever.other_words import other_words
 from scenecypher.retriever.outline import is_robot_map
+from scenecypher.retriever.past_text import PastMode, past_examples, past_text, wants_past
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.reply import (
     CUT_OFF,
@@ -62,7 +63,8 @@ class Options:
     sentence, ``off`` leaves it at the rows. `retrieval`:
     ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and lets it
     answer in words (SG-RwR's ablation without code). `checks`: model-free checks of an answer's form, with one message
-    about doubts. `names`: names of nodes and places of agents in the schema text.
+    about doubts. `names`: names of nodes and places of agents in the schema text. `past`: when the prompt has the part
+    about the past.
     """
 
     attempts: int = 4
@@ -75,6 +77,7 @@ class Options:
     retrieval: RetrievalMode = "cypher"
     checks: bool = False
     names: bool = True
+    past: PastMode = "auto"
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
@@ -153,8 +156,11 @@ class Retriever:
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
         is_map, count = is_robot_map(occurring), self.options.examples
-        examples = examples_for(scene.vocabulary, question, count, is_map=is_map, meaning=self.meaning)
-        system = prompt.code_writer(schema, examples, other_words(question, occurring, self.meaning))
+        if not scene.is_past and wants_past(question, self.options.past, is_map=is_map):
+            past, examples = past_text(self.gate, scene), past_examples(question, count, self.meaning)
+        else:
+            past, examples = "", examples_for(scene.vocabulary, question, count, is_map=is_map, meaning=self.meaning)
+        system = prompt.code_writer(schema, examples, other_words(question, occurring, self.meaning), past)
         return schema, Conversation(question, (system, prompt.asked(question)))
 
     def _request(self, *messages: Message) -> Request:

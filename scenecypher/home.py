@@ -198,7 +198,8 @@ class Home(ReadableHome):
         if sum(it is not None for it in (instruction, options.get("task"), options.get("goal"))) > 1:
             raise InputError(ONE_OF)
         recipe = recipe_named(options.get("method", "stepwise"))
-        return prepare_session(self._setting(instruction, options, needs_model=recipe.model), recipe).run()
+        setting = self._setting(instruction, options, needs_model=recipe.model)
+        return self._recorder(setting.scene, "plan").kept(prepare_session(setting, recipe).run())
 
     # --- the past
 

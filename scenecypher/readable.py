@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from scenecypher.chat.model import Model
+from scenecypher.chat.model import Model, model_name
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.catalog import SceneInfo, original_of
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.runs import RunCommand
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.values import JsonValue
 from scenecypher.meaning import Meaning
+from scenecypher.planner.asking import keep_answer
+from scenecypher.planner.recording import RunRecorder
+from scenecypher.planner.reporting import question_began
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Options, Retriever
@@ -124,9 +128,15 @@ class ReadableHome(ABC):
         """
         services = self._services
         chosen = options or Options(verifier="words")
-        retriever = Retriever(services.model(model), services.gate, services.enumerator, chosen, services.meaning)
-        return retriever.ask(question, self._found())
+        asked, info = services.model(model), self._found()
+        retriever = Retriever(asked, services.gate, services.enumerator, chosen, services.meaning)
+        began = question_began(question, original_of(info), model_name(asked))
+        return keep_answer(self._recorder(original_of(info), "ask"), began, lambda: retriever.ask(question, info))
 
     def diff(self, other: ReadableHome | SceneGraph) -> Delta:
         """Return the changes that lead from this home, as it is now or was at its version, to `other`."""
         return diff(self.graph, other if isinstance(other, SceneGraph) else other.graph)
+
+    def _recorder(self, scene: SceneInfo, command: RunCommand) -> RunRecorder:
+        services = self._services
+        return RunRecorder(services.store.database, scene, command, is_on=services.settings.record_runs)

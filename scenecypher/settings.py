@@ -61,6 +61,11 @@ class Settings(BaseModel):
     commit_timeout_s: Seconds = 30.0
     retry_s: float = Field(default=15.0, ge=0, le=1_000_000)
 
+    record_runs: bool = True
+    record_episodes: bool = False
+    keep_days: float = Field(default=365.0, ge=0, le=1_000_000)
+    keep_runs: int = Field(default=10_000, ge=0)
+
     def __init__(self, **given: object) -> None:
         _check_names(given)
         values: dict[str, Any] = _from_environment(self.env_file) | given

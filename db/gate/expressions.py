@@ -10,9 +10,10 @@ from typing import Final
 
 from scenecypher.db.gate import words
 from scenecypher.db.gate.cost import MAX_COLLECTED, MAX_COLLECTED_BYTES, regex_steps, too_much
-from scenecypher.db.gate.hints import unknown_function
+from scenecypher.db.gate.hints import hidden_property, unknown_function
 from scenecypher.db.gate.lexer import Token, integer_of
 from scenecypher.db.gate.patterns import OPENING, PatternReader, scene_key
+from scenecypher.db.gate.realm import HIDDEN
 from scenecypher.db.gate.sizes import (
     ITEM_BYTES,
     MAX_KEY_LENGTH,
@@ -27,6 +28,7 @@ from scenecypher.db.gate.sizes import (
     text_of,
 )
 from scenecypher.db.schema import SCENE_KEY
+from scenecypher.errors import QueryRefused
 
 MAX_CHAIN: Final = 40
 """Maximum properties, indexes and labels after one value: some hundred overflow the server's stack."""
@@ -213,7 +215,7 @@ class ExpressionReader(PatternReader):
             case ":":
                 self.labels("either", bars=False)
                 return NUMBER
-        size = self._property(base, self.property_name())
+        size = self._property(base, self.property_name(self.owner_of(base)))
         if self.is_next("("):
             self.refuse("there is no such function", code="function", hint="call functions by their names")
         return size
@@ -230,6 +232,8 @@ class ExpressionReader(PatternReader):
         rest = self.tokens[self.closing[self.at + 1] + 1 : closing] if is_size else inside
         if any(token.kind == "string" and token.value == SCENE_KEY for token in inside):
             raise scene_key()
+        if self.reading.past and any(token.kind == "string" and token.value in HIDDEN for token in inside):
+            raise hidden_property(next(token.value for token in inside if token.value in HIDDEN))
         if not self.is_next(".."):
             self.expression()
         if self.skip(".."):
@@ -240,9 +244,21 @@ class ExpressionReader(PatternReader):
         is_number = all(token.kind == "integer" or token.word in {"+", "-"} for token in rest)
         if not is_number and [token.kind for token in inside] != ["string"]:
             self.reading.after[opening].append("head([__i IN [")
-            self.reading.before[closing].append(f"] WHERE __i <> '{SCENE_KEY}'])")
+            self.reading.before[closing].append(f"] WHERE {self._is_public('__i')}])")
         self.expect("]")
         return either(base.element, *([self.paths.anything] if base.has_nodes or not base.each else []))
+
+    def _is_public(self, variable: str) -> str:
+        """Return the condition that a key is one that queries may read."""
+        if not self.reading.past:
+            return f"{variable} <> '{SCENE_KEY}'"
+        return f"NOT {variable} IN [{', '.join(repr(key) for key in sorted(HIDDEN))}]"
+
+    def _check_whole(self, base: Size, piece: str) -> None:
+        """Refuse the map of all properties of a node of the past, of which some are hidden."""
+        if self.reading.past and base != self.paths.entity:
+            hint = "return the node itself, or name the properties"
+            raise QueryRefused("property", "not all properties of the past can be read", piece=piece, hint=hint)
 
     # --- lists and maps
 
@@ -292,9 +308,10 @@ class ExpressionReader(PatternReader):
         while not self.skip("}"):
             if base and self.skip("."):
                 if self.skip("*"):
+                    self._check_whole(base, "*")
                     every = [self.paths.properties, *([base] if base.each else [])]
                 else:
-                    sizes.append(self._property(base, self.property_name()))
+                    sizes.append(self._property(base, self.property_name(self.owner_of(base))))
             else:
                 name = self.key()
                 self.reading.defined.add(name)
@@ -324,7 +341,7 @@ class ExpressionReader(PatternReader):
             self.refuse("this reads like a pattern", hint="write nodes as (variable), or put blanks around -")
         if lowered == "keys":
             self.reading.before[opening - 1].append("[__k IN ")
-            self.reading.after[self.at - 1].append(f" WHERE __k <> '{SCENE_KEY}']")
+            self.reading.after[self.at - 1].append(f" WHERE {self._is_public('__k')}]")
         if lowered == "coalesce":
             self.reading.uses[used:] = [replace(use, may_be_absent=True) for use in self.reading.uses[used:]]
         return size
@@ -349,9 +366,15 @@ class ExpressionReader(PatternReader):
         if name == "range":
             return self._range(sizes, token)
         if name in {"keys", "labels", "properties"}:
-            return either(self.paths.properties, *(size for size in sizes if size.each))
+            return self._described(token, sizes)
         size = returned(name, sizes)
         return self.meter.build(size, 0 if size.each and name != "split" else size.bytes, token)
+
+    def _described(self, function: Token, sizes: list[Size]) -> Size:
+        """Return the size of what a function tells of a node: its labels, its keys or all its properties."""
+        if function.word == "PROPERTIES" and sizes:
+            self._check_whole(sizes[0], function.text)
+        return either(self.paths.properties, *(size for size in sizes if size.each))
 
     def _check_clock(self, function: Token, name: str) -> None:
         """Refuse a function that reads the clock, as those of time do without a text or a field that fixes it."""
@@ -368,7 +391,7 @@ class ExpressionReader(PatternReader):
             return replace(NUMBER, number=rows)
         if name != "collect" or not sizes:
             return returned(name, sizes)
-        most = self.paths.nodes if is_distinct and sizes[0] == self.paths.entity else MAX_COLLECTED
+        most = self.paths.nodes if is_distinct and self.owner_of(sizes[0]) else MAX_COLLECTED
         size = list_of(sizes[0], min(rows, most))
         return size if size.has_nodes else replace(size, wire=min(size.wire, MAX_COLLECTED_BYTES))
 

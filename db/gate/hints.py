@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from typing import Final
 
 from scenecypher.db.gate.patterns import NameUse, Reading
+from scenecypher.db.gate.realm import HIDDEN, LABEL_ADVICE, PAST_LABELS, PROPERTIES_OF, with_past
 from scenecypher.db.gate.words import COMPONENTS, FUNCTION_ADVICE, FUNCTIONS
-from scenecypher.db.schema import Vocabulary
+from scenecypher.db.schema import ENTITY, PAST_RELATIONS, Vocabulary
 from scenecypher.errors import QueryRefused
 
 KnownValues = Mapping[str, Sequence[str]]
@@ -20,6 +21,8 @@ SYNONYMS: Final = {
     **dict.fromkeys(("item", "thing"), "Object"),
     **dict.fromkeys(("robot", "person", "human", "character"), "Agent"),
     "node": "Entity",
+    **dict.fromkeys(("event", "action", "history", "change"), "PastEvent"),
+    "fact": "PastFact",
 }
 """Labels by the everyday words for them."""
 LISTED: Final = 12  # half the maximum number of names that a hint lists if none is similar
@@ -30,25 +33,41 @@ def check_names(reading: Reading, vocabulary: Vocabulary, known: KnownValues) ->
 
     A property may be unknown in `IS NULL` and `coalesce()`, which handle its absence: the answer is right.
     """
+    every = with_past(vocabulary) if reading.past else vocabulary
+    own = vocabulary.properties | reading.defined | COMPONENTS
     names = {
-        "label": vocabulary.labels,
-        "relation_type": vocabulary.relation_types,
-        "either": vocabulary.labels | vocabulary.relation_types,
-        "property": vocabulary.properties | reading.defined | COMPONENTS,
+        "label": every.labels,
+        "relation_type": every.relation_types,
+        "either": every.labels | every.relation_types,
+        "property": every.properties | reading.defined | COMPONENTS,
     }
     for use in reading.uses:
-        if use.name not in names[use.kind] and not use.may_be_absent:
-            raise _unknown(use, vocabulary, known)
+        if reading.past and use.kind == "property" and use.owner != ENTITY and use.name in HIDDEN:
+            raise hidden_property(use.name)
+        known_names = PROPERTIES_OF.get(use.owner, own if use.owner == ENTITY else names[use.kind])
+        if use.name not in known_names and not use.may_be_absent:
+            if use.owner in PROPERTIES_OF:
+                hint = _nearest(use.name, PROPERTIES_OF[use.owner], f"properties of {use.owner}")
+                raise QueryRefused("property", f"no property `{use.name}`", piece=use.name, hint=hint)
+            raise _unknown(use, every, known)
+
+
+def hidden_property(name: str) -> QueryRefused:
+    """Return the refusal of a property of the past that no query reads."""
+    hint = "leave it out: the schema has the properties of the past"
+    return QueryRefused("property", f"no query reads the property `{name}` of the past", piece=name, hint=hint)
 
 
 def _unknown(use: NameUse, vocabulary: Vocabulary, known: KnownValues) -> QueryRefused:
     code, hint = "label" if use.kind == "either" else use.kind, ""
     if code == "label":
-        hint = _class_hint(use.name, known) or _nearest(use.name, vocabulary.labels, "labels")
+        labels = vocabulary.labels | (PAST_LABELS if use.name.casefold().startswith("past") else set())
+        hint = _class_hint(use.name, known) or _nearest(use.name, labels, "labels")
     elif code == "property":
         hint = _value_hint(use.name, known) or _nearest(use.name, vocabulary.properties, "properties")
     else:
-        hint = _nearest(use.name, vocabulary.relation_types, "relation types")
+        hint = LABEL_ADVICE if use.name in PAST_RELATIONS else ""
+        hint = hint or _nearest(use.name, vocabulary.relation_types, "relation types")
     return QueryRefused(code, f"no {code.replace('_', ' ')} `{use.name}`", piece=use.name, hint=hint)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, Self, TypeAlias
 
+from scenecypher.db.schema import ENTITY, KINDS, PAST, PAST_KINDS
 from scenecypher.errors import QueryRefused
 
 
@@ -190,8 +191,10 @@ GROUPING: Final = frozenset({"Aggregation", "EagerAggregation", "Distinct"})
 LEAF_COMPUTATIONS: Final = frozenset({"Projection", "Unwind"})
 """Leaves that make rows from the text alone: `RETURN 1`, `UNWIND [1, 2] AS x`."""
 
+READABLE: Final = "|".join([ENTITY, *KINDS, PAST, *PAST_KINDS])
+"""The labels of nodes that a query may read: of the scene as it is, and of its past."""
 SEEK: Final = re.compile(
-    rf"(?:RANGE INDEX|UNIQUE) {NAME}:[A-Za-z]+\(scene(?:, [a-z_]+)*\) WHERE scene = \$__scene(?= AND |,|$)"
+    rf"(?:RANGE INDEX|UNIQUE) {NAME}:(?:{READABLE})\(scene(?:, [a-z_]+)*\) WHERE scene = \$__scene(?= AND |,|$)"
 )
 INDEX: Final = re.compile(r"(?:RANGE|TEXT|POINT) INDEX|UNIQUE|TOKEN LOOKUP")
 SCANNED: Final = re.compile(rf"(?:(?:RANGE INDEX|UNIQUE) )?\(?({NAME})(?:[:)]|$)(?:.*[)>-]\(({NAME})\)$)?")

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.gate.cost import too_much
 from scenecypher.db.gate.sizes import ITEM_BYTES, MAX_KEY_LENGTH, Size, either, list_of, text_of
+from scenecypher.db.schema import ENTITY, PAST
 from scenecypher.db.store.bounds import Bounds, Measure
 
 # Bounds of a small scene, used if no bounds are given, as in tests of the text alone.
@@ -31,11 +32,12 @@ MAX_POWER: Final = 100  # length above which the paths along a type that branche
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node pattern: the labels that a node must have, and whether its map fixes its id."""
+    """A node pattern: the labels that a node must have, whether its map fixes its id, and the label that binds it."""
 
     name: str
     labels: tuple[str, ...]
     has_id: bool
+    bound_by: str = ENTITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,9 @@ class Paths:
             return self._sum("relations", part.types) * (2.0 - abs(part.direction)) if part.longest == 1 else math.inf
         if part.name in known or part.has_id:
             return 1.0
-        return float(min((self._of("nodes", label) for label in part.labels if label != "Entity"), default=self.nodes))
+        return float(
+            min((self._of("nodes", label) for label in part.labels if label not in {ENTITY, PAST}), default=self.nodes)
+        )
 
     def _paths_from_node(self, hop: Hop, way: int) -> float:
         """Return the maximum paths of this pattern that begin at one node, read forwards (1) or backwards (-1)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NoReturn, TypeAlias
@@ -14,26 +14,31 @@ from scenecypher.db.gate.cost import Meter
 from scenecypher.db.gate.lexer import Token, integer_of
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.paths import MAX_ANY_TYPE_HOPS, MAX_BOUNDED_SEARCH, Hop, Node, Path, Paths
+from scenecypher.db.gate.realm import FACT_ADVICE, JOIN_ADVICE, LABEL_ADVICE, PAST_LABELS, names_past
 from scenecypher.db.gate.sizes import Size, Variables, list_of
 from scenecypher.db.gate.words import NEVER_NAMES, PATH_FUNCTIONS, RESERVED, SELECTORS
-from scenecypher.db.schema import SCENE_KEY
+from scenecypher.db.schema import ENTITY, PAST, PAST_KINDS, PAST_RELATIONS, SCENE_KEY
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.errors import QueryRefused
 
 UseKind: TypeAlias = Literal["label", "relation_type", "either", "property"]
+Labels: TypeAlias = Sequence[str]
 OPENING: Final = {"(": ")", "[": "]", "{": "}"}
-LABEL: Final = "Entity"
 SCOPE: Final = f"{SCENE_KEY}: $__{SCENE_KEY}"
 MAX_DIGITS: Final = 15  # maximum digits of a number that becomes a parameter; longer ones may exceed its range
 
 
 @dataclass(frozen=True, slots=True)
 class NameUse:
-    """A name of the registry that the text uses; `may_be_absent`: a property whose absence the query handles."""
+    """A name of the registry that the text uses; `may_be_absent`: a property whose absence the query handles.
+
+    `owner` is the label that binds a property's node, or its kind of the past; empty if it is not known.
+    """
 
     kind: UseKind
     name: str
     may_be_absent: bool = False
+    owner: str = ""
 
 
 @dataclass(slots=True)
@@ -42,7 +47,8 @@ class Reading:
 
     Of several `before` a token the first stands outermost, of several `after` it innermost. `defined` are the keys of
     the text's own maps, `numbers` the token indexes of numbers that may be parameters, `hinted` the nodes that an index
-    hint may name, each with the token index after which the hint belongs.
+    hint may name, each with the label that binds it and the token index after which the hint belongs. `past` says that
+    the text names a label of the past.
     """
 
     before: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -50,7 +56,8 @@ class Reading:
     uses: list[NameUse] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
     numbers: set[int] = field(default_factory=set)
-    hinted: list[tuple[int, str]] = field(default_factory=list)
+    hinted: list[tuple[int, str, str]] = field(default_factory=list)
+    past: bool = False
     columns: tuple[str, ...] | None = None
     version: int = 5
     first: int = 0
@@ -158,6 +165,8 @@ class PatternReader(Cursor, ABC):
     ) -> None:
         super().__init__(text, tokens, nesting=limits.nesting)
         self.reading, self.meter, self.paths = Reading(), Meter(limits.steps), Paths(bounds)
+        self.reading.past = names_past(tokens)
+        self._in_past = False
         self.variables: Variables = {}
         self.limits, self.names = limits, names
 
@@ -187,12 +196,16 @@ class PatternReader(Cursor, ABC):
             raise scene_key()
         return self.take().value
 
-    def property_name(self) -> str:
-        """Move past a property's name and record it."""
+    def property_name(self, owner: str = "") -> str:
+        """Move past the name of a property of `owner` and record it."""
         name = self.key()
         may_be_absent = self.next_token.word == "IS" and "NULL" in {self.peek().word, self.peek(2).word}
-        self.reading.uses.append(NameUse("property", name, may_be_absent))
+        self.reading.uses.append(NameUse("property", name, may_be_absent, owner))
         return name
+
+    def owner_of(self, size: Size) -> str:
+        """Return the label or the kind of a node of this size, as far as it is known."""
+        return size.kind or (ENTITY if size == self.paths.entity else "")
 
     def labels(self, kind: UseKind, *, bars: bool = True) -> bool:
         """Read a label expression; return True if it chains labels by colons."""
@@ -219,7 +232,8 @@ class PatternReader(Cursor, ABC):
         ahead = 1
         while self.is_next("!", "(", ":", offset=ahead):
             ahead += 1
-        return self.peek(ahead).value in self.names and not self.is_next(".", "(", offset=ahead + 1)
+        names = self.names | PAST_LABELS if self.reading.past else self.names
+        return self.peek(ahead).value in names and not self.is_next(".", "(", offset=ahead + 1)
 
     # --- paths
 
@@ -240,7 +254,8 @@ class PatternReader(Cursor, ABC):
 
     def path_size(self, path: Path) -> Size:
         """Return the size of a path as a value."""
-        return list_of(self.paths.entity, 2 * self.paths.length(path) + 1)
+        is_past = any(isinstance(part, Node) and part.bound_by == PAST for part in path)
+        return list_of(replace(self.paths.entity, kind=PAST * is_past), 2 * self.paths.length(path) + 1)
 
     def path_function(self, function: Token) -> Path:
         """Read what follows shortestPath or allShortestPaths."""
@@ -267,7 +282,38 @@ class PatternReader(Cursor, ABC):
         return 0.0
 
     def chain(self, *, free: bool) -> list[Node | Hop]:
-        """Read nodes joined by relations; with `free`, groups are allowed too."""
+        """Read nodes joined by relations, all in the present or all in the past; with `free`, groups are allowed."""
+        around, self._in_past = self._in_past, self.reading.past and self._is_past(self.at)
+        parts = self._links(free=free)
+        self._in_past = around
+        return parts
+
+    def _is_past(self, at: int) -> bool:
+        """Check whether the path at `at` has a label of the past, or a variable that stands for a node of it."""
+        while True:
+            token = self.tokens[at]
+            if token.word == "(" and self._is_past_node(at):
+                return True
+            if token.word not in {"(", "[", "{", "-", "<", ">", "+", "*"}:
+                return False
+            at = self.closing.get(at, at) + 1
+
+    def _is_past_node(self, opening: int) -> bool:
+        first = self.tokens[opening + 1]
+        if first.word == "(":
+            return self._is_past(opening + 1)
+        if self.tokens[opening + 2].word == "=":
+            return self._is_past(opening + 3)
+        if first.value in self.variables and self.variables[first.value].kind:
+            return True
+        is_label = False
+        for token in self.tokens[opening + 1 : self.closing[opening]]:
+            if token.word in {"{", "WHERE"} or (is_label and token.value in PAST_LABELS):
+                return is_label and token.value in PAST_LABELS
+            is_label |= token.word in {":", "IS"}
+        return False
+
+    def _links(self, *, free: bool) -> list[Node | Hop]:
         parts = self._node_or_group(free=free)
         while True:
             if self.is_arrow(self.at):
@@ -304,29 +350,42 @@ class PatternReader(Cursor, ABC):
         return name
 
     def _node(self) -> Node:
-        name, first = self._variable(), self.at + 1
+        before = self.variables.get(self.next_token.value)
+        name, first, label = self._variable(), self.at + 1, PAST if self._in_past else ENTITY
         if not self.skip(":", "IS") or self.labels("label"):
-            self.reading.after[self.at - 1].append(f":{LABEL}")
+            self.reading.after[self.at - 1].append(f":{label}")
         else:
             self.reading.before[first].append("(")
-            self.reading.after[self.at - 1].append(f")&{LABEL}")
+            self.reading.after[self.at - 1].append(f")&{label}")
         said = self.tokens[first : self.at]
         labels = () if {"!", "|", "%"} & {one.text for one in said} else tuple(one.value for one in said if one.value)
+        owner = ENTITY
+        if self._in_past:
+            owner = self._kind_of_past(before if name else None, {one.value for one in said}, labels)
+            self.variables |= {name: replace(self.paths.entity, kind=owner)} if name else {}
         has_id = False
         if self.skip("{"):
             self.reading.after[self.at - 1].append(SCOPE if self.is_next("}") else f"{SCOPE}, ")
-            has_id = "id" in self._properties()
+            has_id = "id" in self._properties(owner)
         else:
             self.reading.after[self.at - 1].append(f" {{{SCOPE}}}")
         self.where()
         self.expect(")")
-        return Node(name, labels, has_id)
+        return Node(name, labels, has_id, label)
 
-    def _properties(self) -> list[str]:
+    def _kind_of_past(self, before: Size | None, said: set[str], labels: Labels) -> str:
+        """Return the kind of a node of the past, as far as it is known. Refuse a node of the present."""
+        if said & self.names or before == self.paths.entity:
+            token = self.last_token
+            raise QueryRefused("label", "a path joins the past with the present", piece=token.text, hint=JOIN_ADVICE)
+        kinds = {*labels} & PAST_KINDS.keys() or {before.kind if before and before.kind else PAST}
+        return kinds.pop() if len(kinds) == 1 else PAST
+
+    def _properties(self, owner: str = "") -> list[str]:
         """Read the map of a node or a relation, of which the brace is taken; return its keys."""
         found = []
         while not self.skip("}"):
-            found.append(self.property_name())
+            found.append(self.property_name(owner))
             self.expect(":")
             if self.is_next(",", "}", offset=1):
                 self.note_number()
@@ -341,8 +400,10 @@ class PatternReader(Cursor, ABC):
         self.expect("-")
         if self.skip("["):
             name = self._variable()
+            self.variables |= {name: replace(self.paths.entity, kind=PAST)} if name and self._in_past else {}
             if self.skip(":", "IS"):
                 self.labels("relation_type")
+                self._check_types(self.reading.uses[used:])
             excludes = any(one.text in {"!", "%"} for one in self.tokens[first : self.at])
             types = () if excludes else tuple(use.name for use in self.reading.uses[used:])
             if self.skip("*"):
@@ -354,8 +415,16 @@ class PatternReader(Cursor, ABC):
         self.expect("-")
         hop = Hop(name, types, direction=self.skip(">") - backward, longest=longest * self._quantifier())
         if name and hop.longest != 1:
-            self.variables[name] = list_of(self.paths.entity, self.paths.length([hop]))
+            self.variables[name] = list_of(self.variables[name], self.paths.length([hop]))
         return hop
+
+    def _check_types(self, uses: Sequence[NameUse]) -> None:
+        """Refuse a relation type of the present in the past, and one of the past in the present."""
+        for name in (use.name for use in uses):
+            is_known = name in self.names or name in PAST_RELATIONS
+            if is_known and name not in (PAST_RELATIONS if self._in_past else self.names):
+                realm, hint = ("past", FACT_ADVICE) if self._in_past else ("present", LABEL_ADVICE)
+                raise QueryRefused("relation_type", f"no `{name}` joins nodes of the {realm}", piece=name, hint=hint)
 
     def _quantifier(self) -> float:
         """Read `{1,3}`, `+` or `*`, if it is next; return the maximum repetitions."""

@@ -149,12 +149,12 @@ class Reader(ExpressionReader):
         if self.is_next(*MATCH_MODES) and self.is_next(*MATCHED, offset=1):
             self.reading.version = 25
             self.at += 2
-        known, hinted, is_first = set(self.variables), list[str](), True
+        known, hinted, is_first = set(self.variables), list[Node](), True
         while is_first or self.skip(","):
             is_first = False
-            nodes = [part.name for part in self.pattern() if isinstance(part, Node) and part.name]
-            hinted += nodes[:1] if not known & set(nodes) else []
-        self.reading.hinted += ((self.at - 1, name) for name in hinted)
+            nodes = [part for part in self.pattern() if isinstance(part, Node) and part.name]
+            hinted += nodes[:1] if not known & {node.name for node in nodes} else []
+        self.reading.hinted += ((self.at - 1, node.name, node.bound_by) for node in hinted)
         self.where()
 
     def _unwind(self, _: Token) -> None:

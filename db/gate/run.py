@@ -21,14 +21,16 @@ from scenecypher.db.gate.hints import KnownValues
 from scenecypher.db.gate.judge import VERIFIED, Plan, check_plan
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
+from scenecypher.db.gate.realm import joined_bounds, reads_past
 from scenecypher.db.gate.scope import SCENE_PARAMETER, ScopedQuery, Value, scope
+from scenecypher.db.past import PastNotBuilt, PastState, build_past, past_state
 from scenecypher.db.schema import Vocabulary
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.cache import LRUCache
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.store.load import current_bounds
-from scenecypher.db.store.steady import known_version, read_steadily
+from scenecypher.db.store.steady import SceneChanging, known_version, read_steadily
 from scenecypher.db.store.values import JsonValue, exceeds, json_value
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.db.telemetry import span
@@ -37,6 +39,7 @@ from scenecypher.errors import QueryRefused, SceneReplaced, ServiceError
 LOG: Final = logging.getLogger("scenecypher.db")
 QUERY_SPAN_ATTRIBUTES: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
 PLANNING_TRIES: Final = 2  # maximum requests for a plan that the server does not make in time
+PAST_TRIES: Final = 5  # maximum reads of a past whose scene changes meanwhile
 GRACE_S: Final = 0.5  # time after a transaction's limit until the watchdog terminates it, if the server has not
 CACHE_SIZE: Final = 512  # maximum entries of each cache: texts, plans, bounds
 PLAN_S: Final = 600.0  # lifetime of a checked plan in the cache: the server may plan anew as its data changes
@@ -97,13 +100,18 @@ class Gate:
         if scene.bounds is not None and self._bounds.get(scene.key) is None:
             self._bounds.put(scene.key, (scene.version, scene.bounds))
 
+    def past(self, scene: SceneRef) -> PastState:
+        """Build the past of a scene up to its version, as far as this connection may, and return its state."""
+        return build_past(self._database, scene)
+
     def explain(
         self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None
     ) -> Explanation:
         """Check a query and its plan without running it; a refusal is part of the result. Raises ServiceError."""
         found, scoped = Explanation(), None
         try:
-            scoped = self._scoped(cypher, scene, vocabulary, known)
+            past = past_state(self._database, scene) if reads_past(cypher) else None
+            scoped = self._scoped(cypher, scene, vocabulary, known, past)
             found = Explanation(scoped.text, scoped.parameters, cost=scoped.cost)
             accepted, checked = self._accepted(scoped, scene)
             return replace(found, text=accepted.text, plan=checked)
@@ -116,9 +124,38 @@ class Gate:
 
         Raises QueryRefused, SceneReplaced, ServiceError.
         """
+        if reads_past(cypher):
+            return self._run_with_past(cypher, scene, vocabulary, known)
+        return self._run(cypher, scene, vocabulary, known)
+
+    def _run_with_past(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: KnownValues | None) -> Answer:
+        """Run a query on a scene and its past, which is built up to the answer's version.
+
+        A connection that may not write reads what is built, and the answer says so.
+        """
+        for _ in range(PAST_TRIES):
+            past = build_past(self._database, scene)
+            if past.built < 0:
+                raise PastNotBuilt(scene.name)
+            answer = self._run(cypher, scene, vocabulary, known, past)
+            if not past.is_current:
+                upto = f"of the past up to version {past.built} of {past.version}, since this account may only read"
+                return replace(answer, truncated=f"{answer.truncated}, {upto}" if answer.truncated else f"rows {upto}")
+            if answer.version <= past.built:
+                return answer
+        raise SceneChanging(scene.name)
+
+    def _run(
+        self,
+        cypher: str,
+        scene: SceneRef,
+        vocabulary: Vocabulary,
+        known: KnownValues | None,
+        past: PastState | None = None,
+    ) -> Answer:
         start = time.perf_counter()
         with span("gate", {"scenecypher.scene": scene.name}) as gated:
-            scoped, _ = self._accepted(self._scoped(cypher, scene, vocabulary, known), scene)
+            scoped, _ = self._accepted(self._scoped(cypher, scene, vocabulary, known, past), scene)
             with (
                 self._slot(scoped.cost.steps),
                 span("query neo4j", {**QUERY_SPAN_ATTRIBUTES, "db.query.text": scoped.text}, kind="CLIENT") as queried,
@@ -131,8 +168,17 @@ class Gate:
 
     # --- before the server
 
-    def _scoped(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: KnownValues | None) -> ScopedQuery:
+    def _scoped(
+        self,
+        cypher: str,
+        scene: SceneRef,
+        vocabulary: Vocabulary,
+        known: KnownValues | None,
+        past: PastState | None = None,
+    ) -> ScopedQuery:
         bounds = self._current_bounds(scene)
+        if past is not None:
+            bounds = joined_bounds(bounds, past.bounds)
         return self._texts.get_or_create(
             (cypher, vocabulary, bounds),
             lambda: scope(cypher, vocabulary, self.limits, known=known, bounds=bounds),

@@ -11,7 +11,7 @@ from scenecypher.db.gate.cost import NOTHING, Cost, check_counts
 from scenecypher.db.gate.hints import KnownValues, check_names
 from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.patterns import LABEL, Reading
+from scenecypher.db.gate.patterns import Reading
 from scenecypher.db.gate.reader import Reader
 from scenecypher.db.schema import SCENE_KEY, Vocabulary
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
@@ -68,8 +68,8 @@ def scope(
     reading, cost = Reader(cypher, tokens, limits, bounds, names).read()
     check_names(reading, vocabulary, known or {})
     scoped = render(tokens, reading)
-    for index, name in reading.hinted:
-        reading.after[index].append(f" USING INDEX `{name}`:{LABEL}({SCENE_KEY})")
+    for index, name, label in reading.hinted:
+        reading.after[index].append(f" USING INDEX `{name}`:{label}({SCENE_KEY})")
     return replace(scoped, cost=cost, hinted=replace(render(tokens, reading), cost=cost) if reading.hinted else None)
 
 

@@ -19,7 +19,7 @@ class Size:
 
     `text` is its length as text, `number` its magnitude, `items` its length as a list or map with elements of at most
     `each`. `bytes` counts it as a tree, shared parts as often as they occur, nodes and relations as references; `wire`
-    counts those with their properties.
+    counts those with their properties. `kind` is that of a node of the past, as far as it is known.
     """
 
     text: float = 0.0
@@ -28,6 +28,7 @@ class Size:
     bytes: float = ITEM_BYTES
     wire: float = ITEM_BYTES
     each: Size | None = None
+    kind: str = ""
 
     @property
     def element(self) -> Size:
@@ -92,6 +93,7 @@ def joined(sizes: Sequence[Size]) -> Size:
 
 def _merged(sizes: Sequence[Size], add: Callable[[list[float]], float]) -> Size:
     listed = [size.each for size in sizes if size.each]
+    kinds = {size.kind for size in sizes if size.has_nodes and not size.each}
     return Size(
         add([0.0, *(size.text for size in sizes)]),
         add([0.0, *(size.number for size in sizes)]),
@@ -99,6 +101,7 @@ def _merged(sizes: Sequence[Size], add: Callable[[list[float]], float]) -> Size:
         max(ITEM_BYTES, add([0.0, *(size.bytes for size in sizes)])),
         max(ITEM_BYTES, add([0.0, *(size.wire for size in sizes)])),
         either(*listed) if listed else None,
+        kinds.pop() if len(kinds) == 1 else "",
     )
 
 

@@ -120,7 +120,7 @@ WRITE_COUNTS: Final[Mapping[str, LiteralString]] = {
 }
 WRITE_EVENT: Final[LiteralString] = """
 CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
-                 action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes})
+                 action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes, clock: s.clock})
 """
 
 

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any, Final, LiteralString
 
 from neo4j import ManagedTransaction
+from neo4j.time import DateTime
 
 from scenecypher.db.graph.delta import Delta, compose, invert
 from scenecypher.db.graph.document import delta_from_json
@@ -22,6 +23,14 @@ LATEST_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version <= $last RETURN e
 ORDER BY e.scene DESC, e.version DESC LIMIT $limit
 """
+# Times as text: the driver takes 0.2 ms for each of its own, much longer than for all else of an event.
+_EVENT_PAGE: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until
+RETURN e {.version, .actor, .action, .action_id, .kind, .undoes, .delta, at: toString(e.at), clock: toString(e.clock)}
+       AS event
+"""
+EVENT_PAGE: Final[LiteralString] = _EVENT_PAGE + "ORDER BY e.scene, e.version LIMIT $limit"
+EVENT_PAGE_NEWEST: Final[LiteralString] = _EVENT_PAGE + "ORDER BY e.scene DESC, e.version DESC LIMIT $limit"
 EVENTS_OF_OTHERS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE 0 < e.version <= $until AND e.actor <> $actor RETURN e ORDER BY e.version
 """
@@ -35,7 +44,8 @@ FIRST_PAGE: Final = 10
 class Event:
     """One commit: the resulting version, its author and its changes.
 
-    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it reverted.
+    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it reverted. `at` is the server's time,
+    `clock` the time that the scene declares, if it does.
     """
 
     version: int
@@ -46,6 +56,7 @@ class Event:
     kind: str
     undoes: tuple[int, ...]
     delta: Delta
+    clock: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,14 @@ def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Eve
 def latest_events(tx: ManagedTransaction, key: str, *, last: int, limit: int) -> list[Event]:
     """Return the latest events with a version up to `last`, newest first."""
     return [_event_of(record["e"]) for record in tx.run(LATEST_EVENTS, key=key, last=last, limit=limit)]
+
+
+def read_page(
+    tx: ManagedTransaction, key: str, *, after: int, until: int, limit: int, newest: bool = False
+) -> list[Event]:
+    """Return events with a version above `after` and up to `until`, oldest first, or newest first."""
+    text: LiteralString = EVENT_PAGE_NEWEST if newest else EVENT_PAGE
+    return [_event_of(record["event"]) for record in tx.run(text, key=key, after=after, until=until, limit=limit)]
 
 
 def read_events_of_others(tx: ManagedTransaction, key: str, *, actor: str, until: int) -> list[Event]:
@@ -149,11 +168,17 @@ def _plan_undo_to(latest: Iterable[Event], to: int) -> Revert:
 def _event_of(stored: Mapping[str, Any]) -> Event:
     return Event(
         version=stored["version"],
-        at=stored["at"].to_native(),
+        at=_time_of(stored["at"]),
         actor=stored["actor"],
         action=stored["action"],
         action_id=stored["action_id"],
         kind=stored["kind"],
         undoes=tuple(stored["undoes"]),
         delta=delta_from_json(stored["delta"]),
+        clock=_time_of(stored["clock"]) if stored.get("clock") else None,
     )
+
+
+def _time_of(stored: DateTime | str) -> datetime:
+    """Return a time from the driver, or from its text, of which the name of the zone is left out."""
+    return datetime.fromisoformat(stored.partition("[")[0]) if isinstance(stored, str) else stored.to_native()

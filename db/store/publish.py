@@ -47,7 +47,7 @@ CREATE (a)-[:$(type)]->(b) RETURN count(*) AS written
 PUBLISH: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
 OPTIONAL MATCH (old:Scene {name: $name})
-SET old.status = 'retired', old.retired = datetime(), old.was = old.name, old.name = null
+SET old.status = 'retired', old.retired = datetime(), old.was = old.name, old.name = null, old.replaced_by = s.key
 WITH s LIMIT 1
 SET s.status = 'ready', s.name = $name, s.published = datetime()
 RETURN s
@@ -70,8 +70,12 @@ CALL (s) {
 }
 RETURN s
 """
+# What an import replaced is kept longer than what was deleted, if it has a past.
 LEFTOVERS: Final[LiteralString] = """
-MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s}))
+MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s})
+                       AND (s.replaced_by IS NULL OR s.retired < datetime() - duration({seconds: $keep_s})
+                            OR NOT (EXISTS { MATCH (e:Event {scene: s.key}) WHERE e.version > 0 }
+                                    OR EXISTS { MATCH (:Run {scene: s.key}) })))
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
                    OR s.status = 'deleting'
                    OR (s.past >= '' AND s.published < datetime() - duration({seconds: $grace_s}))
@@ -93,6 +97,11 @@ MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e R
 DROP_SNAPSHOTS: Final[LiteralString] = """
 MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
 WITH p LIMIT 10 DELETE p RETURN count(*) AS dropped
+"""
+# The head first: a builder that still runs finds it gone, and writes nothing more.
+DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE h"
+DROP_PAST: Final[LiteralString] = """
+MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
 """
 DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
@@ -167,14 +176,14 @@ def retire(database: Database, key: str) -> bool:
     return database.write(work, timeout_s=2 * database.commit_timeout_s)
 
 
-def delete_leftovers(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
+def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progress: Progress | None = None) -> int:
     """Delete generations retired, left half-imported, or cached of earlier versions, more than `grace_s` seconds ago.
 
-    Returns their number.
+    Returns their number. Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds.
     """
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
-        return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s)]
+        return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s, keep_s=keep_s)]
 
     keys = database.read(leftovers)
     for number, key in enumerate(keys, 1):
@@ -195,6 +204,9 @@ def delete_generation(database: Database, key: str) -> None:
     for statement in (DROP_EVENTS, DROP_SNAPSHOTS):
         while _drop(database, statement, key):
             pass
+    _run(database, DROP_PAST_HEAD, key)
+    while _drop(database, DROP_PAST, key):
+        pass
     _run(database, DROP_SCENE, key)
 
 

@@ -53,6 +53,8 @@ from scenecypher.errors import (
 
 CHANGES_PER_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
+KEEP_S: Final = 365 * 86_400.0
+"""How long a generation that an import replaced is kept if it has a past, unless a setting says otherwise."""
 COMMIT_TRIES: Final = 5
 REPLICA_TRIES: Final = 3
 """Tries on a replica; if other writers come first each time, the action waits for the lock."""
@@ -195,9 +197,14 @@ class SceneStore:
         """Remove the name of a scene at once; `delete_leftovers` frees its space later. Raises SceneNotFound."""
         publish.retire(self.database, self.find(name).key)
 
-    def delete_leftovers(self, *, grace_s: float = 3_600.0, progress: Progress | None = None) -> int:
-        """Delete generations retired, and imports left unfinished, more than `grace_s` ago; return their number."""
-        return publish.delete_leftovers(self.database, grace_s=grace_s, progress=progress)
+    def delete_leftovers(
+        self, *, grace_s: float = 3_600.0, keep_s: float = KEEP_S, progress: Progress | None = None
+    ) -> int:
+        """Delete generations retired, and imports left unfinished, more than `grace_s` ago; return their number.
+
+        Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds.
+        """
+        return publish.delete_leftovers(self.database, grace_s=grace_s, keep_s=keep_s, progress=progress)
 
     # --- episodes
 
@@ -384,8 +391,11 @@ class SceneStore:
             lease.release(self.database, copy, self.reset(copy), timeout_s=self._commit_timeout_s)
 
     def _reset_if_changed(self, copy: SceneInfo) -> int:
-        """Reset a copy as just found: an earlier worker may have died during its lease."""
-        return copy.base if copy.version == copy.base else self.reset(copy)
+        """Reset a copy as just found: an earlier worker may have died during its lease.
+
+        What that one did is none of the past that the next worker sees.
+        """
+        return copy.base if copy.version == copy.base else self.reset_and_rebase(copy)
 
     def _commit_revert(self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str) -> Committed:
         intent = Intent(actor, revert.action, uuid4().hex, kind=kind, undoes=revert.undoes)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from neo4j.graph import Entity, Path, Relationship
+from neo4j.graph import Entity, Node, Path, Relationship
 from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
 
-from scenecypher.db.schema import SCENE_KEY
+from scenecypher.db.schema import PAST, PAST_PROPERTIES, SCENE_KEY
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 AXES: Final = ("x", "y", "z")
@@ -69,5 +69,11 @@ def _structure(value: Any) -> JsonValue:
 
 
 def _public(value: Any) -> list[tuple[str, Any]]:
-    """Return the items without the scene's key, whether it comes from a node, `properties(n)` or `n {.*}`."""
+    """Return the items without the scene's key, whether it comes from a node, `properties(n)` or `n {.*}`.
+
+    A node of the past has the properties of its kind, and no others.
+    """
+    if isinstance(value, Node) and PAST in value.labels:
+        public = {name for kind in value.labels for name in PAST_PROPERTIES.get(kind, ())}
+        return [item for item in value.items() if item[0] in public]
     return [item for item in value.items() if item[0] != SCENE_KEY]

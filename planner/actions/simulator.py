@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 from uuid import uuid4
@@ -46,13 +46,19 @@ MAX_INSERTED: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class CommittedAction:
-    """A committed action; `because` is the reason if a correction inserted it, `seen` what it showed."""
+    """A committed action; `because` is the reason if a correction inserted it, `seen` what it showed.
+
+    `world_version` is the version of the world that it led to, if it was done by a belief and the world is a scene.
+    `action_id` is the id under which it can be repeated, empty for what was no action.
+    """
 
     action: str
     version: int
     delta: Delta
     because: str | None = None
     seen: tuple[str, ...] = ()
+    world_version: int | None = None
+    action_id: str = field(default="", compare=False)
 
 
 class Simulator:
@@ -189,7 +195,7 @@ class Simulator:
         if event is not None:
             self._check_same(call, event, intent.action_id)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
-        return CommittedAction(str(call), done.version, done.delta, because)
+        return CommittedAction(str(call), done.version, done.delta, because, action_id=intent.action_id)
 
     def _committed_before(self, call: ActionCall, action_id: str) -> CommittedAction | None:
         """Return the action that was committed under this id, None if there is none. Raises InputError for another."""
@@ -199,7 +205,7 @@ class Simulator:
         last = self.macros[call.name].steps(call)[-1] if call.name in self.macros else call
         self._check_same(last, event, action_id)
         action, because = action_of(event)
-        return CommittedAction(str(action), event.version, event.delta, because)
+        return CommittedAction(str(action), event.version, event.delta, because, action_id=action_id)
 
     def _event_of(self, action_id: str) -> Event | None:
         return self._store.event(self.scene, action_id)

@@ -22,6 +22,7 @@ from scenecypher.cli import (
     perturb,
     plan,
     query,
+    runs,
     scenes,
     session,
     tasks,
@@ -66,6 +67,7 @@ app.command("session")(session.session)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("redo")(history.redo)
+app.add_typer(runs.runs_app, name="runs")
 app.add_typer(evaluate.eval_app, name="eval")
 app.add_typer(db.db_app, name="db")
 

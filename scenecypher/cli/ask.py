@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from scenecypher.chat.model import ReplySource
-    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.errors import SceneCypherError
     from scenecypher.retriever.events import RetrievalEvent
     from scenecypher.retriever.retrieval import Attempt, Retrieval
-    from scenecypher.retriever.retriever import Retriever
 
 NOTICES: dict[ReplySource, str] = {
     "scripted": "scripted replies: a person wrote this Cypher, no model did; the rows are the database's own",
@@ -41,6 +41,7 @@ NOTICES: dict[ReplySource, str] = {
 Verifier = Literal["off", "words", "paper", "hints"]
 Form = Literal["compact", "json", "prose"]
 Mode = Literal["cypher", "text"]
+Past = Literal["auto", "always", "never"]
 
 
 def ask(
@@ -67,6 +68,10 @@ def ask(
     retrieval: Annotated[
         Mode, typer.Option("--retrieval", help="Let the model write queries, or show it the whole graph as text.")
     ] = "cypher",
+    past: Annotated[
+        Past,
+        typer.Option("--past", help="Tell the model of the past: if the question speaks of time, always, never."),
+    ] = "auto",
     checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
     query_timeout: QueryTimeout = None,
     model_timeout: ModelTimeout = None,
@@ -75,12 +80,17 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
+    from scenecypher.chat.model import model_name
+    from scenecypher.db.store.catalog import original_of
+    from scenecypher.planner.asking import keep_answer, keep_answers
+    from scenecypher.planner.recording import RunRecorder
+    from scenecypher.planner.reporting import question_began
     from scenecypher.retriever.retriever import Options, Retriever
 
     if (question is None) == (file is None):
         raise typer.BadParameter("give either QUESTION or --file QUESTIONS.jsonl")
     check = "off" if rows else verifier
-    options = Options(attempts, form, examples=examples, verifier=check, retrieval=retrieval, checks=checks)
+    options = Options(attempts, form, examples=examples, verifier=check, retrieval=retrieval, checks=checks, past=past)
     questions = read_lines(file, "question", example="Where is the cup?") if file else []
     with open_database(
         query_timeout_s=query_timeout,
@@ -88,22 +98,27 @@ def ask(
         read_timeout_s=read_timeout,
         connect_timeout_s=connect_timeout,
     ) as db:
-        retriever = Retriever(db.model(), db.gate, db.enumerator, options, db.meaning)
+        model = db.model()
+        retriever = Retriever(model, db.gate, db.enumerator, options, db.meaning)
         info = db.store.find_at(scene)
+        original, asked = original_of(info), question or f"{counted(len(questions), 'question')} of {file}"
+        recorder = RunRecorder(db.store.database, original, "ask", is_on=db.settings.record_runs)
+        began = question_began(asked, original, model_name(model))
         if question is None:
-            raise typer.Exit(_ask_all(retriever, questions, info, workers=workers))
-        found = final_retrieval(retriever.stream(question, info))
+            ask_them = partial(retriever.ask_many, questions, info, workers=workers)
+            raise typer.Exit(_print_all(questions, keep_answers(recorder, began, questions, ask_them)))
+        found = keep_answer(recorder, began, lambda: final_retrieval(retriever.stream(question, info)))
     show_retrieval(found, as_json=as_json)
     if found.outcome != "answered":
         raise typer.Exit(1)
 
 
-def _ask_all(retriever: Retriever, questions: Sequence[str], scene: SceneInfo, *, workers: int) -> int:
+def _print_all(questions: Sequence[str], answers: Sequence[Retrieval | SceneCypherError]) -> int:
     """Print one JSON result a line, in the order of the questions. Return 2 if one could not be asked, else 0."""
     from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 
     failed = 0
-    for question, found in zip(questions, retriever.ask_many(questions, scene, workers=workers), strict=True):
+    for question, found in zip(questions, answers, strict=True):
         if isinstance(found, Retrieval):
             line = {"ok": found.outcome == "answered", **retrieval_document(found)}
         else:

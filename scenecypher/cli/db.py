@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from scenecypher.cli.context import counted, errors, open_store, output, print_json, progress_bar
+from scenecypher.cli.context import counted, errors, open_database, output, print_json, progress_bar
 from scenecypher.cli.waits import LINE
 from scenecypher.errors import ServiceError
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scenecypher.settings import Settings
 
 NOT_RUNNING, UNUSABLE = 1, 2
+DAY_S = 86_400
 TELL_BROWSER = "Enter the user name and the password there; `:help` and `MATCH (n:Entity) RETURN n LIMIT 50` to begin."
 
 db_app = typer.Typer(
@@ -88,13 +89,22 @@ def clean(
     ] = 3_600,
     as_json: AsJson = False,
 ) -> None:
-    """Free the space of deleted and replaced scenes, unfinished imports, and cached copies of earlier states."""
-    with open_store() as store, progress_bar("cleaning") as progress:
-        cleaned = store.delete_leftovers(grace_s=grace_s, progress=progress)
+    """Free the space of deleted and replaced scenes, unfinished imports, cached copies of earlier states, old runs.
+
+    A replaced scene with a history or with runs, and runs, are kept for SCENECYPHER_KEEP_DAYS (365), of runs the last
+    SCENECYPHER_KEEP_RUNS (10,000).
+    """
+    from scenecypher.db.store.runs import delete_expired
+
+    with open_database() as database, progress_bar("cleaning") as progress:
+        settings, store = database.settings, database.store
+        runs = delete_expired(store.database, keep_days=settings.keep_days, keep_runs=settings.keep_runs)
+        keep_s = settings.keep_days * DAY_S
+        cleaned = store.delete_leftovers(grace_s=grace_s, keep_s=keep_s, progress=progress)
     if as_json:
-        print_json({"cleaned": cleaned})
+        print_json({"cleaned": cleaned, "runs": runs})
     else:
-        output().print(f"{counted(cleaned, 'scene')} removed")
+        output().print(f"{counted(cleaned, 'scene')} removed" + (f", {counted(runs, 'run')} too" if runs else ""))
 
 
 def _settings() -> Settings:

@@ -26,13 +26,17 @@ def history(
     *,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Show the last N events.")] = 50,
     changes: Annotated[bool, typer.Option("--changes", help="Show each event's changes too.")] = False,
+    replaced: Annotated[
+        bool, typer.Option("--replaced", help="Show the events of the generation that an import replaced last.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a scene's events, or those of one thing: version, time, actor, action; undone ones are marked."""
+    from scenecypher.db.store.catalog import find_replaced
     from scenecypher.db.store.history import versions_in_effect
 
     with open_store() as store:
-        info = store.find(scene)
+        info = find_replaced(store.database, scene) if replaced else store.find(scene)
         if thing is None:
             log = latest_events(store, info, limit)
             held = versions_in_effect(log)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.recipe import Recipe
+    from scenecypher.planner.recording import RunRecorder
     from scenecypher.planner.staging import SessionSetting
 
 STEPS = 30
@@ -106,8 +107,8 @@ def plan(
         Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line, in a new file.")
     ] = None,
     resume: Annotated[
-        Path | None,
-        typer.Option("--resume", metavar="LOG", help="Go on with the session that wrote LOG, and write on in it."),
+        str | None,
+        typer.Option("--resume", metavar="RUN|LOG", help="Go on with a run, or the session that wrote LOG."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -115,6 +116,7 @@ def plan(
     from scenecypher.planner.budget import SPARE_STEPS, Budget, MeteredVisionModel, UsageMeter
     from scenecypher.planner.goal_words import read_goal_in
     from scenecypher.planner.methods import recipe_named
+    from scenecypher.planner.recording import RunRecorder
     from scenecypher.planner.staging import NoModel, SessionSetting
 
     of = world_options(world, observer)
@@ -157,22 +159,25 @@ def plan(
             image_meter=image_meter,
             engine_timeout_s=db.settings.engine_timeout_s,
         )
+        recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
         try:
-            end = show_events(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
+            end = show_events(
+                recorder.kept(_events(setting, recipe, recorder, log=log, resume=resume)), as_json=as_json
+            )
         except KeyboardInterrupt:
-            _tell_how_to_resume(None if of.world == "minigrid" else resume or log)
+            _tell_how_to_resume(None if of.world == "minigrid" else resume or log or recorder.number)
             raise typer.Exit(INTERRUPTED) from None
     if end.outcome != "done":
         raise typer.Exit(1)
 
 
-def _tell_how_to_resume(log: Path | None) -> None:
+def _tell_how_to_resume(log: Path | str | int | None) -> None:
     how = f"the same command with --resume {log} goes on" if log else "a session with --log FILE can be resumed"
     errors().print(f"stopped; {how}", markup=False, soft_wrap=True)
 
 
 def _check(
-    instruction: str | None, task: str | None, goal: str | None, *, log: Path | None, resume: Path | None, world: str
+    instruction: str | None, task: str | None, goal: str | None, *, log: Path | None, resume: str | None, world: str
 ) -> None:
     """Raise InputError for options that exclude each other."""
     if sum(it is not None for it in (task, instruction if goal is None else goal)) > 1:
@@ -199,15 +204,21 @@ def _own_goal(store: SceneStore, scene: SceneInfo) -> tuple[Condition, str]:
     return found
 
 
-def _events(setting: SessionSetting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
-    """Yield the events of a new or resumed session, each logged as it happens."""
+def _events(
+    setting: SessionSetting, recipe: Recipe, recorder: RunRecorder, *, log: Path | None, resume: str | None
+) -> Iterator[Event]:
+    """Yield the events of a new or resumed session, each logged as it happens; `recorder` goes on with a stored run."""
+    from scenecypher.db.store.runs import find_run
     from scenecypher.planner.resuming import resume_session
-    from scenecypher.planner.session_log import log_heading
-    from scenecypher.planner.staging import prepare_session
+    from scenecypher.planner.staging import acts_on_belief, prepare_session
 
-    if resume is not None:
-        return _logged(resume_session(setting, recipe, resume), resume)
-    return _logged(prepare_session(setting, recipe).run(), log, log_heading(setting))
+    if resume is None:
+        return _logged(prepare_session(setting, recipe).run(), log)
+    if not resume.isdecimal():
+        return _logged(resume_session(setting, recipe, Path(resume)), Path(resume), appends=True)
+    events = resume_session(setting, recipe, int(resume))
+    recorder.resume(find_run(setting.store.database, int(resume)), by_belief=acts_on_belief(setting, recipe))
+    return events
 
 
 def _belief(recipe: Recipe, of: WorldOptions, *, wanted: bool | None, method: str) -> bool | None:
@@ -225,18 +236,16 @@ def _task(task_id: str) -> Task:
     return datasets.task(task_id)[1]
 
 
-def _logged(events: Iterable[Event], file: Path | None, first: Mapping[str, Any] | None = None) -> Iterator[Event]:
-    """Yield the events, each appended to `file` as it happens; with `first`, a new file that begins with that line."""
+def _logged(events: Iterable[Event], file: Path | None, *, appends: bool = False) -> Iterator[Event]:
+    """Yield the events, each written to `file` as it happens: a new file, unless it `appends`."""
     from scenecypher.planner.events import event_document
 
     try:
-        opened = file.open("a" if first is None else "x", encoding="utf-8") if file else nullcontext()
+        opened = file.open("a" if appends else "x", encoding="utf-8") if file else nullcontext()
     except OSError as error:
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error
     with opened as log:
-        if log is not None and first is not None:
-            _write(log, first)
         for event in events:
             if log is not None:
                 _write(log, event_document(event))

@@ -158,14 +158,25 @@ def set_scene(
     ] = None,
     agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name.")] = None,
     place: Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")] = None,
+    clock: Annotated[
+        str | None,
+        typer.Option("--clock", metavar="TIME", help="The time of what happens from now on, simulated or recorded."),
+    ] = None,
 ) -> None:
-    """Give a scene another vocabulary, or an agent if it has none. Its history goes on."""
+    """Give a scene another vocabulary, an agent if it has none, or a clock of its own. Its history goes on."""
     from scenecypher.db.graph.delta import diff
+    from scenecypher.db.store.clock import declare_time, parse_time
     from scenecypher.importers.adjusting import with_agent
 
-    if vocabulary is None and agent is None:
-        raise InputError("say what to change: --vocabulary NAME, or --agent NAME with --in ROOM")
+    if vocabulary is None and agent is None and clock is None:
+        raise InputError("say what to change: --vocabulary NAME, --clock TIME, or --agent NAME with --in ROOM")
+    time = None if clock is None else parse_time(clock)
     with open_store() as store:
+        if time is not None:
+            declare_time(store.database, store.find(scene), time)
+            output().print(f"{scene}: its clock says {time.isoformat()}", markup=False)
+        if vocabulary is None and agent is None:
+            return
         now = store.load(scene)
         if agent is not None:
             change = diff(now.graph, with_agent(now.graph, agent, place=place))

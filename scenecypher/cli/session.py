@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -94,7 +94,7 @@ def session(
         believed = find_or_create_belief(db.store, info) if belief or not of.is_plain else None
         state = SessionState(db, info, method, believed, behind, is_elsewhere=of.world != SCENE)
         output().print(f"{state.known.name}, version {state.known.version}; `help` lists the commands", markup=False)
-        with _lines(state) as read:
+        with closing(state), _lines(state) as read:
             failed = run_session(state, read)
     if failed and not sys.stdin.isatty():
         raise typer.Exit(1)
@@ -109,7 +109,7 @@ def run_session(state: SessionState, read: Read) -> int:
         except (EOFError, Quit):
             return failed
         except KeyboardInterrupt:
-            state.plan = None
+            state.drop_plan()
             errors().print("stopped; what was done is in the history, and nothing is half done")
         except SceneCypherError as error:
             failed += 1

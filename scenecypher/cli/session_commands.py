@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from scenecypher.errors import InputError, RejectedError
 
 if TYPE_CHECKING:
     from scenecypher.db.condition import Condition
+    from scenecypher.db.store.commit import Committed
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.staging import SessionSetting
@@ -76,13 +77,19 @@ def run_line(state: SessionState, line: str) -> None:
 
 def _ask(state: SessionState, question: str) -> None:
     from scenecypher.cli.ask import final_retrieval, show_retrieval
+    from scenecypher.planner.events import Asked
+    from scenecypher.planner.reporting import answer_event
     from scenecypher.retriever.retriever import Options, Retriever
 
     if not question:
         raise InputError("the question is missing; write it after `ask`")
     db = state.db
     retriever = Retriever(db.model(), db.gate, db.enumerator, Options(verifier="words"), db.meaning)
-    found = final_retrieval(retriever.stream(question, state.known))
+    with state.turn() as turn:
+        state.keep([Asked(turn, question, "")])
+        found = final_retrieval(retriever.stream(question, state.known))
+        state.keep([answer_event(turn, found)])
+        state.person.flush(found.usage)
     state.last = [found.cypher or "no query answers that", found.answer]
     show_retrieval(found)
 
@@ -95,17 +102,26 @@ def _query(state: SessionState, cypher: str) -> None:
 
 
 def _act(state: SessionState, action: str) -> None:
-    try:
-        with state.marked():
-            _carry_out(state, action)
-    except RejectedError as refused:
-        state.last = [f"{action} was refused", *refused.reasons]
-        raise
+    from scenecypher.planner.events import Proposed, Refused
+    from scenecypher.planner.session import cause_of
+
+    with state.turn() as turn:
+        state.keep([Proposed(turn, action, "", state.known.version)])
+        try:
+            with state.marked():
+                _carry_out(state, action, turn)
+        except RejectedError as refused:
+            state.last = [f"{action} was refused", *refused.reasons]
+            state.keep([Refused(turn, action, cause_of(refused), refused.reasons)])
+            raise
 
 
-def _carry_out(state: SessionState, action: str) -> None:
+def _carry_out(state: SessionState, action: str, turn: int) -> None:
+    from scenecypher.planner.reporting import action_events
+
     for step in state.simulator().act(action):
         state.last = [f"{step.action} changed {counted(len(step.delta), 'fact')}"]
+        state.keep(action_events(turn, step))
         output().print(f"{step.action}: done, version {step.version}", style="green", markup=False)
         for line in step.seen:
             output().print(f"  saw: {line}", style="magenta", markup=False)
@@ -116,7 +132,7 @@ def _plan(state: SessionState, text: str) -> None:
     from scenecypher.planner.staging import prepare_session
 
     setting = setting_of(state, text)
-    state.plan = prepare_session(setting, recipe_named(state.method)).run()
+    state.plan = state.recorder().kept(prepare_session(setting, recipe_named(state.method)).run())
     state.last = [f"{state.method} will carry out: {setting.instruction}"]
     said = f"{state.method}: {setting.instruction}\n`step` takes its next decision, `go` all of them"
     output().print(said, markup=False)
@@ -189,7 +205,7 @@ def _take_decisions(state: SessionState, count: int | None) -> None:
             state.plan = plan
 
 
-def _has_more_after(state: SessionState, plan: Iterator[Event], count: int | None) -> bool:
+def _has_more_after(state: SessionState, plan: Iterable[Event], count: int | None) -> bool:
     """Take `count` decisions of a plan; return True if it may have more."""
     from scenecypher.planner.events import Remembered
 
@@ -208,16 +224,19 @@ def _undo(state: SessionState, _: str) -> None:
         raise InputError("actions in that world can't be undone here; carry out the opposite action")
     if state.belief is None:
         done = state.store.undo(state.scene)
+        _keep_reverted(state, "undo", {state.scene.name: done})
         output().print(f"undone: {counted(len(done.delta), 'change')}, version {done.version}", markup=False)
         return
     if not state.marks:
         raise InputError("nothing was done in this session yet; `scenecypher undo` goes further back")
     mark = state.marks.pop()
     moved = [name for name, version in mark.items() if state.store.find(name).version > version]
+    reverted: dict[str, Committed] = {}
     for name in moved:
-        done = state.store.undo(state.store.find(name), to=mark[name])
+        reverted[name] = done = state.store.undo(state.store.find(name), to=mark[name])
         output().print(f"{name}: {counted(len(done.delta), 'change')} undone, version {done.version}", markup=False)
     state.undone.append(moved)
+    _keep_reverted(state, "undo", reverted)
 
 
 def _redo(state: SessionState, _: str) -> None:
@@ -229,13 +248,26 @@ def _redo(state: SessionState, _: str) -> None:
     scenes = [it for it in (state.scene, state.belief) if it and (not state.undone or it.name in state.undone[-1])]
     for scene in scenes:
         plan_redo(state.store.latest(scene))  # raises before a scene is changed
+    reverted: dict[str, Committed] = {}
     with state.marked():
         for scene in scenes:
-            done = state.store.redo(scene)
+            reverted[scene.name] = done = state.store.redo(scene)
             output().print(
                 f"{scene.name}: {counted(len(done.delta), 'change')} done again, version {done.version}", markup=False
             )
     del state.undone[-1:]
+    _keep_reverted(state, "redo", reverted)
+
+
+def _keep_reverted(state: SessionState, what: str, done: Mapping[str, Committed]) -> None:
+    """Keep an undo or a redo, and the versions that it led to."""
+    from scenecypher.planner.events import Acted
+
+    known, world = done.get(state.known.name), done.get(state.scene.name)
+    with state.turn() as turn:
+        changes = sum(len(it.delta) for it in done.values())
+        version = state.known.version if known is None else known.version
+        state.keep([Acted(turn, what, version, changes, world.version if world and state.belief else None)])
 
 
 def _why(state: SessionState, _: str) -> None:

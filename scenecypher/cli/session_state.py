@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from scenecypher.cli.context import output
-from scenecypher.cli.session_view import event_line
+from scenecypher.cli.session_view import print_event
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from scenecypher.planner.actions.simulator import Simulator
     from scenecypher.planner.environment import Environment
     from scenecypher.planner.events import Event
+    from scenecypher.planner.recording import RunRecorder
     from scenecypher.scenes import SceneDatabase
 
 
@@ -28,7 +28,8 @@ class SessionState:
 
     With a `belief`, actions are decided by it and carried out in `world`, by default the scene. `is_elsewhere` marks a
     world without a history in the database. `marks` are the versions that `undo` returns to, `undone` the scenes that
-    each `undo` changed.
+    each `undo` changed. What the person does is kept as a run of its own by `person`, in `turns` lines so far,
+    once it `is_kept`.
     """
 
     db: SceneDatabase
@@ -41,6 +42,12 @@ class SessionState:
     last: list[str] = field(default_factory=list)
     marks: list[dict[str, int]] = field(default_factory=list)
     undone: list[list[str]] = field(default_factory=list)
+    person: RunRecorder = field(init=False)
+    turns: int = 0
+    is_kept: bool = False
+
+    def __post_init__(self) -> None:
+        self.person = self.recorder()
 
     @property
     def store(self) -> SceneStore:
@@ -51,6 +58,43 @@ class SessionState:
     def known(self) -> SceneInfo:
         """Return the scene that is read: the belief if there is one."""
         return self.belief or self.scene
+
+    def recorder(self) -> RunRecorder:
+        """Return the listener that keeps another run of this session."""
+        from scenecypher.planner.recording import RunRecorder
+
+        is_on = self.db.settings.record_runs
+        return RunRecorder(self.store.database, self.scene, "session", is_on=is_on)
+
+    def keep(self, events: Iterable[Event]) -> None:
+        """Keep what the person does; the first events begin the run."""
+        from scenecypher.planner.reporting import session_began
+
+        if not self.is_kept:
+            self.is_kept = True
+            self.person.add(session_began(self.scene, self.belief))
+        for event in events:
+            self.person.add(event)
+
+    @contextmanager
+    def turn(self) -> Iterator[int]:
+        """Count a line of the person's; what was kept in the block is stored when it ends."""
+        try:
+            yield self.turns + 1
+        finally:
+            self.turns += 1
+            self.person.flush()
+
+    def close(self) -> None:
+        """End the runs of this session."""
+        self.drop_plan()
+        self.person.end("done")
+
+    def drop_plan(self) -> None:
+        """Stop the plan that is under way, if any."""
+        plan, self.plan = self.plan, None
+        if isinstance(plan, Generator):
+            plan.close()
 
     def signatures(self) -> dict[str, str]:
         """Return the signature of each action by name; none in a vocabulary without actions."""
@@ -72,9 +116,7 @@ class SessionState:
         """Print an event of a plan, and keep its explanation."""
         from scenecypher.planner import events as e
 
-        style, line = event_line(event)
-        if line:
-            output().print(line, style=style, markup=False)
+        print_event(event)
         match event:
             case e.Proposed():
                 self.last = [f"{event.action}: {event.reason or 'no reason was given'}"]

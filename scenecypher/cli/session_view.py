@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scenecypher.planner.events import (
         Answered,
         Asked,
+        Began,
         Called,
         Event,
         Finished,
@@ -31,12 +32,17 @@ def show_events(events: Iterable[Event], *, as_json: bool = False) -> Finished:
         if as_json:
             print_line(json.dumps(event_document(event), ensure_ascii=False))
         else:
-            style, line = event_line(event)
-            if line:
-                output().print(line, style=style, markup=False)
+            print_event(event)
         if isinstance(event, Finished):
             return event
     raise AssertionError
+
+
+def print_event(event: Event) -> None:
+    """Print an event for people; nothing of one that is for logs only."""
+    style, line = event_line(event)
+    if line:
+        output().print(line, style=style, markup=False)
 
 
 def event_line(event: Event) -> tuple[str, str]:
@@ -54,17 +60,17 @@ def event_line(event: Event) -> tuple[str, str]:
             return "magenta", "\n".join(f"     saw: {finding}" for finding in event.findings)
         case e.Refused():
             return "red", f"     refused: {'; '.join(event.reasons)}"
-        case e.Remembered() | e.Finished():
-            return _ended(event)
+        case e.Began() | e.Remembered() | e.Finished():
+            return _bounded(event)
         case _:
             assert_never(event)
 
 
-def _ended(event: Remembered | Finished) -> tuple[str, str]:
-    """Return style and line of the end of a turn, which is for logs only, or of a session."""
+def _bounded(event: Began | Remembered | Finished) -> tuple[str, str]:
+    """Return style and line of a session's end; its start and the ends of turns are for logs only."""
     from scenecypher.planner import events as e
 
-    if isinstance(event, e.Remembered):
+    if not isinstance(event, e.Finished):
         return "dim", ""
     seeing = f" and {event.seeing.total_tokens:,} of pictures" if event.seeing.total_tokens else ""
     tokens = f"{event.usage.total_tokens:,} tokens{seeing}, {event.seconds:.1f} s"

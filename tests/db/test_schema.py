@@ -12,6 +12,11 @@ from scenecypher.db.schema import (
     HOLDING,
     KINDS,
     MAP_KINDS,
+    PAST,
+    PAST_HIDDEN,
+    PAST_KINDS,
+    PAST_PROPERTIES,
+    PAST_RELATIONS,
     PROPERTY_NAME,
     RELATION_NAME,
     RELATION_TYPES,
@@ -31,6 +36,16 @@ def test_the_registry_obeys_its_own_rules() -> None:
     assert not {*CORE_PROPERTIES} & {*EXTRA_PROPERTIES}
     assert {*HOLDING} <= {*RELATION_TYPES}
     assert all({*conventions_of(name).containment} <= {*RELATION_TYPES} for name in BUILT_IN)
+
+
+def test_the_past_has_names_of_its_own() -> None:
+    """A query is about the past or the present by its labels, and what is hidden can't be declared."""
+    assert not {PAST, *PAST_KINDS} & {"Entity", "Scene", "Event", *KINDS}
+    assert not {*PAST_RELATIONS} & {*RELATION_TYPES}
+    assert all(RELATION_NAME.fullmatch(name) for name in PAST_RELATIONS)
+    assert {*PAST_PROPERTIES} == {*PAST_KINDS}
+    assert all(PROPERTY_NAME.fullmatch(name) for names in PAST_PROPERTIES.values() for name in names)
+    assert not PAST_HIDDEN & {name for names in PAST_PROPERTIES.values() for name in names}
 
 
 def test_declared_names_join_the_vocabulary() -> None:

@@ -85,7 +85,7 @@ def test_what_was_committed_but_not_logged_is_not_done_twice(
 
 def test_what_was_proposed_only_is_proposed_again(store: SceneStore, tmp_path: Path) -> None:
     run = Run(store, tmp_path / "log", PLAIN)
-    run.begin(stop_after=1)
+    run.begin(stop_after=2)
     events = run.resume()
     assert isinstance(events[0], Proposed)
     assert run.done() == ACTIONS
@@ -93,7 +93,7 @@ def test_what_was_proposed_only_is_proposed_again(store: SceneStore, tmp_path: P
 
 def test_a_resumed_solution_knows_what_was_refused_before(store: SceneStore, tmp_path: Path) -> None:
     run = Run(store, tmp_path / "log", (Solve(FAULTY),))
-    kinds = [type(event) for event in run.begin(stop_after=6)]
+    kinds = [type(event) for event in run.begin(stop_after=7)]
     assert kinds[-2:] == [Refused, Proposed]
     run.log(resume_session(run.setting(), run.recipe, run.file), stop_after=3)
     end = run.resume()[-1]
@@ -104,12 +104,12 @@ def test_a_resumed_solution_knows_what_was_refused_before(store: SceneStore, tmp
 
 def test_a_stepwise_solution_stays_so(store: SceneStore, tmp_path: Path) -> None:
     run = Run(store, tmp_path / "log", (Solve(FAULTY, final=False), Solve(tuple(ACTIONS[1:]), final=False)))
-    run.begin(stop_after=3)
+    run.begin(stop_after=4)
     events = run.resume()
     assert [event.final for event in events if isinstance(event, Solved)] == [False, False]
     assert events[-1].outcome == "done"  # type: ignore[union-attr]
     cut = Run(store, tmp_path / "cut", (Solve(FAULTY, final=False), Solve(tuple(ACTIONS[1:]), final=False)))
-    cut.begin(stop_after=5)
+    cut.begin(stop_after=6)
     first, *rest = cut.resume()
     assert isinstance(first, Remembered), "the refusal ended it: nothing is left but to remember it"
     assert first.refused

@@ -114,7 +114,7 @@ class Run:
 
 
 @pytest.mark.parametrize(
-    ("decisions", "cuts"), [(STEPS, sample((8, 1, 4), 1)), (WHOLE, sample((5, 1), 1))], ids=["steps", "whole"]
+    ("decisions", "cuts"), [(STEPS, sample((9, 2, 5), 1)), (WHOLE, sample((6, 2), 1))], ids=["steps", "whole"]
 )
 def test_a_session_goes_on_wherever_it_was_cut_off(
     store: SceneStore, tmp_path: Path, decisions: tuple[Decision, ...], cuts: list[int]
@@ -140,7 +140,7 @@ def test_a_session_goes_on_wherever_it_was_cut_off(
 
 def test_a_solution_that_was_cut_off_twice_is_remembered_whole(store: SceneStore, tmp_path: Path) -> None:
     run = Run(store, tmp_path / "log", WHOLE)
-    run.begin(stop_after=3)  # solved, proposed, acted
+    run.begin(stop_after=4)  # began, solved, proposed, acted
     between = read_log(run.file)
     assert between.turns == ()
     run.resume(stop_after=3)
@@ -158,7 +158,7 @@ def test_a_solution_that_was_cut_off_twice_is_remembered_whole(store: SceneStore
 
 def test_the_seconds_before_count_on(store: SceneStore, tmp_path: Path) -> None:
     run = Run(store, tmp_path / "log", STEPS)
-    run.begin(stop_after=4)
+    run.begin(stop_after=5)
     lines = [json.loads(line) for line in run.file.read_text().splitlines()]
     late = [line | {"seconds": 100.0} if line["event"] == "remembered" else line for line in lines]
     run.file.write_text("".join(json.dumps(line) + "\n" for line in late))

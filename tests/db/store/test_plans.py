@@ -21,6 +21,7 @@ from scenecypher.db.store import (
     publish,
     replica,
     rewind,
+    runs,
     scene_store,
     snapshots,
 )
@@ -34,7 +35,7 @@ from scenecypher.planner.vocabularies.registry import operators_of
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
+_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", "steps", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
     "key",
@@ -66,21 +67,22 @@ _NUMBERS = (
     "part",
     "parts",
     "form",
+    *("number", "before", "keep", "keep_s"),
 )
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
-    **dict.fromkeys(("leased", "priors", "through_doors"), False),
+    **dict.fromkeys(("leased", "priors", "through_doors", "ends"), False),
     "facts": {},
     "time": datetime(2026, 11, 23, tzinfo=UTC),
     "data": b"",
-    "raised": {},
+    **{name: {} for name in ("raised", "was", "now")},
 }
 
 
 MODULES = (
-    *(at, catalog, commit, history, lease, load, past_copies, publish, replica, rewind, scene_store, snapshots),
+    *(at, catalog, commit, history, lease, load, past_copies, publish, replica, rewind, runs, scene_store, snapshots),
     surroundings,
 )
 LOCKS = {commit.LOCK, replica.VERSION_GUARD}

@@ -18,6 +18,7 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import ACQUIRE, acquire
+from scenecypher.db.store.processes import this_process
 from scenecypher.db.store.publish import (
     ADD_RELATIONS,
     CREATE_SCENE,
@@ -29,6 +30,16 @@ from scenecypher.db.store.publish import (
     _write_batch,
     delete_generation,
     publish,
+)
+from scenecypher.db.store.runs import (
+    RunFacts,
+    RunProgress,
+    StepRow,
+    add_steps,
+    begin_run,
+    delete_expired,
+    delete_run,
+    latest_runs,
 )
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneNotFound, SceneReplaced, ServiceError
@@ -164,6 +175,51 @@ def test_leftovers_and_retired_generations_are_deleted_after_a_grace_time(store:
     assert members(store.database, key) == 4
     store.delete_leftovers(grace_s=0)
     assert members(store.database, key) == 0
+
+
+def test_a_replaced_generation_with_a_past_is_kept_longer(store: SceneStore) -> None:
+    def replaced(*, acted: bool) -> str:
+        name = fresh()
+        store.put(ImportedScene(name, small()))
+        info = store.find(name)
+        if acted:
+            store.commit(info, Delta.of([RemoveRelation(min(small().relations))]), actor="robot", action="take")
+        store.put(ImportedScene(name, small(), "grasif"))
+        assert store.find(name).key != info.key
+        return info.key
+
+    untouched, acted = replaced(acted=False), replaced(acted=True)
+    begin_run(store.database, facts_of(untouched), this_process())
+    bare = replaced(acted=False)
+    store.delete_leftovers(grace_s=0)
+    assert [members(store.database, key) for key in (bare, untouched, acted)] == [0, 4, 4]
+    store.delete_leftovers(grace_s=0, keep_s=0)
+    assert [members(store.database, key) for key in (untouched, acted)] == [0, 0]
+    assert not [run for run in latest_runs(store.database) if run.scene == untouched]
+
+
+def facts_of(key: str) -> RunFacts:
+    return RunFacts(key, "test/runs", "plan", "look", "stepwise", "", "stepwise", 0, None, "{}")
+
+
+def test_runs_are_kept_by_age_and_by_number(store: SceneStore, database: Database) -> None:
+    key = uuid4().hex
+    numbers = [begin_run(database, facts_of(key), this_process()) for _ in range(3)]
+    add_steps(database, numbers[0], [StepRow(1, {"kind": "thought"})], RunProgress(1, None, 0, 0))
+
+    def left() -> list[int]:
+        return [run.number for run in latest_runs(database, "test/runs") if run.scene == key]
+
+    delete_expired(database, keep_days=1, keep_runs=1_000_000)
+    assert left() == numbers[::-1]
+    text = "MATCH (r:Run {number: $number}) SET r.began = datetime() - duration('P3D')"
+    database.write(lambda tx: tx.run(text, number=numbers[0]).consume(), timeout_s=10)
+    assert delete_expired(database, keep_days=1, keep_runs=1_000_000) >= 1
+    assert left() == [numbers[2], numbers[1]]
+    delete_run(database, numbers[2])
+    newer = begin_run(database, facts_of(key), this_process())
+    assert newer > numbers[2], "a number is never given twice"
+    assert left() == [newer, numbers[1]]
 
 
 def test_a_scene_is_deleted_in_bounded_transactions(store: SceneStore) -> None:

@@ -12,7 +12,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.budget import Budget
-from scenecypher.planner.events import Event, Finished, Remembered
+from scenecypher.planner.events import Began, Event, Finished, Remembered
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
@@ -113,9 +113,8 @@ def play(
             ablations=ablations,
             budget=Budget(steps),
         )
-        events = [
-            event for event in prepare_session(setting, recipe_named(method)).run() if not isinstance(event, Remembered)
-        ]
+        whole = prepare_session(setting, recipe_named(method)).run()
+        events = [event for event in whole if not isinstance(event, Began | Remembered)]
     return Played(events, server.requests, [event.action for event in store.history(scene)], scene.key, scene.name)
 
 

@@ -111,10 +111,11 @@ def test_json_and_log_are_one_event_a_line(
     assert run_command_line(["plan", home.name, TASK, "--json", "--log", str(log)]) == 0
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [event["event"] for event in printed] == [
-        *("proposed", "corrected", "corrected", "acted", "remembered", "remembered", "finished")
+        *("began", "proposed", "corrected", "corrected", "acted", "remembered", "remembered", "finished")
     ]
-    began, *logged = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    logged = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert logged == printed
+    began = logged[0]
     assert (began["scene"], began["method"], began["instruction"]) == (home.name, "stepwise", TASK)
     for other in (["--method", "sg2"], ["--ablation", "none"]):
         log.write_text(json.dumps(began) + "\n", encoding="utf-8")

@@ -1,0 +1,181 @@
+"""Batches of the past: the rows of one transaction, and how they raise the bounds of the past."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+from scenecypher.db.graph.scene import Node
+from scenecypher.db.past.clock import Clock
+from scenecypher.db.past.facts import Effects, Fact, effects_of
+from scenecypher.db.schema import PAST_PROPERTIES
+from scenecypher.db.store.bounds import PREFIX, Bounds, lengths
+from scenecypher.db.store.history import Event
+
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Batch:
+    """Rows of one transaction; versions count from the start of the past, times are ISO text.
+
+    `known` are facts that may have to be added since they held before the first event about them; `closed` are facts of
+    earlier batches that end; `latest_at` is the latest time so far.
+    """
+
+    latest_at: datetime
+    nodes: list[Row] = field(default_factory=list)
+    described: list[Row] = field(default_factory=list)
+    events: list[Row] = field(default_factory=list)
+    known: list[Row] = field(default_factory=list)
+    facts: list[Row] = field(default_factory=list)
+    closed: list[Row] = field(default_factory=list)
+    removed: dict[str, Row] = field(default_factory=dict)
+    undoes: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    open: dict[str, Row] = field(default_factory=dict)
+
+    @property
+    def linked(self) -> list[Row]:
+        """The facts that are relations."""
+        return [row for row in self.facts if row["target"] is not None]
+
+    @property
+    def unlinked(self) -> list[Row]:
+        """The facts about one node alone."""
+        return [row for row in self.facts if row["target"] is None]
+
+
+def start_batch(nodes: Iterable[Node], facts: Iterable[Fact], at: datetime) -> Batch:
+    """Return a batch of what there was at the start of the past."""
+    batch = Batch(at)
+    for node in nodes:
+        batch.nodes.append(_node_row(node, 0, at.isoformat()))
+    for fact in facts:
+        _begin(batch, fact, 0, at.isoformat())
+    return batch
+
+
+def event_batch(events: Sequence[Event], clock: Clock, latest_at: datetime) -> Batch:
+    """Return the batch of these events; versions count from the start of the clock."""
+    batch, base = Batch(latest_at), clock.base
+    for event in events:
+        at, version = clock.time_of(event), event.version - base
+        batch.latest_at = max(batch.latest_at, at)
+        effects = effects_of(event.delta)
+        values = _event_values(event, version, base)
+        batch.events.append({"at": at.isoformat(), "values": values, "touched": [*effects.touched]})
+        if event.undoes:
+            batch.undoes[version] = tuple(values["undoes"])
+        _add_effects(batch, effects, version)
+    return batch
+
+
+def _event_values(event: Event, version: int, base: int) -> Row:
+    return {
+        "version": version,
+        "actor": event.actor,
+        "action": event.action,
+        "kind": event.kind,
+        "undone": False,
+        "undoes": [one - base for one in event.undoes if one > base],
+    }
+
+
+def _add_effects(batch: Batch, effects: Effects, version: int) -> None:
+    at = batch.latest_at.isoformat()
+    for node in effects.added:
+        batch.nodes.append(_node_row(node, version, at))
+        batch.removed.pop(node.id, None)
+    batch.described += [{"id": node_id, "values": values} for node_id, values in effects.described.items()]
+    for fact in effects.known:
+        if fact.handle not in batch.open:
+            batch.known.append({"subject": fact.subject, "values": {**fact.values, "_open": fact.handle}})
+    for fact in effects.ended:
+        _end(batch, fact, version, at)
+    for fact in effects.began:
+        _begin(batch, fact, version, at)
+    for node_id in effects.removed:
+        batch.removed[node_id] = {"id": node_id, "version": version, "at": at}
+
+
+def _node_row(node: Node, version: int, at: str) -> Row:
+    described = {"name": node.name, "class": node.class_, "kind": node.kind}
+    return {"id": node.id, "since": version, "at": at, "values": described}
+
+
+def _begin(batch: Batch, fact: Fact, version: int, at: str) -> None:
+    values = {**fact.values, "since": version, "_open": fact.handle}
+    row = {"subject": fact.subject, "target": fact.target, "at": at, "until": None, "until_at": None, "values": values}
+    batch.facts.append(row)
+    batch.open[fact.handle] = row
+
+
+def _end(batch: Batch, fact: Fact, version: int, at: str) -> None:
+    row = batch.open.pop(fact.handle, None)
+    if row is None:
+        batch.closed.append({"handle": fact.handle, "version": version, "at": at})
+        return
+    row["until"], row["until_at"] = version, at
+    row["values"]["_open"] = None
+
+
+def undone_versions(undoes: Mapping[int, Sequence[int]]) -> frozenset[int]:
+    """Return the versions that events in effect took back, given what each undo and redo took back."""
+    taken: set[int] = set()
+    for version in sorted(undoes, reverse=True):
+        if version not in taken:
+            taken.update(undoes[version])
+    return frozenset(taken)
+
+
+def raised_bounds(batch: Batch, known: Mapping[str, Any]) -> dict[str, int]:
+    """Return the bounds of the past after a batch, as properties of its head that begin with `most_`."""
+    found = Counter({name: int(number) for name, number in known.items() if name.startswith(PREFIX)})
+    facts = len(batch.facts) + len(batch.known)
+    more = {"PastNode": len(batch.nodes), "PastEvent": len(batch.events), "PastFact": facts}
+    touched = [len(row["touched"]) for row in batch.events]
+    began = Counter(row["values"]["since"] for row in batch.facts if batch.events)
+    ended = Counter([row["version"] for row in batch.closed] + [row["until"] for row in batch.facts if row["until"]])
+    found.update({f"{PREFIX}nodes_{kind}": number for kind, number in more.items()})
+    found.update(
+        {
+            f"{PREFIX}relations_CHANGED": sum(touched),
+            f"{PREFIX}relations_BEGAN": len(batch.facts) if batch.events else 0,
+            f"{PREFIX}relations_ENDED": ended.total(),
+            f"{PREFIX}relations_ABOUT": facts,
+            f"{PREFIX}relations_TARGET": len(batch.linked),
+        }
+    )
+    out = {"CHANGED": max(touched, default=0), "BEGAN": _largest(began), "ENDED": _largest(ended)}
+    degrees = {f"{PREFIX}out_{name}": number for name, number in {**out, "ABOUT": 1, "TARGET": 1}.items()}
+    degrees |= {f"{PREFIX}in_BEGAN": 1, f"{PREFIX}in_ENDED": 1}
+    degrees |= {f"{PREFIX}in_{name}": found[f"{PREFIX}relations_{name}"] for name in ("CHANGED", "ABOUT", "TARGET")}
+    rows = (batch.nodes, batch.described, batch.events, batch.known, batch.facts)
+    for values in ({"id": row.get("id", ""), **row["values"]} for group in rows for row in group):
+        for (measure, name), number in lengths(values).items():
+            if number:
+                degrees[f"{PREFIX}{measure}_{name}"] = max(number, degrees.get(f"{PREFIX}{measure}_{name}", 0))
+    return {**found, **{name: max(number, found[name]) for name, number in degrees.items()}}
+
+
+def _largest(numbers: Counter[int]) -> int:
+    return max(numbers.values(), default=0)
+
+
+MAX_TOLD_TEXT: Final = 40_000
+"""Maximum bytes of a text or a list's item of a run or a step."""
+MAX_TOLD_ITEMS: Final = 100
+
+
+def bounds_of_runs(runs: int, steps: int) -> Bounds:
+    """Return the bounds of so many runs and steps: the properties at their largest, all steps in one run."""
+    found = [("nodes", "Run", runs), ("nodes", "Step", steps), ("relations", "HAS_STEP", steps)]
+    found += [("out", "HAS_STEP", steps), ("in", "HAS_STEP", 1)]
+    texts = {name for kind in ("Run", "Step") for name, words in PAST_PROPERTIES[kind].items() if "text" in words}
+    lists = {name for name, words in PAST_PROPERTIES["Step"].items() if words.startswith("list")}
+    found += [("text", name, MAX_TOLD_TEXT) for name in texts if runs]
+    found += [("items", name, MAX_TOLD_ITEMS) for name in lists if steps]
+    return Bounds(frozenset(found))

@@ -1,0 +1,286 @@
+"""The builder of a past: it turns the events of a scene into facts, in batches, from where the last builder stopped.
+
+A `PastHead` beside the past says what has been built. Each batch is one transaction that locks the head, goes on only
+if nobody else has written that batch, and moves the head: two builders share the work, and one that is killed leaves
+what it finished. The scene itself is never locked, so an action costs and waits for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import accumulate
+from typing import Any, ClassVar, Final, LiteralString, TypeAlias
+from uuid import uuid4
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.past import statements
+from scenecypher.db.past.batch import (
+    Batch,
+    Row,
+    bounds_of_runs,
+    event_batch,
+    raised_bounds,
+    start_batch,
+    undone_versions,
+)
+from scenecypher.db.past.clock import Clock
+from scenecypher.db.past.facts import facts_of
+from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
+from scenecypher.db.store.catalog import scene_of
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.history import Event, inverse_of, read_page
+from scenecypher.db.store.load import load_generation
+from scenecypher.db.store.steady import WRITE_REFUSED, Generation
+from scenecypher.errors import QueryFailed, QueryRefused, SceneReplaced, ServiceError
+from scenecypher.waiting import waiting_for
+
+NODES_PER_BATCH: Final = 2_000
+FACTS_PER_BATCH: Final = 5_000
+EVENTS_PER_BATCH: Final = 1_000
+CHANGES_PER_BATCH: Final = 10_000
+DROPPED_PER_BATCH: Final = 5_000
+
+
+Head: TypeAlias = dict[str, Any]
+"""The facts about a build: its id, `stage`, what is `done` in it, the `version` that is built, clock and bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastState:
+    """A scene's version and how far its past is built: up to the version `built`, -1 if it is not.
+
+    `clock` is what the past must be built by; `head` is None if no such past was begun, `before` the id of the build
+    that is to be replaced. `now` is the time by that clock. `told` are the bounds of what runs tell.
+    """
+
+    version: int
+    built: int
+    clock: Clock
+    head: Head | None
+    now: datetime
+    told: Bounds = UNKNOWN
+    before: str = ""
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of the past, so far as it is built."""
+        found = read_bounds(self.head or {}) or UNKNOWN
+        return Bounds(found.entries | self.told.entries)
+
+    @property
+    def is_current(self) -> bool:
+        """True if the past is built up to the scene's version."""
+        return self.built >= self.version
+
+
+def past_state(database: Database, scene: Generation, *, status: str = "ready") -> PastState:
+    """Return how far the past of a scene is built. Raises SceneReplaced if this generation has another status."""
+    record = database.read_row(statements.STATE, {"key": scene.key})
+    if record is None or record["status"] != status:
+        raise SceneReplaced(scene.name)
+    if record["is_past"]:
+        raise _earlier_state(scene.name)
+    version, clock, head = record["version"], Clock.of(record), record["head"]
+    told = bounds_of_runs(record["runs"], record["steps"])
+    now = clock.now(version, record["clock"].to_native())
+    if head is None:
+        return PastState(version, -1, clock, None, now, told)
+    head = {**head, "start": head["start"].to_native(), "latest_at": head["latest_at"].to_native()}
+    if Clock(head["source"], head["base"], head["start"]) != clock:
+        return PastState(version, -1, clock, None, now, told, head["build"])
+    return PastState(version, head["done"] if head["stage"] == "events" else -1, clock, head, now, told)
+
+
+def build_past(database: Database, scene: Generation, *, status: str = "ready") -> PastState:
+    """Bring the past of a scene up to the version that the scene has now; return its state.
+
+    A connection that may not write gets the state as it is. Raises SceneReplaced.
+    """
+    state = past_state(database, scene, status=status)
+    if state.is_current:
+        return state
+    with waiting_for(f"the past of {scene.name!r}, which is built once from its events"):
+        try:
+            return _Builder(database, scene, status).run(state)
+        except QueryFailed as error:
+            if error.code in WRITE_REFUSED:
+                return state
+            raise
+
+
+class PastNotBuilt(ServiceError):
+    """The past of a scene was never built, and this connection may not write."""
+
+    def __init__(self, name: str) -> None:
+        msg = (
+            f"the past of {name!r} is not built yet, and this account may only read; ask about it once with an account "
+            "that may write"
+        )
+        super().__init__(msg)
+
+
+def _earlier_state(name: str) -> QueryRefused:
+    """Return the refusal of a query about the past of an earlier state."""
+    scene, _, version = name.rpartition("@")
+    hint = f"ask about events up to version {version} of {scene!r} itself, or about what was there, without the past"
+    return QueryRefused("past", f"{name!r} is an earlier state, which has no past of its own", hint=hint)
+
+
+class _Builder:
+    """The builder of one past. A stage ends early if another builder comes first."""
+
+    def __init__(self, database: Database, scene: Generation, status: str) -> None:
+        self._database, self._scene, self._status = database, scene, status
+        self._given = {"key": scene.key, "status": status}
+
+    def run(self, state: PastState) -> PastState:
+        """Build until the past has the version that the scene had at the start."""
+        wanted = state.version
+        while state.built < wanted:
+            if state.head is None:
+                self._begin(state)
+            else:
+                self._stages[state.head["stage"]](self, state, state.head)
+            state = past_state(self._database, self._scene, status=self._status)
+        return state
+
+    def _begin(self, state: PastState) -> None:
+        """Make the head of a new past; what an earlier one left is dropped first."""
+        clock = state.clock
+        head = {"scene": self._scene.key, "build": uuid4().hex, "stage": "drop", "done": 0}
+        head |= {"source": clock.source, "base": clock.base, "start": clock.start, "latest_at": clock.start}
+        given = {**self._given, "before": state.before, "head": head}
+        self._database.write(lambda tx: tx.run(statements.BEGIN, given).consume())
+
+    def _drop(self, _: PastState, head: Head) -> None:
+        found: Head | None = head
+        while found and not found.get("dropped"):
+            found = self._advance(found, self._drop_some, {"done": found["done"] + 1})
+        if found:
+            self._advance(found, _nothing, {"stage": "start", "done": 0, "dropped": None})
+
+    def _drop_some(self, tx: ManagedTransaction) -> Head:
+        record = tx.run(statements.DROP, {**self._given, "limit": DROPPED_PER_BATCH}).single(strict=True)
+        return {"dropped": True} if record["dropped"] < DROPPED_PER_BATCH else {}
+
+    def _start(self, state: PastState, head: Head) -> None:
+        """Write what there was at the start, from the batch on at which the last builder stopped."""
+        batches = list(start_batches(self._graph_at(state.clock.base), state.clock))
+        found: Head | None = head
+        while found and found["done"] < len(batches):
+            batch = batches[found["done"]]
+            found = self._advance(
+                found, self._writer(batch), {"done": found["done"] + 1, **raised_bounds(batch, found)}
+            )
+        if found:
+            self._advance(found, _nothing, {"stage": "events", "done": state.clock.base})
+
+    def _events(self, state: PastState, head: Head) -> None:
+        """Write the events up to the scene's version."""
+        found: Head | None = head
+        while found and found["done"] < state.version:
+            events = self._events_after(found["done"], state.version)
+            batch = event_batch(events, state.clock, found["latest_at"])
+            done = events[-1].version if events else state.version
+            changes = {"done": done, "latest_at": batch.latest_at, **raised_bounds(batch, found)}
+            found = self._advance(found, self._writer(batch), changes)
+
+    _stages: ClassVar[Mapping[str, Callable[[_Builder, PastState, Head], None]]] = {
+        "drop": _drop,
+        "start": _start,
+        "events": _events,
+    }
+
+    # --- one transaction
+
+    def _advance(self, head: Head, work: Callable[[ManagedTransaction], Head], changes: Head) -> Head | None:
+        """Do `work` and move the head in one transaction; None if the head is no longer as given."""
+        given = {**self._given, **{name: head[name] for name in ("build", "stage", "done")}}
+
+        def attempt(tx: ManagedTransaction) -> Head | None:
+            if not tx.run(statements.LOCK, given).single(strict=True)["held"]:
+                return None
+            moved = {**changes, **work(tx)}
+            tx.run(statements.ADVANCE, key=self._scene.key, head=moved).consume()
+            return {**head, **moved}
+
+        return self._database.write(attempt, timeout_s=2 * self._database.commit_timeout_s)
+
+    def _writer(self, batch: Batch) -> Callable[[ManagedTransaction], Head]:
+        """Return the function that writes the rows of a batch."""
+        return lambda tx: write_batch(tx, self._scene.key, batch)
+
+    # --- reading the scene
+
+    def _events_after(self, version: int, until: int) -> list[Event]:
+        """Return the next events that fit into one transaction, at least one if there is any."""
+        read = partial(read_page, key=self._scene.key, after=version, until=until, limit=EVENTS_PER_BATCH)
+        page = self._database.read(read)
+        changes = list(accumulate(len(event.delta) for event in page))
+        return [event for event, number in zip(page, changes, strict=True) if number <= CHANGES_PER_BATCH] or page[:1]
+
+    def _graph_at(self, version: int) -> SceneGraph:
+        """Return the scene as of a version, from its state now and its events since, newest first."""
+        info = scene_of(self._database, self._scene.key)
+        if info is None:
+            raise SceneReplaced(self._scene.name)
+        now = load_generation(self._database, info)
+        graph, last = now.graph, now.info.version
+        while last > version:
+            page = self._database.read(
+                partial(read_page, key=self._scene.key, after=version, until=last, limit=EVENTS_PER_BATCH, newest=True)
+            )
+            if not page:
+                break
+            graph, last = apply(graph, inverse_of(reversed(page))), page[-1].version - 1
+        return graph
+
+
+def start_batches(graph: SceneGraph, clock: Clock) -> Iterator[Batch]:
+    """Yield what a scene graph starts with, in batches that depend on it alone."""
+    nodes = [graph.nodes[node_id] for node_id in sorted(graph.nodes)]
+    for first in range(0, len(nodes), NODES_PER_BATCH):
+        yield start_batch(nodes[first : first + NODES_PER_BATCH], (), clock.start)
+    facts = list(facts_of(graph))
+    for first in range(0, len(facts), FACTS_PER_BATCH):
+        yield start_batch((), facts[first : first + FACTS_PER_BATCH], clock.start)
+
+
+def write_batch(tx: ManagedTransaction, key: str, batch: Batch) -> Head:
+    """Write the rows of a batch; the facts that end come before those that begin, which may be the same again."""
+    is_start = not batch.events
+    written: tuple[tuple[LiteralString, list[Row]], ...] = (
+        (statements.ADD_NODES, batch.nodes),
+        (statements.DESCRIBE, batch.described),
+        (statements.ADD_KNOWN, batch.known),
+        (statements.ADD_EVENTS, batch.events),
+        (statements.CLOSE, batch.closed),
+        (statements.START_LINKED if is_start else statements.ADD_LINKED, batch.linked),
+        (statements.START_UNLINKED if is_start else statements.ADD_UNLINKED, batch.unlinked),
+        (statements.REMOVE_NODES, [*batch.removed.values()]),
+    )
+    for statement, rows in written:
+        if rows:
+            tx.run(statement, key=key, rows=rows).consume()
+    if batch.undoes:
+        _mark_undone(tx, key)
+    return {}
+
+
+def _mark_undone(tx: ManagedTransaction, key: str) -> None:
+    """Mark the events that an event in effect took back, and no others."""
+    found = [(row["version"], row["undoes"], row["undone"]) for row in tx.run(statements.REVERTS, key=key)]
+    undone = undone_versions({version: undoes for version, undoes, _ in found if undoes})
+    marked = {version for version, _, is_undone in found if is_undone}
+    rows = [[version, version in undone] for version in sorted(undone ^ marked)]
+    tx.run(statements.SET_UNDONE, key=key, rows=rows).consume()
+
+
+def _nothing(_: ManagedTransaction) -> Head:
+    return {}

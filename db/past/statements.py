@@ -1,0 +1,101 @@
+"""The Cypher that writes and reads the nodes of a past."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+STATE: Final[LiteralString] = """
+MATCH (s:Scene {key: $key})
+OPTIONAL MATCH (w:Scene {key: s.world})
+OPTIONAL MATCH (h:PastHead {scene: $key})
+RETURN s.status AS status, s.past IS NOT NULL AS is_past, s.version AS version,
+       coalesce(s.base, 0) AS base, s.clock_start AS clock_start,
+       coalesce(s.clock, datetime()) AS clock,
+       s.leased IS NOT NULL OR w.leased IS NOT NULL AS leased,
+       coalesce(s.published, s.started, datetime({epochSeconds: 0})) AS imported_at, properties(h) AS head,
+       COUNT { (:Run {scene: $key}) } AS runs, COUNT { (:Step {scene: $key}) } AS steps
+"""
+
+# The second SET takes the lock: builders of one past follow each other.
+BEGIN: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) WHERE s.status = $status
+MERGE (h:PastHead {scene: $key})
+SET h:PastHead
+WITH h WHERE coalesce(h.build, '') = $before
+SET h = $head
+RETURN count(*) AS begun
+"""
+LOCK: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) WHERE s.status = $status
+MATCH (h:PastHead {scene: $key}) SET h:PastHead
+WITH h WHERE h.build = $build AND h.stage = $stage AND h.done = $done
+RETURN count(*) AS held
+"""
+ADVANCE: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) SET h += $head"
+
+DROP: Final[LiteralString] = """
+MATCH (n:PastEvent|PastFact|PastNode {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
+"""
+ADD_NODES: Final[LiteralString] = """
+UNWIND $rows AS row
+MERGE (n:PastNode {scene: $key, id: row.id})
+ON CREATE SET n:Past, n.since = row.since, n.since_at = datetime(row.at)
+SET n += row.values REMOVE n.until, n.until_at
+"""
+DESCRIBE: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (n:PastNode {scene: $key, id: row.id}) SET n += row.values
+"""
+ADD_KNOWN: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (n:PastNode {scene: $key, id: row.subject})
+WHERE NOT EXISTS { MATCH (:PastFact {scene: $key, _open: row.values._open}) }
+CREATE (f:Past:PastFact)-[:ABOUT]->(n)
+SET f = row.values, f.scene = $key, f.since = n.since, f.since_at = n.since_at
+"""
+ADD_EVENTS: Final[LiteralString] = """
+UNWIND $rows AS row
+CREATE (e:Past:PastEvent) SET e = row.values, e.scene = $key, e.at = datetime(row.at)
+WITH e, row UNWIND row.touched AS id
+MATCH (n:PastNode {scene: $key, id: id}) CREATE (e)-[:CHANGED]->(n)
+"""
+CLOSE: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (f:PastFact {scene: $key, _open: row.handle})
+SET f.until = row.version, f.until_at = datetime(row.at) REMOVE f._open
+WITH f, row MATCH (e:PastEvent {scene: $key, version: row.version}) CREATE (e)-[:ENDED]->(f)
+"""
+REMOVE_NODES: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (n:PastNode {scene: $key, id: row.id}) SET n.until = row.version, n.until_at = datetime(row.at)
+WITH n, row MATCH (f:PastFact)-[:ABOUT]->(n) WHERE f._open IS NOT NULL
+SET f.until = row.version, f.until_at = datetime(row.at) REMOVE f._open
+"""
+
+_OF: Final[LiteralString] = "UNWIND $rows AS row MATCH (n:PastNode {scene: $key, id: row.subject})\n"
+_TO: Final[LiteralString] = "MATCH (t:PastNode {scene: $key, id: row.target})\n"
+_AFTER: Final[LiteralString] = """
+MATCH (e:PastEvent {scene: $key, version: row.values.since})
+OPTIONAL MATCH (last:PastEvent {scene: $key, version: row.until})
+"""
+_FACT: Final[LiteralString] = """
+CREATE (f:Past:PastFact)-[:ABOUT]->(n)
+SET f = row.values, f.scene = $key, f.since_at = datetime(row.at), f.until = row.until,
+    f.until_at = datetime(row.until_at)
+"""
+_TARGET: Final[LiteralString] = "CREATE (f)-[:TARGET]->(t)\n"
+_EVENTS: Final[LiteralString] = """
+CREATE (e)-[:BEGAN]->(f)
+FOREACH (it IN CASE WHEN last IS NULL THEN [] ELSE [last] END | CREATE (it)-[:ENDED]->(f))
+"""
+START_LINKED: Final[LiteralString] = _OF + _TO + _FACT + _TARGET
+START_UNLINKED: Final[LiteralString] = _OF + _FACT
+ADD_LINKED: Final[LiteralString] = _OF + _TO + _AFTER + _FACT + _TARGET + _EVENTS
+ADD_UNLINKED: Final[LiteralString] = _OF + _AFTER + _FACT + _EVENTS
+
+REVERTS: Final[LiteralString] = """
+MATCH (e:PastEvent {scene: $key}) WHERE size(e.undoes) > 0 OR e.undone
+RETURN e.version AS version, e.undoes AS undoes, e.undone AS undone
+"""
+SET_UNDONE: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (e:PastEvent {scene: $key, version: row[0]}) SET e.undone = row[1]
+"""

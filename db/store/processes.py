@@ -1,0 +1,63 @@
+"""The process that carries a run out: named so that another one can tell whether it is gone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+SAME_START_S: Final = 2.0
+"""Start times of one process, as read twice, differ by less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process by its host, id and start, in seconds since 1970 (0.0: not known); an id alone may be reused."""
+
+    host: str
+    pid: int
+    started: float = 0.0
+
+    @property
+    def is_here(self) -> bool:
+        """Check whether it is, or was, a process of this host."""
+        return self.host == socket.gethostname()
+
+
+def this_process() -> Process:
+    """Return the running process."""
+    try:
+        import psutil
+    except ImportError:  # of the extra `local`
+        return Process(socket.gethostname(), os.getpid())
+    return Process(socket.gethostname(), os.getpid(), psutil.Process().create_time())
+
+
+def is_gone(process: Process) -> bool:
+    """Check whether a process of this host has ended; of another host's that can't be known, and is False."""
+    if not process.is_here:
+        return False
+    try:
+        import psutil
+    except ImportError:
+        return sys.platform != "win32" and not _answers_signals(process.pid)
+    try:
+        found = psutil.Process(process.pid)
+        is_other = process.started > 0 and abs(found.create_time() - process.started) > SAME_START_S
+        return is_other or bool(found.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.Error:
+        return False
+
+
+def _answers_signals(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,280 @@
+"""Runs and their steps in the database: begin, extend, read, list and delete them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, LiteralString, TypeAlias
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.prepare import prepare
+from scenecypher.db.store.processes import Process, is_gone
+from scenecypher.errors import InputError, ServiceError
+
+RunCommand: TypeAlias = Literal["plan", "session", "ask", "eval"]
+
+STEPS_PER_BATCH: Final = 2_000
+RUNS_PER_PAGE: Final = 200
+SILENT_S: Final = 3_600.0
+"""Seconds without a step after which a run of another host counts as cut off."""
+
+BEGIN_RUN: Final[LiteralString] = """
+MATCH (c:Counter {name: 'run'}) SET c.last = c.last + 1
+CREATE (r:Past:Run {number: c.last, began: datetime(), touched: datetime(), steps: 0}) SET r += $facts
+RETURN r.number AS number
+"""
+# The counter's constraint is there by then.
+BEGIN_FIRST_RUN: Final[LiteralString] = """
+MERGE (c:Counter {name: 'run'}) SET c.last = coalesce(c.last, 0) + 1
+CREATE (r:Past:Run {number: c.last, began: datetime(), touched: datetime(), steps: 0}) SET r += $facts
+RETURN r.number AS number
+"""
+# A batch whose answer was lost is sent again: what is there already stays as it is. Steps are told how long ago they
+# happened, so that all times are the server's.
+ADD_STEPS: Final[LiteralString] = """
+MATCH (r:Run {number: $number})
+SET r += $facts, r.touched = datetime(), r.ended = CASE WHEN $ends THEN datetime() END
+WITH r
+UNWIND $steps AS row
+MERGE (s:Step {run: $number, number: row.number})
+ON CREATE SET s:Past, s.scene = r.scene, s.at = datetime() - duration({milliseconds: row.ago_ms}), s += row.values
+MERGE (r)-[:HAS_STEP]->(s)
+"""
+# What it was carried out by is read after the lock is taken, so that of two processes one goes on with it.
+RESUME_RUN: Final[LiteralString] = """
+MATCH (r:Run {number: $number}) SET r:Run
+WITH r WHERE r.host = $was.host AND r.pid = $was.pid AND r.started = $was.started
+SET r += $now, r.touched = datetime(), r.ended = null, r.outcome = null, r.reason = null, r.answer = null
+RETURN r.number AS number
+"""
+FIND_RUN: Final[LiteralString] = "MATCH (r:Run {number: $number}) RETURN r"
+LATEST_RUNS: Final[LiteralString] = """
+MATCH (r:Run) WHERE r.number < $before RETURN r ORDER BY r.number DESC LIMIT $limit
+"""
+LATEST_RUNS_OF: Final[LiteralString] = """
+MATCH (r:Run {scene_name: $name}) WHERE r.number < $before RETURN r ORDER BY r.number DESC LIMIT $limit
+"""
+LINES: Final[LiteralString] = """
+MATCH (s:Step {run: $number}) WHERE s.number > $after RETURN s.number AS number, s.line AS line
+ORDER BY s.run, s.number LIMIT $limit
+"""
+DROP_STEPS: Final[LiteralString] = """
+MATCH (s:Step {run: $number}) WHERE s.number > 0 WITH s LIMIT $limit DETACH DELETE s RETURN count(*) AS dropped
+"""
+DROP_RUN: Final[LiteralString] = "MATCH (r:Run {number: $number}) DETACH DELETE r"
+EXPIRED: Final[LiteralString] = """
+MATCH (r:Run) WHERE r.began < datetime() - duration({seconds: $keep_s}) RETURN r.number AS number
+UNION
+MATCH (r:Run) WHERE r.number > 0 WITH r.number AS number ORDER BY number DESC SKIP $keep RETURN number
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is known of a run at its start; `scene` is the key of the generation, `line` the heading of its log."""
+
+    scene: str
+    scene_name: str
+    command: RunCommand
+    instruction: str
+    method: str
+    model: str
+    actor: str
+    version: int
+    belief_version: int | None
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """A step to be stored: its place in the run, its values, and how many milliseconds ago it happened."""
+
+    number: int
+    values: Mapping[str, Any]
+    ago_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """What a run has come to: its steps, the version that its last action led to (None: none), and all its tokens."""
+
+    steps: int
+    last_version: int | None
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """The end of a run."""
+
+    outcome: str
+    reason: str = ""
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """A stored run, as of one read. `outcome` is empty as long as it has not ended; `line` is its log's heading."""
+
+    number: int
+    scene: str
+    scene_name: str
+    command: str
+    instruction: str
+    method: str
+    model: str
+    actor: str
+    began: datetime
+    touched: datetime
+    ended: datetime | None
+    outcome: str
+    reason: str
+    answer: str
+    version: int
+    last_version: int | None
+    steps: int
+    tokens_in: int
+    tokens_out: int
+    line: str
+    process: Process
+
+    @property
+    def state(self) -> str:
+        """The outcome, else ``running``, or ``cut off`` if the process that carried it out is gone.
+
+        Of a process on another host it is known only that nothing was heard for SILENT_S.
+        """
+        silent_s = (datetime.now(UTC) - self.touched).total_seconds()
+        is_silent = silent_s > SILENT_S and not self.process.is_here
+        return self.outcome or ("cut off" if is_silent or is_gone(self.process) else "running")
+
+
+def begin_run(database: Database, facts: RunFacts, process: Process) -> int:
+    """Store a new run and return its number. Raises ServiceError, also where writing is not allowed."""
+    given = {"facts": {**asdict(facts), **asdict(process)}}
+    record = database.run_autocommit(BEGIN_RUN, given)
+    if record is None:
+        prepare(database)
+        record = database.run_autocommit(BEGIN_FIRST_RUN, given)
+    if record is None:
+        raise ServiceError("the server stored no run; try again", retryable=True)
+    return int(record["number"])
+
+
+def resume_run(database: Database, run: RunInfo, process: Process) -> None:
+    """Let `process` go on with a run that was stopped or cut off. Raises InputError if another one carries it out."""
+    given = {"number": run.number, "was": asdict(run.process), "now": asdict(process)}
+    if run.state == "running" or database.run_autocommit(RESUME_RUN, given) is None:
+        msg = f"run {run.number} is carried out by process {run.process.pid} on {run.process.host}; end that one first"
+        raise InputError(msg)
+
+
+def add_steps(
+    database: Database, number: int, rows: Sequence[StepRow], progress: RunProgress, *, end: RunEnd | None = None
+) -> None:
+    """Store steps of a run, and its end if it has one, in one transaction; safe to repeat. Raises ServiceError."""
+    facts = asdict(progress) | ({} if end is None else asdict(end))
+    steps = [{"number": row.number, "values": dict(row.values), "ago_ms": row.ago_ms} for row in rows]
+    given = {"number": number, "facts": facts, "ends": end is not None, "steps": steps}
+    database.run_autocommit(ADD_STEPS, given)
+
+
+def find_run(database: Database, number: int) -> RunInfo:
+    """Return a run. Raises InputError if there is none of this number."""
+    record = database.read_row(FIND_RUN, {"number": number})
+    if record is None:
+        msg = f"there is no run {number}; `scenecypher runs list` shows those that are kept"
+        raise InputError(msg)
+    return _info_of(record["r"])
+
+
+def latest_runs(database: Database, name: str | None = None) -> Iterator[RunInfo]:
+    """Yield the runs, newest first, by pages as they are asked for; with `name`, those in the scene of this name."""
+    before = 2**63 - 1
+    while True:
+        page = _page(database, name, before)
+        yield from page
+        if len(page) < RUNS_PER_PAGE:
+            return
+        before = page[-1].number
+
+
+def read_lines(database: Database, number: int) -> Iterator[str]:
+    """Yield the lines of a run's log, without the heading, in order and by pages."""
+    after = 0
+    while True:
+        page = database.read(lambda tx, after=after: _lines(tx, number, after))  # type: ignore[misc]
+        yield from (line for _, line in page)
+        if len(page) < STEPS_PER_BATCH:
+            return
+        after = page[-1][0]
+
+
+def delete_run(database: Database, number: int) -> None:
+    """Delete a run, its steps first, in transactions of bounded size. Raises InputError if there is none."""
+    find_run(database, number)
+    _drop_run(database, number)
+
+
+def delete_expired(database: Database, *, keep_days: float, keep_runs: int) -> int:
+    """Delete the runs that began more than `keep_days` ago, and all but the last `keep_runs`; return their number."""
+    keep_s = keep_days * 86_400
+    numbers = database.read(
+        lambda tx: [record["number"] for record in tx.run(EXPIRED, keep=keep_runs, keep_s=keep_s)],
+        timeout_s=2 * database.read_timeout_s,
+    )
+    for number in numbers:
+        _drop_run(database, number)
+    return len(numbers)
+
+
+def _drop_run(database: Database, number: int) -> None:
+    def drop(tx: ManagedTransaction) -> int:
+        dropped: int = tx.run(DROP_STEPS, number=number, limit=STEPS_PER_BATCH).single(strict=True)["dropped"]
+        return dropped
+
+    while database.write(drop, timeout_s=2 * database.commit_timeout_s):
+        pass
+    database.write(lambda tx: tx.run(DROP_RUN, number=number).consume() and None)
+
+
+def _page(database: Database, name: str | None, before: int) -> list[RunInfo]:
+    statement = LATEST_RUNS if name is None else LATEST_RUNS_OF
+    given = {"name": name, "before": before, "limit": RUNS_PER_PAGE}
+    return database.read(lambda tx: [_info_of(record["r"]) for record in tx.run(statement, given)])
+
+
+def _lines(tx: ManagedTransaction, number: int, after: int) -> list[tuple[int, str]]:
+    records = tx.run(LINES, number=number, after=after, limit=STEPS_PER_BATCH)
+    return [(record["number"], record["line"]) for record in records]
+
+
+def _info_of(stored: Mapping[str, Any]) -> RunInfo:
+    ended = stored.get("ended")
+    return RunInfo(
+        number=stored["number"],
+        scene=stored["scene"],
+        scene_name=stored["scene_name"],
+        command=stored["command"],
+        instruction=stored["instruction"],
+        method=stored["method"],
+        model=stored["model"],
+        actor=stored["actor"],
+        began=stored["began"].to_native(),
+        touched=stored["touched"].to_native(),
+        ended=ended.to_native() if ended is not None else None,
+        outcome=stored.get("outcome") or "",
+        reason=stored.get("reason") or "",
+        answer=stored.get("answer") or "",
+        version=stored["version"],
+        last_version=stored.get("last_version"),
+        steps=stored.get("steps", 0),
+        tokens_in=stored.get("tokens_in", 0),
+        tokens_out=stored.get("tokens_out", 0),
+        line=stored["line"],
+        process=Process(stored["host"], stored["pid"], stored.get("started", 0.0)),
+    )

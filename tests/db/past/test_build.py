@@ -1,0 +1,250 @@
+"""The past built from events: it tells of each version what the scene then was, whoever builds it and however often."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, LiteralString
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation, diff, value_of
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.past import build, build_past, past_state
+from scenecypher.db.past.facts import LEFT_OUT, NOT_KEPT
+from scenecypher.db.schema import Declared
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.rows import from_driver
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import NothingToRedo, NothingToUndo, SceneReplaced
+from tests.db.store.test_store import fresh, small
+from tests.strategies import KEYS, TYPES, scene_graphs
+
+AS_OF: Final[LiteralString] = """
+MATCH (f:PastFact {scene: $key})-[:ABOUT]->(n:PastNode {scene: $key})
+WHERE f.since <= $version AND (f.until IS NULL OR $version < f.until)
+OPTIONAL MATCH (f)-[:TARGET]->(t:PastNode {scene: $key})
+RETURN n.id AS node, coalesce(f.relation, f.state, f.property) AS name, t.id AS target, f.value AS value,
+       f.property IS NOT NULL AS is_property
+"""
+ALL: Final[LiteralString] = """
+MATCH (n:Past {scene: $key})
+RETURN labels(n) AS labels, properties(n) AS values, [(n)-[r]->(m) | [type(r), properties(m)]] AS relations
+"""
+OPEN: Final = Delta.of([ChangeList("fridge", "states", ("open",), ("closed",))])
+SHUT: Final = Delta.of([ChangeList("fridge", "states", ("closed",), ("open",))])
+TAKE: Final = Delta.of(
+    [RemoveRelation(Relation("cup", "INSIDE", "fridge")), AddRelation(Relation("robot", "HOLDS", "cup"))]
+)
+
+
+def scene_with(store: SceneStore, *deltas: Delta) -> SceneInfo:
+    """Return a small scene after some commits."""
+    name = fresh("past")
+    store.put(ImportedScene(name, small()))
+    info = store.find(name)
+    for number, delta in enumerate(deltas):
+        store.commit(info, delta, actor=("ann", "robot")[number % 2], action=f"act {number}")
+    return info
+
+
+def rows(store: SceneStore, text: LiteralString, info: SceneInfo, **given: Any) -> list[dict[str, Any]]:
+    return store.database.read(lambda tx: tx.run(text, key=info.key, **given).data(), timeout_s=60)
+
+
+def everything(store: SceneStore, info: SceneInfo) -> list[str]:
+    """Return all of a past as text, whatever the order in which it was written."""
+    return sorted(
+        str(
+            (
+                sorted(row["labels"]),
+                sorted(row["values"].items()),
+                sorted(str((kind, sorted(values.items()))) for kind, values in row["relations"]),
+            )
+        )
+        for row in rows(store, ALL, info)
+    )
+
+
+def told(store: SceneStore, info: SceneInfo, version: int) -> tuple[set[tuple[str, ...]], dict[tuple[str, str], Any]]:
+    """Return relations and states as of a version, and the properties that changed at any time."""
+    found = rows(store, AS_OF, info, version=version)
+    plain = {tuple(row[name] or "" for name in ("node", "name", "target")) for row in found if not row["is_property"]}
+    properties = {(row["node"], row["name"]): from_driver(row["value"]) for row in found if row["is_property"]}
+    assert len(plain) + len(properties) == len(found)
+    return plain, properties
+
+
+def kept(graph: SceneGraph) -> set[tuple[str, ...]]:
+    states = {(node.id, state, "") for node in graph.nodes.values() for state in node.states}
+    return states | {(it.source, it.type, it.target) for it in graph.relations if it.type not in LEFT_OUT}
+
+
+@settings(max_examples=20)
+@given(
+    graphs=st.lists(scene_graphs(), min_size=2, max_size=4),
+    steps=st.lists(st.sampled_from(["commit", "commit", "undo", "redo", "build"]), min_size=3, max_size=7),
+)
+def test_the_past_tells_what_each_version_was(store: SceneStore, graphs: list[SceneGraph], steps: list[str]) -> None:
+    name = fresh("past")
+    store.put(ImportedScene(name, graphs[0], declared=Declared(TYPES[-1:], KEYS[-1:])))
+    info = store.find(name)
+    versions = [store.load(name).graph]
+    for number, step in enumerate(steps):
+        try:
+            match step:
+                case "commit":
+                    delta = diff(versions[-1], graphs[number % len(graphs)])
+                    store.commit(info, delta, actor="t", action="a", action_id=str(number))
+                case "undo":
+                    store.undo(info)
+                case "redo":
+                    store.redo(info)
+                case _:
+                    build_past(store.database, info)
+                    continue
+        except (NothingToUndo, NothingToRedo):
+            continue
+        versions.append(store.load(name).graph)
+    assert build_past(store.database, info).built == len(versions) - 1
+    for version, graph in enumerate(versions):
+        plain, properties = told(store, info, version)
+        assert plain == kept(graph)
+        for (node_id, key), value in properties.items():
+            assert key not in NOT_KEPT
+            node = graph.nodes[node_id]
+            assert (node.kind if key == "kind" else value_of(node, key)) == value
+    taken = {version for event in store.history(info) for version in event.undoes}
+    marked = {row["values"]["version"] for row in rows(store, ALL, info) if row["values"].get("undone")}
+    assert marked <= taken
+
+
+def test_an_event_names_what_it_changed_and_the_facts_that_it_began_and_ended(store: SceneStore) -> None:
+    info = scene_with(store, OPEN, TAKE)
+    build_past(store.database, info)
+    [taken] = [row for row in rows(store, ALL, info) if row["values"].get("action") == "act 1"]
+    assert (taken["values"]["actor"], taken["values"]["version"], taken["values"]["undone"]) == ("robot", 2, False)
+    found = sorted((kind, it.get("relation") or it.get("id")) for kind, it in taken["relations"])
+    assert found == [("BEGAN", "HOLDS"), ("CHANGED", "cup"), ("CHANGED", "robot"), ("ENDED", "INSIDE")]
+
+
+def test_what_undo_took_back_is_marked_till_redo(store: SceneStore) -> None:
+    info = scene_with(store, OPEN, TAKE)
+    undone = []
+    for change in (store.undo, store.redo, store.undo):
+        change(info)
+        build_past(store.database, info)
+        undone.append({r["values"]["version"] for r in rows(store, ALL, info) if r["values"].get("undone")})
+    assert undone == [{2}, {3}, {2, 3}]
+    store.undo(info, to=0)
+    build_past(store.database, info)
+    assert {r["values"]["version"] for r in rows(store, ALL, info) if r["values"].get("undone")} == {1, 2, 3, 4, 5}
+
+
+def test_no_relation_of_the_past_touches_the_scene(store: SceneStore) -> None:
+    info = scene_with(store, OPEN, TAKE)
+    build_past(store.database, info)
+    joins: LiteralString = """
+    MATCH (n:Past {scene: $key})-[r]-(m) WHERE NOT m:Past OR m.scene <> $key OR n:Entity OR n:Event
+    RETURN type(r) AS type
+    """
+    assert rows(store, joins, info) == []
+
+
+def test_two_builders_share_the_work(store: SceneStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "EVENTS_PER_BATCH", 3)
+    monkeypatch.setattr(build, "FACTS_PER_BATCH", 1)
+    info = scene_with(store, *[OPEN, SHUT] * 15)
+    with ThreadPoolExecutor(3) as pool:
+        states = list(pool.map(lambda _: build_past(store.database, info), range(3)))
+    assert {state.built for state in states} == {30}
+    shared = everything(store, info)
+    drop(store, info)
+    build_past(store.database, info)
+    assert everything(store, info) == shared
+
+
+BUILDER: Final = """
+import sys
+from scenecypher.db.past import build, build_past
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.catalog import scene_of
+build.EVENTS_PER_BATCH = 1
+build.FACTS_PER_BATCH = 1
+with Database(Address(*sys.argv[1:5])) as database:
+    build_past(database, scene_of(database, sys.argv[5]))
+"""
+
+
+def test_a_builder_that_is_killed_leaves_what_it_finished(store: SceneStore, address: Address) -> None:
+    info = scene_with(store, *[OPEN, SHUT] * 60)
+    given = [address.uri, address.username, address.password, address.database, info.key]
+    with subprocess.Popen([sys.executable, "-c", BUILDER, *given]) as running:
+        while (past_state(store.database, info).head or {"done": 0})["done"] < 3 and running.poll() is None:
+            time.sleep(0.02)
+        os.kill(running.pid, signal.SIGKILL)
+    stopped = past_state(store.database, info)
+    assert stopped.built < 120
+    assert build_past(store.database, info).built == 120
+    finished = everything(store, info)
+    drop(store, info)
+    build_past(store.database, info)
+    assert everything(store, info) == finished
+
+
+def drop(store: SceneStore, info: SceneInfo) -> None:
+    text: LiteralString = "MATCH (n:Past|PastHead {scene: $key}) DETACH DELETE n"
+    store.database.write(lambda tx: tx.run(text, key=info.key).consume())
+
+
+def test_a_past_goes_with_its_scene(store: SceneStore) -> None:
+    info = scene_with(store, OPEN)
+    build_past(store.database, info)
+    store.delete(info.name)
+    with pytest.raises(SceneReplaced):
+        build_past(store.database, info)
+    assert build_past(store.database, info, status="retired").built == 1
+    store.delete_leftovers(grace_s=0)
+    assert rows(store, "MATCH (n:Past|PastHead {scene: $key}) RETURN n", info) == []
+
+
+def test_an_episode_sees_its_own_past_in_a_clock_of_its_own(store: SceneStore) -> None:
+    info = scene_with(store)
+    pasts = []
+    for _ in range(2):
+        with store.lease(info.name) as copy:
+            store.commit(copy, OPEN, actor="robot", action="open fridge")
+            build_past(store.database, copy)
+            pasts.append(everything(store, copy))
+            [event] = [row["values"] for row in rows(store, ALL, copy) if "PastEvent" in row["labels"]]
+            assert (event["version"], event["at"].iso_format()) == (1, "2000-01-01T08:01:00.000000000+00:00")
+            key = copy.key
+    assert [text.replace(key, "") for text in pasts[0]] == [text.replace(key, "") for text in pasts[1]]
+
+
+def test_an_account_that_may_only_read_gets_what_is_built(store: SceneStore, database: Database) -> None:
+    """Community has no roles: the server's other refusal to write, in a read session, stands for them."""
+    info = scene_with(store, OPEN)
+    build_past(database, info)
+    store.commit(info, SHUT, actor="ann", action="close fridge")
+    reader = ReadOnly(database)
+    state = build_past(reader, info)
+    assert (state.built, state.version, state.is_current) == (1, 2, False)
+
+
+class ReadOnly(Database):
+    """A connection whose writes the server refuses."""
+
+    def __init__(self, database: Database) -> None:
+        self.__dict__.update(database.__dict__)
+
+    def write(self, work: Any, *, timeout_s: float | None = None) -> Any:
+        return self.read(work, timeout_s=timeout_s)

@@ -1,0 +1,184 @@
+"""Runs kept in the database: resumed wherever they were cut off, with the versions of world and belief apart."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenecypher.db.graph.delta import Delta
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.processes import Process, is_gone, this_process
+from scenecypher.db.store.runs import RunInfo, delete_run, find_run, latest_runs, read_lines
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import InputError
+from scenecypher.planner.events import Event, Finished, event_document, event_from_document
+from scenecypher.planner.method import Decision
+from scenecypher.planner.recording import EPISODE, RunRecorder
+from scenecypher.planner.resuming import resume_session
+from scenecypher.planner.session_log import read_run
+from scenecypher.planner.staging import prepare_session
+from tests.planner.test_resuming import ACTIONS, STEPS, WHOLE, Run
+from tests.sampling import sample
+
+
+class KilledRecorder(RunRecorder):
+    """A listener whose process is killed: it never comes to store an end."""
+
+    def end(self, outcome: str, reason: str = "") -> None:
+        pass
+
+
+def take(events: Iterator[Event], number: int) -> list[Event]:
+    return [event for event, _ in zip(events, range(number), strict=False)]
+
+
+def cut_off(database: Database, number: int) -> None:
+    """Let a run's process be one that is gone."""
+    text = "MATCH (r:Run {number: $number}) SET r.started = 1.0"
+    database.write(lambda tx: tx.run(text, number=number).consume(), timeout_s=10)
+
+
+def steps_of(database: Database, number: int, *, kind: str) -> list[dict[str, Any]]:
+    text = "MATCH (:Run {number: $number})-[:HAS_STEP]->(s:Step {kind: $kind}) RETURN s ORDER BY s.number"
+    return database.read(
+        lambda tx: [dict(record["s"]) for record in tx.run(text, number=number, kind=kind)], timeout_s=10
+    )
+
+
+def begin(run: Run, cut: int) -> int:
+    """Begin a run and cut it off after some events; return its number."""
+    recorder = KilledRecorder(run.store.database, run.world, "plan")
+    assert len(take(recorder.kept(prepare_session(run.setting(), run.recipe).run()), cut)) == cut
+    assert recorder.number is not None
+    cut_off(run.store.database, recorder.number)
+    return recorder.number
+
+
+def resume(run: Run, number: int) -> list[Event]:
+    recorder = RunRecorder(run.store.database, run.world, "plan")
+    events = resume_session(run.setting(), run.recipe, number)
+    recorder.resume(find_run(run.store.database, number), by_belief=True)
+    return [*recorder.kept(events)]
+
+
+@pytest.mark.parametrize(
+    ("decisions", "cuts"), [(STEPS, sample((9, 5, 7, 10), 1)), (WHOLE, sample((6, 4), 1))], ids=["steps", "whole"]
+)
+def test_a_stored_run_goes_on_wherever_it_was_cut_off(
+    store: SceneStore, tmp_path: Path, decisions: tuple[Decision, ...], cuts: list[int]
+) -> None:
+    straight = Run(store, tmp_path / "straight", decisions)
+    straight.begin()
+    for cut in cuts:
+        run = Run(store, tmp_path / "unused", decisions)
+        number = begin(run, cut)
+        assert find_run(store.database, number).state == "cut off"
+        last = resume(run, number)[-1]
+        assert isinstance(last, Finished)
+        assert last.outcome == "done"
+        assert run.done() == ACTIONS, f"nothing is done twice after event {cut}"
+        assert [graph.relations for graph in run.graphs()] == [graph.relations for graph in straight.graphs()]
+        past = read_run(store.database, number)
+        assert past.ended
+        assert [type(turn.decision) for turn in past.turns] == [type(it) for it in decisions], cut
+        info = find_run(store.database, number)
+        assert (info.state, info.version, info.last_version) == ("done", 0, store.find(run.world.name).version)
+        assert info.ended is not None
+        with pytest.raises(InputError, match=f"run {number}: this session came to its end"):
+            resume(run, number)
+
+
+def test_a_run_holds_what_its_log_holds(store: SceneStore, tmp_path: Path) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    store.commit(run.world, Delta(), actor="clock", action="tick")
+    recorder = RunRecorder(store.database, run.world, "plan")
+    events = [*recorder.kept(prepare_session(run.setting(), run.recipe).run())]
+    assert recorder.number is not None
+    info = find_run(store.database, recorder.number)
+    lines = [json.loads(line) for line in (info.line, *read_lines(store.database, recorder.number))]
+    assert lines == [json.loads(json.dumps(event_document(event))) for event in events]
+    assert [event_from_document(line) for line in lines] == events
+    assert (info.steps, info.tokens_in, info.tokens_out) == (len(events) - 1, 15, 10)
+    (acted,) = (it for it in steps_of(store.database, info.number, kind="acted") if it["action"] == "put_on(desk-1)")
+    world, belief = (store.history(store.find(run.world.name + end)) for end in ("", "@belief"))
+    assert acted["version"] == next(it.version for it in world if it.action == "put_on(desk-1)")
+    assert acted["belief_version"] == next(it.version for it in belief if it.action == "put_on(desk-1)")
+    assert acted["version"] != acted["belief_version"]
+    assert (acted["scene"], acted["reason"], "action_id" in acted) == (run.world.key, "as asked", False)
+    assert [it.number for it in latest_runs(store.database, run.world.name)] == [info.number]
+    delete_run(store.database, info.number)
+    assert steps_of(store.database, info.number, kind="acted") == []
+    with pytest.raises(InputError, match=f"there is no run {info.number}"):
+        find_run(store.database, info.number)
+
+
+def test_a_run_that_is_under_way_is_not_resumed(store: SceneStore, tmp_path: Path) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    recorder = RunRecorder(store.database, run.world, "plan")
+    events = recorder.kept(prepare_session(run.setting(), run.recipe).run())
+    take(events, 3)
+    assert recorder.number is not None
+    info = find_run(store.database, recorder.number)
+    assert info.state == "running"
+    with pytest.raises(InputError, match=rf"run {info.number} is carried out by process \d+ on .*; end that one first"):
+        RunRecorder(store.database, run.world, "plan").resume(info, by_belief=True)
+    del events  # what closes it stops the run
+    assert find_run(store.database, info.number).state == "stopped"
+    assert resume(run, info.number)[-1] == next(it for it in read_events(store, info) if isinstance(it, Finished))
+
+
+def read_events(store: SceneStore, info: RunInfo) -> list[Event]:
+    return [event_from_document(json.loads(line)) for line in read_lines(store.database, info.number)]
+
+
+def test_of_two_processes_one_resumes_a_run(store: SceneStore, tmp_path: Path) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    info = find_run(store.database, begin(run, 3))
+    RunRecorder(store.database, run.world, "plan").resume(info, by_belief=True)
+    with pytest.raises(InputError, match="end that one first"):
+        RunRecorder(store.database, run.world, "plan").resume(info, by_belief=True)
+
+
+def test_a_run_that_cannot_be_kept_is_carried_out_all_the_same(
+    store: SceneStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Database(store.database.address, connect_timeout_s=1) as other:
+        run = Run(store, tmp_path / "log", STEPS)
+        recorder = RunRecorder(other, run.world, "plan")
+        events = recorder.kept(prepare_session(run.setting(), run.recipe).run())
+        before = take(events, 3)
+        other.close()
+        with caplog.at_level(logging.WARNING, "scenecypher.runs"):
+            after = [*events]
+    assert run.done() == ACTIONS
+    assert isinstance(after[-1], Finished)
+    assert "what this run does is not kept now" in caplog.text
+    assert len(before) == 3
+
+
+def test_a_switched_off_listener_keeps_nothing(store: SceneStore, tmp_path: Path) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    recorder = RunRecorder(store.database, run.world, "plan", is_on=False)
+    assert isinstance([*recorder.kept(prepare_session(run.setting(), run.recipe).run())][-1], Finished)
+    assert (recorder.number, [*latest_runs(store.database, run.world.name)]) == (None, [])
+
+
+def test_the_next_episode_in_a_copy_has_no_access_to_the_runs_before_it(store: SceneStore, tmp_path: Path) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    recorder = RunRecorder(store.database, run.world, "eval")
+    take(recorder.kept(prepare_session(run.setting(), run.recipe).run()), 4)
+    assert recorder.number is not None
+    assert find_run(store.database, recorder.number).scene == EPISODE + run.world.key
+
+
+def test_a_process_is_known_by_its_start_too() -> None:
+    here = this_process()
+    assert not is_gone(here)
+    assert is_gone(Process(here.host, here.pid, here.started - 60))
+    assert is_gone(Process(here.host, 2**22 + 1, 1.0))
+    assert not is_gone(Process("another host", 2**22 + 1, 1.0))
