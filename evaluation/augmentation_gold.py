@@ -25,24 +25,26 @@ class GoldReader:
 
     def reply(self, request: Request) -> Reply:
         """Return the gold subgraph, at no cost."""
-        text = self._words() if request.schema is None else json.dumps({"objects": self._form()})
+        text = self._words() if request.schema is None else json.dumps(self._form())
         return Reply(text, Usage(), REFERENCE, source="scripted")
 
     def _words(self) -> str:
         sentences = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}." for it in self.view.gold]
         return " ".join(sentences) or f"There is nothing on or in {self.view.asset.name}."
 
-    def _form(self) -> list[dict[str, Any]]:
-        return [
+    def _form(self) -> dict[str, Any]:
+        objects: list[dict[str, Any]] = [
             {
                 "name": it.name,
                 "count": 1,
                 "relation": RELATION_WORDS[it.relation],
                 "related_to": it.related_to,
                 "states": [],
+                "confidence": None,
             }
             for it in self.view.gold
         ]
+        return {"extent": "whole", "part": None, "reason": None, "objects": objects}
 
 
 @dataclass(frozen=True, slots=True)

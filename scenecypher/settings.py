@@ -33,7 +33,7 @@ class Settings(BaseModel):
 
     home: Path = Field(default_factory=lambda: user_data_path("scenecypher"))
     heap_mb: int = Field(default=512, ge=256)
-    server_jars: Path | None = Field(default=None, validation_alias="SCENECYPHER_SERVER_JARS")
+    server_jars: Path | None = None
     page_cache_mb: int = Field(default=128, ge=32)
 
     openai_api_key: SecretStr | None = None

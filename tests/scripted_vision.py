@@ -126,9 +126,9 @@ def cells_of(words: str) -> dict[str, Any]:
 def amounts_of(words: str) -> dict[str, Any]:
     """The form of a thing's surroundings: how many of what on or in what."""
     relations = {"on top of": "ontop_of", "inside": "inside_of"}
-    return {
-        "objects": [
-            {"name": f"{color} {kind}", "count": int(n), "relation": relations[how], "related_to": on, "states": []}
-            for n, color, kind, how, on in AMOUNT.findall(words)
-        ]
-    }
+    plain: dict[str, Any] = {"states": [], "confidence": None}
+    objects = [
+        plain | {"name": f"{color} {kind}", "count": int(n), "relation": relations[how], "related_to": on}
+        for n, color, kind, how, on in AMOUNT.findall(words)
+    ]
+    return {"extent": "whole", "part": None, "reason": None, "objects": objects}

@@ -7,7 +7,7 @@ what it finished. The scene itself is never locked, so an action costs and waits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import apply
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.past import statements
 from scenecypher.db.past.batch import (
     Batch,
@@ -30,7 +30,7 @@ from scenecypher.db.past.batch import (
     undone_versions,
 )
 from scenecypher.db.past.clock import Clock
-from scenecypher.db.past.facts import facts_of
+from scenecypher.db.past.facts import Fact, facts_of
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
@@ -170,14 +170,14 @@ class _Builder:
         return {"dropped": True} if record["dropped"] < DROPPED_PER_BATCH else {}
 
     def _start(self, state: PastState, head: Head) -> None:
-        """Write what there was at the start, from the batch on at which the last builder stopped."""
-        batches = list(start_batches(self._graph_at(state.clock.base), state.clock))
+        """Write what there was at the start, in an order of its own, from where the last builder stopped."""
+        graph = self._graph_at(state.clock.base)
+        nodes, facts = [graph.nodes[node_id] for node_id in sorted(graph.nodes)], list(facts_of(graph))
         found: Head | None = head
-        while found and found["done"] < len(batches):
-            batch = batches[found["done"]]
-            found = self._advance(
-                found, self._writer(batch), {"done": found["done"] + 1, **raised_bounds(batch, found)}
-            )
+        while found and found["done"] < len(nodes) + len(facts):
+            batch = next_start_batch(nodes, facts, found["done"], state.clock)
+            done = found["done"] + len(batch.nodes) + len(batch.facts)
+            found = self._advance(found, self._writer(batch), {"done": done, **raised_bounds(batch, found)})
         if found:
             self._advance(found, _nothing, {"stage": "events", "done": state.clock.base})
 
@@ -242,14 +242,12 @@ class _Builder:
         return graph
 
 
-def start_batches(graph: SceneGraph, clock: Clock) -> Iterator[Batch]:
-    """Yield what a scene graph starts with, in batches that depend on it alone."""
-    nodes = [graph.nodes[node_id] for node_id in sorted(graph.nodes)]
-    for first in range(0, len(nodes), NODES_PER_BATCH):
-        yield start_batch(nodes[first : first + NODES_PER_BATCH], (), clock.start)
-    facts = list(facts_of(graph))
-    for first in range(0, len(facts), FACTS_PER_BATCH):
-        yield start_batch((), facts[first : first + FACTS_PER_BATCH], clock.start)
+def next_start_batch(nodes: Sequence[Node], facts: Sequence[Fact], done: int, clock: Clock) -> Batch:
+    """Return the next of what there was at the start: nodes, and after all of them facts."""
+    if done < len(nodes):
+        return start_batch(nodes[done : done + NODES_PER_BATCH], (), clock.start)
+    first = done - len(nodes)
+    return start_batch((), facts[first : first + FACTS_PER_BATCH], clock.start)
 
 
 def write_batch(tx: ManagedTransaction, key: str, batch: Batch) -> Head:

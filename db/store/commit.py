@@ -154,7 +154,7 @@ class LockedPart:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The version of a commit; `repeated` if the same action had been committed before."""
+    """The version of a commit; `repeated` if it was committed before, and nothing is changed."""
 
     version: int
     delta: Delta
@@ -237,10 +237,7 @@ def write_delta(
     tx: ManagedTransaction, scene: SceneInfo, locked: LockedPart, delta: Delta, *, intent: Intent
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    plan = plan_write(scene, locked.part, delta, intent=intent)
-    if scene.bounds:
-        raising: LiteralString = RAISE_BOUNDS + (RAISE_DEGREES if "add_relations" in plan.groups else "")
-        plan = plan.with_bounds(raising, bounds=raised(delta, plan.edits, scene.bounds))
+    plan = plan_counted_write(scene, locked.part, delta, intent=intent)
     record = tx.run(WRITE_HEAD + plan.body + plan.end, dict(plan.parameters)).single(strict=True)
     for name in plan.groups:
         if record[name] != len(plan.parameters[name]):
@@ -267,6 +264,15 @@ def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Inten
         "hash": delta_hash(text),
     }
     return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters, after)
+
+
+def plan_counted_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent) -> WritePlan:
+    """Return a WritePlan that counts what raises the scene's bounds, for a part of a scene. Raises as `plan_write`."""
+    plan = plan_write(scene, part, delta, intent=intent)
+    if not scene.bounds:
+        return plan
+    raising: LiteralString = RAISE_BOUNDS + (RAISE_DEGREES if "add_relations" in plan.groups else "")
+    return plan.with_bounds(raising, bounds=raised(delta, plan.edits, scene.bounds))
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:

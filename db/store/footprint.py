@@ -108,7 +108,7 @@ class ReadPlan:
     @cached_property
     def read_statement(self) -> LiteralString:
         """The statement that only reads."""
-        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN " + self._found()
+        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.version AS version, " + self._found()
 
     @cached_property
     def values(self) -> tuple[str, ...]:

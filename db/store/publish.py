@@ -94,14 +94,14 @@ MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes DETACH DELETE n RETURN count(
 DROP_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
 """
-DROP_SNAPSHOTS: Final[LiteralString] = """
-MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
-WITH p LIMIT 10 DELETE p RETURN count(*) AS dropped
-"""
 # The head first: a builder that still runs finds it gone, and writes nothing more.
 DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE h"
 DROP_PAST: Final[LiteralString] = """
 MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
+"""
+DROP_SNAPSHOTS: Final[LiteralString] = """
+MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
+WITH p LIMIT 10 DELETE p RETURN count(*) AS dropped
 """
 DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
@@ -123,7 +123,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class Batch:
     """A transaction of an import: its statement, which returns the number `written`, and the number expected."""
 
     statement: LiteralString
@@ -149,7 +149,7 @@ def write_generation(database: Database, graph: SceneGraph, header: Header, *, p
     total = len(graph.nodes) + len(graph.relations)
     done = 0
     for batch in _batches(key, graph):
-        done += _write_batch(database, batch)
+        done += write_batch(database, batch)
         if progress:
             progress(done, total)
     return key
@@ -179,7 +179,7 @@ def retire(database: Database, key: str) -> bool:
 def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progress: Progress | None = None) -> int:
     """Delete generations retired, left half-imported, or cached of earlier versions, more than `grace_s` seconds ago.
 
-    Returns their number. Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds.
+    Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds. Returns their number.
     """
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
@@ -201,12 +201,10 @@ def delete_generation(database: Database, key: str) -> None:
         while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
-    for statement in (DROP_EVENTS, DROP_SNAPSHOTS):
+    _run(database, DROP_PAST_HEAD, key)
+    for statement in (DROP_EVENTS, DROP_PAST, DROP_SNAPSHOTS):
         while _drop(database, statement, key):
             pass
-    _run(database, DROP_PAST_HEAD, key)
-    while _drop(database, DROP_PAST, key):
-        pass
     _run(database, DROP_SCENE, key)
 
 
@@ -251,12 +249,12 @@ def _publish_transaction(key: str, name: str) -> Callable[[ManagedTransaction], 
     return work
 
 
-def _batches(key: str, graph: SceneGraph) -> Iterator[_Batch]:
+def _batches(key: str, graph: SceneGraph) -> Iterator[Batch]:
     for nodes in _chunks(list(graph.nodes.values()), NODES_PER_BATCH):
-        yield _Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
+        yield Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
     for relations in _chunks(sorted(graph.relations, key=IN_ORDER), RELATIONS_PER_BATCH):
         ids, rows = relation_rows(relations)
-        yield _Batch(ADD_RELATIONS, {"key": key, "ids": ids, "rows": rows}, len(relations))
+        yield Batch(ADD_RELATIONS, {"key": key, "ids": ids, "rows": rows}, len(relations))
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -264,7 +262,9 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _write_batch(database: Database, batch: _Batch) -> int:
+def write_batch(database: Database, batch: Batch) -> int:
+    """Write a batch; return the number of its rows. Raises ServiceError if fewer were written."""
+
     def work(tx: ManagedTransaction) -> int:
         written: int = tx.run(batch.statement, batch.parameters).single(strict=True)["written"]
         return written

@@ -27,12 +27,15 @@ from scenecypher.db.store.commit import (
     Decide,
     Intent,
     LockedPart,
+    partial_graph,
+    plan_counted_write,
     read_locked,
     read_named,
     write_delta,
 )
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
 from scenecypher.db.store.footprint import Footprint
+from scenecypher.db.store.guarded import commit_at
 from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.past_copies import past_copy
@@ -280,7 +283,14 @@ class SceneStore:
         def read(tx: ManagedTransaction) -> LockedPart:
             return read_locked(tx.run(footprint.plan.lock_statement, given).single(), scene, intent)
 
-        return self._change(scene, decide, read, agent=footprint.agent, intent=intent)
+        def look() -> LockedPart | None:
+            record = self.database.read_row(footprint.plan.read_statement, given)
+            if record is None:
+                return None
+            part = partial_graph(record["nodes"], record["relations"])
+            return LockedPart(record["version"], part, record["agent"])
+
+        return self._change(scene, decide, read, look=look, agent=footprint.agent, intent=intent)
 
     def edit(self, scene: SceneInfo, decide: Decide, *, intent: Intent) -> Committed:
         """Let `decide` make a Delta from the whole scene, and commit it at the version that it was decided at.
@@ -333,9 +343,12 @@ class SceneStore:
     ) -> Committed:
         """Revert the latest action in effect, the one of `version`, or all after version `to`.
 
+        A scene that is as it was at `to` is not changed, as if the undo was `repeated`.
         Raises NothingToUndo, ConflictError if its after-values no longer hold, InputError for a version there is not.
         """
         revert = history.plan_undo(self.latest(scene), version=version, to=to)
+        if to is not None and not revert.delta:
+            return Committed(max(revert.undoes), revert.delta, repeated=True)
         return self._commit_revert(scene, revert, kind="undo", actor=actor)
 
     def redo(self, scene: SceneInfo, *, actor: str = "person") -> Committed:
@@ -411,14 +424,16 @@ class SceneStore:
         read: Callable[[ManagedTransaction], LockedPart],
         *,
         intent: Intent,
+        look: Callable[[], LockedPart | None] | None = None,
         agent: str | None = None,
         is_whole: bool = False,
     ) -> Committed:
         """Commit a change: on the scene's replica, if the store has one, otherwise on what `read` locks and reads.
 
         From the third commit in a scene on, or at once if the whole scene is needed, the scene is kept in memory
-        (`replicas.py`): the change is decided there and is one statement. If the replica refuses the change, other
-        writers come first or a connection breaks, it is decided under the lock, which the action id makes safe.
+        (`replicas.py`): the change is decided there and is one statement. Else it is decided on what `look`, if given,
+        reads without the lock, and is one statement too. If it is refused there, other writers come first or a
+        connection breaks, it is decided under the lock, which the action id makes safe.
         Raises CommitUnknown if neither gave an answer; InputError for an earlier state, which nobody may change.
         """
         if scene.is_past:
@@ -431,7 +446,10 @@ class SceneStore:
         with self.replicas.of(scene, at_once=is_whole) as replica:
             unanswered: ServiceError | None = None
             try:
-                done = self._on_replica(replica, decide, agent=agent, intent=intent) if replica is not None else None
+                if replica is not None:
+                    done = self._on_replica(replica, decide, agent=agent, intent=intent)
+                else:
+                    done = self._unlocked(scene, decide, look, intent=intent) if look else None
             except ServiceError as error:
                 if not error.retryable or isinstance(error, QueryTimeout | SceneReplaced):
                     raise
@@ -468,6 +486,28 @@ class SceneStore:
             except (RejectedError, ConstraintViolated):
                 return None
         return None
+
+    def _unlocked(
+        self, scene: SceneInfo, decide: Decide, look: Callable[[], LockedPart | None], *, intent: Intent
+    ) -> Committed | None:
+        """Return the commit; None if the change must be decided under the lock.
+
+        What `look` reads is whole if it is of the version that this process has seen: that commit is applied before a
+        read begins (`steady.py`). If a later one was half applied, the scene's version has moved before it is written.
+        """
+        seen = self.database.versions.latest(scene.key)
+        if seen is None or intent.expected_version not in {None, seen}:
+            return None
+        part = look()
+        if part is None or part.version != seen:
+            return None
+        try:
+            delta = decide(part)
+            plan = plan_counted_write(scene, part.part, delta, intent=intent)
+            version = commit_at(self.database, plan, seen, timeout_s=self._commit_timeout_s)
+        except (RejectedError, ConstraintViolated):
+            return None
+        return None if version is None else Committed(version, delta)
 
     def _write(self, work: Callable[[ManagedTransaction], Committed]) -> Committed:
         """Run a commit; after a lost answer to COMMIT run it again, which the action id makes safe."""

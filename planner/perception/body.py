@@ -11,7 +11,6 @@ from scenecypher.db.store.footprint import PatternRead, ReadPlan, RelationPatter
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.perception.draft import BeliefDraft, relation_text
 from scenecypher.planner.perception.merge import Finding, MergeResult
-from scenecypher.planner.perception.observation import Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Body:
 
     agent: str
     held: tuple[tuple[str, Node], ...]
-    places: tuple[Support, ...] | None = None
+    places: tuple[tuple[str, str], ...] | None = None
     states: tuple[str, ...] | None = None
 
 

@@ -18,10 +18,10 @@ from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.perception.draft import SEEN, BeliefDraft, relation_text
 from scenecypher.planner.perception.matching import match_sightings
 from scenecypher.planner.perception.moving import gained_relations
-from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.observation import Extent, Observation, Sighting
 from scenecypher.planner.perception.placing import Placement, is_covered, placements
 
-FindingKind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
+FindingKind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced", "missed", "unseen"]
 
 OPPOSITE_STATES: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
 """State that each state excludes."""
@@ -53,6 +53,8 @@ def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> Me
     if of is None:
         msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
         raise UnknownReference(msg)
+    if not observation.extent.is_usable:
+        return MergeResult(Delta(), (Finding("unseen", of.id, _unseen_words(observation.extent)),))
     placed = placements(observation, of)
     known = match_sightings(belief, observation, placed, containment=conventions_of(vocabulary).containment)
     draft = _ObservationDraft(belief, vocabulary, observation)
@@ -106,11 +108,15 @@ class _ObservationDraft(BeliefDraft):
             if number not in placed:
                 self._add_finding("unplaced", seen.name, f"seen, but not on or in {self.observation.of}: not merged")
         for node_id in self._believed_here():
-            if node_id not in self.ids.values():
-                was = self._place_text(node_id)
+            if node_id in self.ids.values():
+                continue
+            was = self._place_text(node_id)
+            if self.observation.extent.is_whole:
                 self.remove_from_place(node_id)
                 self.mark_seen(node_id, seen=False)
                 self._add_finding("absent", node_id, f"believed {was}, not seen there")
+            else:
+                self._add_finding("missed", node_id, f"believed {was}, not seen, but only a part was: it is kept")
 
     def _merge_known(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
         if Relation(node_id, *relation) in self.relations:
@@ -180,6 +186,12 @@ class _ObservationDraft(BeliefDraft):
     @property
     def _containment(self) -> tuple[str, ...]:
         return conventions_of(self.vocabulary).containment
+
+
+def _unseen_words(extent: Extent) -> str:
+    causes = {"nothing": "it could not be made out", "elsewhere": "another place was seen"}
+    cause = causes.get(extent.kind, "what was seen contradicts most of the belief")
+    return f"{cause}{f' ({extent.why})' if extent.why else ''}: nothing was merged"
 
 
 def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:

@@ -36,9 +36,9 @@ def placements(observation: Observation, of: Node) -> tuple[Placement, ...]:
 def _direct_placements(sightings: Sequence[Sighting], of: Node) -> Iterator[Placement]:
     numbers = {name.casefold(): number for number, it in reversed([*enumerate(sightings)]) for name in _names(it)}
     for number, sighting in enumerate(sightings):
-        if sighting.support is None:
+        type_, target = sighting.support or (None, None)
+        if type_ is None or target is None:
             continue
-        type_, target = sighting.support
         if target.casefold() in {of.id.casefold(), of.name.casefold()}:
             yield Placement(number, type_, None)
         elif target.casefold() in numbers:

@@ -6,7 +6,7 @@ Two stages, since models that are asked for a form at once tend to answer that t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, Protocol, Self, TypeAlias, TypeVar
 from unicodedata import category, normalize
@@ -17,19 +17,29 @@ from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, cle
 from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
-from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
 
 ATTEMPTS: Final = 3
 CONFIDENCE: Final = 0.8
-"""Confidence of a sighting in a picture (ground truth: 1), since models give no confidence of their own."""
+"""Confidence of a sighting in a picture (ground truth: 1) if the model gives none."""
+MAX_WORDS: Final = 300
+"""Characters that are kept of a reply's free text."""
 
 SeenState: TypeAlias = Literal["open", "closed", "turned_on", "turned_off"]
 STATES: Final = {"open": "open", "closed": "closed", "turned_on": "on", "turned_off": "off"}
 RELATIONS: Final = {"ontop_of": "ON", "inside_of": "INSIDE"}
-"""Words of the form, and the graph's states and relation types."""
+EXTENTS: Final[Mapping[str, ExtentKind]] = {
+    "whole": "whole",
+    "part": "part",
+    "nothing": "nothing",
+    "another_place": "elsewhere",
+}
+"""Words of the form, and the graph's states and relation types, and the extents of observations."""
 
 DESCRIBE: Final = """\
-Look at this picture of {name}. Say in words which things are on top of it or inside it: for each of what, and whether \
+Look at this picture of {name}. Say first how much of {name} it shows: the whole, a part (which one?), nothing that \
+can be made out, or another place; and if not the whole, why: it may be dark, blurred, cut off, or hidden by something.
+Say in words which things are on top of it or inside it: for each of what, and whether \
 on top or inside; and how many there are where several are alike.
 Say too whether what can be opened or switched on ({name} included) is open or closed, on or off.
 Where one of these names fits, use it: {names}.
@@ -40,12 +50,17 @@ A picture of {name} was described so:
 ---
 {description}
 ---
-List the things that are on or in {name}, or on or in one another there.
+- "extent": how much of {name} the picture shows by the description: whole, part, nothing (it can't be made out), or \
+another_place; whole only where the description says or plainly implies that all of {name} is in view.
+- "part": which part, if it is a part; else null. "reason": why it is not the whole, if the description says so; else \
+null.
+- "objects": the things that are on or in {name}, or on or in one another there; none of another place. Of each:
 - "name": one of the possible names where one fits, each at most once; else a short singular noun.
 - "count": how many of them there are; 1 for a thing with a name of its own.
 - "relation" and "related_to": what the thing is ontop_of or inside_of, {name} or another thing in the list; both null \
 where the description does not say.
 - "states": those of open, closed, turned_on, turned_off that the description says; else empty.
+- "confidence": from 0 to 1, how sure the description is of it, if it says so ("probably", "perhaps"); else null.
 - For {name} itself: an entry with that name, its relation and related_to null, only if its state is described.
 Add nothing that the description does not say.
 Possible names: {names}."""
@@ -61,6 +76,12 @@ class Camera(Protocol):
         ...
 
 
+def one_line(words: str) -> str:
+    """Normalise a text for the graph: NFC, on one line, without control characters."""
+    printed = "".join(it for it in normalize("NFC", words) if it.isspace() or category(it) != "Cc")
+    return " ".join(printed.split())
+
+
 class SeenThing(BaseModel):
     """One thing, or several alike, in a reply."""
 
@@ -69,15 +90,12 @@ class SeenThing(BaseModel):
     relation: Literal["ontop_of", "inside_of"] | None
     related_to: str | None
     states: list[SeenState]
+    confidence: float | None = Field(ge=0, le=1)
 
     @field_validator("name", "related_to")
     @classmethod
     def _on_one_line(cls, words: str | None) -> str | None:
-        """Normalise a text for the graph: NFC, on one line, without control characters."""
-        if words is None:
-            return None
-        printed = "".join(it for it in normalize("NFC", words) if it.isspace() or category(it) != "Cc")
-        return " ".join(printed.split())
+        return None if words is None else one_line(words)
 
     @model_validator(mode="after")
     def _is_named(self) -> Self:
@@ -87,9 +105,17 @@ class SeenThing(BaseModel):
 
 
 class Subgraph(BaseModel):
-    """A reply: all that a picture shows of one node."""
+    """A reply: how much of one node a picture shows, and all that is on or in it there."""
 
+    extent: Literal["whole", "part", "nothing", "another_place"]
+    part: str | None
+    reason: str | None
     objects: Annotated[list[SeenThing], Field(max_length=500)]
+
+    def seen_extent(self) -> Extent:
+        """Return the extent of the observation."""
+        part, why = (one_line(words or "")[:MAX_WORDS] for words in (self.part, self.reason))
+        return Extent(EXTENTS[self.extent], part, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +186,9 @@ def _observation(subgraph: Subgraph, known: KnownNode, step: int) -> Observation
     inside = any(it.support is not None and it.support[0] == "INSIDE" for it in sightings)
     shut = "closed" in states or ("closed" in known.states and "open" not in states)
     covers = ("ON",) if shut and not inside else ("INSIDE", "ON")
-    return Observation(known.id, tuple(sightings), step, covers, states or None, partial_states=True)
+    return Observation(
+        known.id, tuple(sightings), step, covers, states or None, partial_states=True, extent=subgraph.seen_extent()
+    )
 
 
 def _sighting(seen: SeenThing, known: KnownNode) -> Sighting:
@@ -170,5 +198,11 @@ def _sighting(seen: SeenThing, known: KnownNode) -> Sighting:
     support = (RELATIONS[seen.relation], seen.related_to) if placed and seen.relation and seen.related_to else None
     states = tuple(sorted({STATES[state] for state in seen.states})) or None
     return Sighting(
-        seen.name, what.class_, support, states, what.affordances, traits=what.traits, confidence=CONFIDENCE
+        seen.name,
+        what.class_,
+        support,
+        states,
+        what.affordances,
+        traits=what.traits,
+        confidence=CONFIDENCE if seen.confidence is None else seen.confidence,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -17,6 +18,7 @@ from scenecypher.errors import InputError
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change, Delta
     from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.history import Event
     from scenecypher.db.store.load import Snapshot
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
@@ -33,6 +35,7 @@ ReadName = Annotated[
         autocompletion=scene_names,
     ),
 ]
+EVENTS_ON_PAGE: Final = 100
 COUNTS_SHOWN: Final = 30
 """Names in a line of counts."""
 
@@ -64,10 +67,22 @@ def _listed(info: SceneInfo) -> tuple[str, ...]:
 
 
 @scenes_app.command("show")
-def show_scene(scene: ReadName, *, as_json: AsJson = False) -> None:
+def show_scene(
+    scene: ReadName,
+    *,
+    as_json: AsJson = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page that needs no server.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the home as a figure.")] = None,
+) -> None:
     """Show a scene's contents: its places, and counts of nodes and relations by kind."""
     with open_store() as store:
         snapshot = store.load_at(scene)
+        events = [*islice(store.latest(snapshot.info), EVENTS_ON_PAGE)] if html else []
+    if html or svg:
+        _write_pages(snapshot, html, svg, events)
+        return
     document = contents(snapshot)
     if as_json:
         print_json(document)
@@ -79,6 +94,20 @@ def show_scene(scene: ReadName, *, as_json: AsJson = False) -> None:
         out.print(f"  {title}: {', '.join(document[title]) or 'none'}", markup=False)
     for title in ("kinds", "relation_types", "classes"):
         out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
+
+
+def _write_pages(snapshot: Snapshot, html: Path | None, svg: Path | None, events: list[Event]) -> None:
+    from scenecypher.ui.figure import figure_of
+    from scenecypher.ui.home_view import view_of
+    from scenecypher.ui.render import home_file
+
+    title = f"{snapshot.info.name} at version {snapshot.info.version}"
+    if html is not None:
+        html.write_text(home_file(snapshot, title, events), encoding="utf-8")
+    if svg is not None:
+        svg.write_text(figure_of(view_of(snapshot.graph), title), encoding="utf-8")
+    for file in filter(None, (html, svg)):
+        tell(f"wrote {file}")
 
 
 @scenes_app.command("tree")
@@ -121,11 +150,17 @@ def export(
     form: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="json, grasif, virtualhome, networkx or dsg.")
     ] = "json",
+    with_history: Annotated[
+        bool, typer.Option("--with-history", help="Write an archive of the scene and its history to the file of --out.")
+    ] = False,
 ) -> None:
     """Write a scene as SceneCypher's own JSON document, or in another format that can hold all of it.
 
-    `import` takes either back as the same scene.
+    `import` takes either back as the same scene, and `db restore` an archive with the scene's history.
     """
+    if with_history:
+        _export_archive(scene, file, form)
+        return
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.importers.export import export_document, format_of
 
@@ -146,6 +181,18 @@ def export(
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error
     tell(f"wrote {file}")
+
+
+def _export_archive(scene: str, file: Path | None, form: str) -> None:
+    """Write an archive of one scene."""
+    from scenecypher.cli.archives import print_archived
+    from scenecypher.db.archive.backup import back_up
+
+    if file is None or form != "json":
+        raise InputError("--with-history writes an archive, which is no text and has no other format: give --out FILE")
+    with open_store() as store, progress_bar(f"reading {scene}") as progress:
+        done = back_up(store.database, file, scenes=[store.find(scene)], progress=progress)
+    print_archived(file, done.scenes, done.totals)
 
 
 @scenes_app.command("set")

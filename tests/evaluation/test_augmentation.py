@@ -18,6 +18,7 @@ from scenecypher.evaluation.result import ExperimentResult, Table, read_result
 from scenecypher.evaluation.running import RunOptions, run_task
 from scenecypher.evaluation.subgraphs import SubgraphNode, f1, measure_similarity
 from scenecypher.evaluation.views import bundled_views, read_views
+from scenecypher.planner.perception.picture import encode_png
 from tests.scripted_model import Fail, ScriptedModel, Step
 from tests.scripted_vision import GridReader, amounts_of, decoded
 from tests.views.generate import make_views
@@ -134,7 +135,7 @@ def test_bundled_views_equal_generated_views() -> None:
 
 
 def write_view(folder: Path, name: str = "one", **fields: Any) -> Path:
-    (folder / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / "a.png").write_bytes(encode_png(b"\xff\0\0", width=1, height=1).data)
     view = {"image": "a.png", "asset": {"name": "table-1"}, "gold": [CUP]} | fields
     file = folder / f"{name}.json"
     file.write_text(json.dumps({key: value for key, value in view.items() if value is not None}), encoding="utf-8")

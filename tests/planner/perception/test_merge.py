@@ -14,7 +14,7 @@ from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.merge import MergeResult, merge
-from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
 from scenecypher.planner.perception.truth import true_observation
 from tests.planner.actions.grasif_worlds import home, random_home
 
@@ -61,6 +61,23 @@ def test_what_is_not_seen_where_it_was_believed_is_absent_and_keeps_its_node() -
     assert after.targets("cup-1") == ()
     assert after.nodes["cup-1"].properties == Properties({"seen": False})
     assert after.targets("pen-1") == ("desk-1",), "nothing elsewhere is touched"
+
+
+def test_only_what_is_seen_whole_makes_anything_absent() -> None:
+    before = initial_belief(home())
+    part = replace(observed(thing("pen-1")), extent=Extent("part", "the left half", "it is cut off"))
+    after, found = merged(before, part)
+    assert kinds_and_nodes(found) == [("moved", "pen-1"), ("missed", "cup-1")]
+    assert after.targets("cup-1") == ("table-1",)
+
+
+@pytest.mark.parametrize("kind", ["nothing", "elsewhere", "doubted"])
+def test_what_does_not_show_the_place_is_not_merged(kind: ExtentKind) -> None:
+    observation = replace(observed(thing("pen-1"), thing("tree")), extent=Extent(kind, why="a garden"))
+    after, found = merged(initial_belief(home()), replace(observation, states=("wet",)))
+    assert after == initial_belief(home())
+    assert kinds_and_nodes(found) == [("unseen", "table-1")]
+    assert "(a garden): nothing was merged" in found.findings[0].words
 
 
 def test_a_new_thing_gets_a_node_of_its_own() -> None:
