@@ -11,7 +11,7 @@ from scenecypher.chat.model import Model, model_name
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.catalog import SceneInfo, original_of
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.runs import RunCommand
 from scenecypher.db.store.scene_store import SceneStore
@@ -130,8 +130,8 @@ class ReadableHome(ABC):
         chosen = options or Options(verifier="words")
         asked, info = services.model(model), self._found()
         retriever = Retriever(asked, services.gate, services.enumerator, chosen, services.meaning)
-        began = question_began(question, info, model_name(asked))
-        return keep_answer(self._recorder(info, "ask"), began, lambda: retriever.ask(question, info))
+        began = question_began(question, original_of(info), model_name(asked))
+        return keep_answer(self._recorder(original_of(info), "ask"), began, lambda: retriever.ask(question, info))
 
     def diff(self, other: ReadableHome | SceneGraph) -> Delta:
         """Return the changes that lead from this home, as it is now or was at its version, to `other`."""

@@ -13,14 +13,15 @@ from scenecypher.errors import InputError
 Moment: TypeAlias = int | datetime
 """A version of a scene, or a time; a time without zone is the user's."""
 
-# The first two events at most are read whole; clocks may run backwards, so that the first later event is looked for in
-# the order of versions, not of times.
+# Clocks may run backwards, so that the first later event is looked for in the order of versions, not of times. Where
+# the scene declares a clock of its own, times are that clock's.
 EVENTS_AROUND: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
-RETURN s.published AS published,
+RETURN coalesce(s.clock_start, s.published) AS began,
        COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $base
                  RETURN e.version ORDER BY e.scene, e.version LIMIT 1 } AS first,
-       COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $base AND e.at > $time
+       COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $base
+                   AND CASE WHEN s.clock_start IS NULL THEN e.at ELSE coalesce(e.clock, s.clock_start) END > $time
                  RETURN e.version ORDER BY e.scene, e.version LIMIT 1 } AS later
 """
 
@@ -76,7 +77,7 @@ def _version_at(database: Database, scene: SceneInfo, time: datetime) -> int:
     record = database.read_row(EVENTS_AROUND, {"key": scene.key, "base": scene.base, "time": time})
     if record is None or not record["later"]:
         return scene.version
-    began = record["published"].to_native().astimezone(time.tzinfo)
+    began = record["began"].to_native().astimezone(time.tzinfo)
     if record["later"] == record["first"] and time < began:
         msg = f"{scene.name!r} begins at {began.isoformat(timespec='seconds')}, after {time.isoformat()}"
         raise InputError(f"{msg}; ask for a later time, or for its first state by {scene.name}@{scene.base}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction
@@ -125,6 +125,14 @@ def lookup_scene(database: Database, name: str) -> SceneInfo | None:
 def scene_of(database: Database, key: str) -> SceneInfo | None:
     """Return the generation of this key; None if it is gone."""
     return _read_one(database, BY_KEY, key=key)
+
+
+def original_of(scene: SceneInfo) -> SceneInfo:
+    """Return the scene, at the same version, of which `scene` is the cached copy of an earlier state; else `scene`."""
+    if not scene.is_past or scene.copied_from is None:
+        return scene
+    name, key = scene.name.rpartition("@")[0], scene.copied_from.rpartition("@")[0]
+    return replace(scene, key=key, name=name, copied_from=None, is_past=False)
 
 
 def find_replaced(database: Database, name: str) -> SceneInfo:

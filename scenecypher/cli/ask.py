@@ -81,6 +81,7 @@ def ask(
 ) -> None:
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
     from scenecypher.chat.model import model_name
+    from scenecypher.db.store.catalog import original_of
     from scenecypher.planner.asking import keep_answer, keep_answers
     from scenecypher.planner.recording import RunRecorder
     from scenecypher.planner.reporting import question_began
@@ -100,8 +101,9 @@ def ask(
         model = db.model()
         retriever = Retriever(model, db.gate, db.enumerator, options, db.meaning)
         info = db.store.find_at(scene)
-        recorder = RunRecorder(db.store.database, info, "ask", is_on=db.settings.record_runs)
-        began = question_began(question or f"{counted(len(questions), 'question')} of {file}", info, model_name(model))
+        original, asked = original_of(info), question or f"{counted(len(questions), 'question')} of {file}"
+        recorder = RunRecorder(db.store.database, original, "ask", is_on=db.settings.record_runs)
+        began = question_began(asked, original, model_name(model))
         if question is None:
             ask_them = partial(retriever.ask_many, questions, info, workers=workers)
             raise typer.Exit(_print_all(questions, keep_answers(recorder, began, questions, ask_them)))

@@ -13,6 +13,7 @@ from scenecypher.db.graph.delta import ChangeList, Delta, invert
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.at import SceneAt, find_at, read_moment
 from scenecypher.db.store.catalog import split_at
+from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneNotFound
 from tests.db.store.test_store import fresh, small
@@ -111,6 +112,20 @@ def test_a_time_without_a_zone_is_the_users(store: SceneStore, name: str) -> Non
     found = find_at(store.database, f"{name}@{DAY}12:30")
     assert isinstance(found, SceneAt)
     assert found.version == 1
+
+
+def test_of_a_scene_with_a_clock_of_its_own_times_are_that_clocks(store: SceneStore) -> None:
+    name = fresh("declared")
+    store.put(ImportedScene(name, small()))
+    info = store.find(name)
+    store.commit(info, SOIL, actor="t", action="soil")
+    for hour, delta in ((8, invert(SOIL)), (9, SOIL)):
+        declare_time(store.database, info, datetime(2001, 5, 1, hour, tzinfo=UTC))
+        store.commit(info, delta, actor="t", action="change")
+    found = [find_at(store.database, f"{name}@2001-05-01T{it}Z") for it in ("08:00", "08:59", "09:00")]
+    assert [it.version for it in found] == [2, 2, 3]
+    with pytest.raises(InputError, match="begins at 2001-05-01T08:00:00"):
+        find_at(store.database, f"{name}@2001-05-01T07:59Z")
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ def test_a_version_is_queried_asked_shown_and_exported(
     asked = command("ask", f"{walked}@0", "Where is the agent?", "--rows", "--json")
     assert asked.json["rows"] == then["rows"], asked.err
     assert "@0" not in json.dumps(model.requests), "a model is told no version"
+    runs = command("runs", "list", walked, "--json").json
+    assert [(run["scene"], run["version"]) for run in runs] == [(walked, 0)], "a question is a run of the home itself"
     assert command("scenes", "show", f"{walked}@1", "--json").json["version"] == 1
     assert "held" not in command("scenes", "tree", f"{walked}@1").out
     assert command("scenes", "tree", f"{walked}@2", "character_65").out.splitlines()[1:] == ["  held: cup_2004 [clean]"]
@@ -126,6 +128,12 @@ def test_what_there_is_not_is_told(command: RunCommand, home: str, end: str, wor
     for line in (("query", f"{home}{end}", WHERE), ("scenes", "show", f"{home}{end}"), ("scenes", "diff", home + end)):
         ran = command(*line)
         assert (ran.code, words in ran.err) == (2, True), ran.err
+
+
+def test_an_earlier_state_has_no_past_of_its_own(command: RunCommand, walked: str) -> None:
+    ran = command("query", f"{walked}@1", "MATCH (e:PastEvent) RETURN e.version")
+    assert (ran.code, f"ask about events up to version 1 of '{walked}' itself" in ran.err) == (1, True), ran.err
+    assert command("query", walked, "MATCH (e:PastEvent) RETURN e.version", "--json").json["rows"] == [[1], [2]]
 
 
 def test_cached_copies_are_collected(command: RunCommand, walked: str) -> None:
