@@ -254,6 +254,10 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         "CREATE CONSTRAINT event_action IF NOT EXISTS FOR (e:Event) REQUIRE (e.scene, e.action_id) IS UNIQUE",
     )
     yield "stored_form", "CREATE CONSTRAINT stored_form IF NOT EXISTS FOR (f:StoredForm) REQUIRE f.of IS UNIQUE"
+    yield (
+        "restored_run",
+        "CREATE CONSTRAINT restored_run IF NOT EXISTS FOR (r:RestoredRun) REQUIRE (r.scene, r.number) IS UNIQUE",
+    )
     yield "scene_past", "CREATE CONSTRAINT scene_past IF NOT EXISTS FOR (s:Scene) REQUIRE s.past IS UNIQUE"
     yield (
         "snapshot_part",

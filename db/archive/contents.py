@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from neo4j.time import DateTime
+
 from scenecypher.db.archive.file import count_line, read_lines
 from scenecypher.db.archive.lines import Header, Line, NodeLine, RecordLine, SceneLine
-from scenecypher.db.archive.records import NOT_ARCHIVED, RECORDS, RUN
+from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, STEP
 from scenecypher.db.graph.document import delta_from_json, delta_hash
 from scenecypher.db.graph.value import shown
 from scenecypher.db.store.catalog import SceneInfo, checked_name, info_of
@@ -26,15 +28,20 @@ SCENE_FACTS: Final[Mapping[str, type]] = {
     **dict.fromkeys(("declared_relations", "declared_properties"), list),
 }
 """Types of the facts of a scene that are read; all but the version may be missing."""
-EVENT_VALUES: Final[Mapping[str, type]] = {
-    "actor": str,
-    "action": str,
-    "action_id": str,
-    "kind": str,
-    "undoes": list,
-    "delta": str,
-    "hash": str,
+RECORD_VALUES: Final[Mapping[str, Mapping[str, type]]] = {
+    EVENT: {
+        **dict.fromkeys(("actor", "action", "action_id", "kind", "delta", "hash"), str),
+        "undoes": list,
+        "at": DateTime,
+    },
+    RUN: {
+        **dict.fromkeys(("scene_name", "command", "instruction", "method", "model", "actor", "line", "host"), str),
+        **dict.fromkeys(("pid", "version"), int),
+        **dict.fromkeys(("began", "touched"), DateTime),
+    },
+    STEP: {"line": str, "at": DateTime},
 }
+"""Types of the values without which a record can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,26 +168,21 @@ class _RecordCheck:
         if any(type(it) is not int or it < 1 for it in numbers) or place < self._place or numbers <= self._last:
             raise ValueError
         self._last = numbers
-        if line.label in _CHECKS:
-            _CHECKS[line.label](line.values, scene)
+        if any(type(line.values[name]) is not kind for name, kind in RECORD_VALUES[line.label].items()):
+            raise TypeError
+        if line.label == EVENT:
+            _check_event(line.values, scene)
 
 
 def _check_event(values: Mapping[str, Any], scene: SceneInfo) -> None:
     version = values["version"]
     if not 0 < version <= scene.version:
         raise InputError(f"version {version:,} is none of the scene, which has versions up to {scene.version:,}")
-    for name, kind in EVENT_VALUES.items():
-        if type(values[name]) is not kind:
-            raise TypeError
-    values["at"].to_native()
     if any(not 0 < undone < version for undone in values["undoes"]):
         raise ValueError
     if delta_hash(values["delta"]) != values["hash"]:
         raise InputError(f"the change of version {version:,} is not the one that was committed: its hash differs")
     delta_from_json(values["delta"])
-
-
-_CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any], SceneInfo], None]]] = {"Event": _check_event}
 
 
 def _faults(scenes: list[ArchivedScene]) -> Iterator[str]:

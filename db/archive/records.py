@@ -19,21 +19,21 @@ class RecordKind:
     add: LiteralString
 
 
-RUN, STEP = "Run", "Step"
+EVENT, RUN, STEP = "Event", "Run", "Step"
 RECORDS: Final[Mapping[str, RecordKind]] = {
     # Sorted as the index is, so that the server reads on without holding them all.
-    "Event": RecordKind(
+    EVENT: RecordKind(
         ("version",),
         """
 MATCH (r:Event {scene: $key}) WHERE r.version > 0 RETURN properties(r) AS values ORDER BY r.scene, r.version
 """,
         "UNWIND $rows AS row CREATE (r:Event) SET r = row RETURN count(*) AS written",
     ),
-    # The number of a run that is not published yet is below 0, so that nobody finds it.
+    # Until it is published, a run has another label, so that nobody finds it.
     RUN: RecordKind(
         ("number",),
         "MATCH (r:Run {scene: $key}) WITH r ORDER BY r.number RETURN properties(r) AS values",
-        "UNWIND $rows AS row CREATE (r:Past:Run) SET r = row, r.number = -row.number RETURN count(*) AS written",
+        "UNWIND $rows AS row CREATE (r:Past:RestoredRun) SET r = row RETURN count(*) AS written",
     ),
     STEP: RecordKind(
         ("run", "number"),
@@ -43,7 +43,7 @@ CALL (number) { MATCH (r:Step {run: number}) WHERE r.number > 0 RETURN r ORDER B
 RETURN properties(r) AS values
 """,
         """
-UNWIND $rows AS row MATCH (run:Run {number: -row.run})
+UNWIND $rows AS row MATCH (run:RestoredRun {scene: row.scene, number: row.run})
 CREATE (run)-[:HAS_STEP]->(r:Past:Step) SET r = row RETURN count(*) AS written
 """,
     ),

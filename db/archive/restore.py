@@ -66,8 +66,8 @@ RESERVE_RUNS: Final[LiteralString] = """
 MERGE (c:Counter {name: 'run'}) SET c.last = coalesce(c.last, 0) + $count RETURN c.last - $count AS last
 """
 PUBLISH_RUNS: Final[LiteralString] = """
-UNWIND $rows AS row MATCH (r:Run {scene: row.key}) WHERE r.number < 0
-SET r.number = -r.number RETURN count(*) AS published
+UNWIND $rows AS row MATCH (r:RestoredRun {scene: row.key}) WHERE r.number > 0
+SET r:Run REMOVE r:RestoredRun RETURN count(*) AS published
 """
 
 

@@ -6,18 +6,22 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, LiteralString
+from typing import Final
 
+from scenecypher.chat.model import Usage
 from scenecypher.db.archive.backup import back_up
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.events import Asked, Began, Event, Finished
 from scenecypher.planner.own_actions import add_actions
+from scenecypher.planner.recording import RunRecorder
 from tests.planner.test_own_actions import CARRYING, HOME
 from tests.server import throwaway_server
 
@@ -32,14 +36,15 @@ ACTIONS: Final = (
 )
 """The history of the home, oldest first. Version 2 gave it its actions."""
 
-ADD_RUN: Final[LiteralString] = """
-MERGE (c:Counter {name: 'run'}) SET c.last = coalesce(c.last, 0) + 1
-CREATE (r:Past:Run {scene: $key, scene_name: $name, number: c.last, command: 'plan', instruction: 'fetch the mug',
-                    began: datetime('2026-11-23T10:15:00.123456789+01:00'), version: 0, last_version: 1, line: '{}'})
-WITH r UNWIND [1, 2] AS number
-CREATE (r)-[:HAS_STEP]->(:Past:Step {scene: $key, run: r.number, number: number, kind: 'acted', reasons: ['a', 'b'],
-                                     version: number, line: '{}'})
-"""
+
+def carry_out_run(store: SceneStore, name: str) -> None:
+    """Keep a run of two steps."""
+    events: list[Event] = [
+        Began(name, "stepwise", (), "fetch the mug", "tiny", "person", 0),
+        Asked(1, "Where is the mug?", "it is to be fetched"),
+        Finished("done", "it is here", 1, 0, Usage(12, 3), 0.5),
+    ]
+    deque(RunRecorder(store.database, store.find(name), "plan").kept(events), maxlen=0)
 
 
 def tell_story(store: SceneStore, name: str, folder: Path) -> None:
@@ -55,8 +60,7 @@ def tell_story(store: SceneStore, name: str, folder: Path) -> None:
     store.redo(scene)
     store.undo(scene)
     find_or_create_belief(store, store.find(name))
-    key = store.find(name).key
-    store.database.write(lambda tx: tx.run(ADD_RUN, key=key, name=name).consume())
+    carry_out_run(store, name)
 
 
 def save_story(store: SceneStore, name: str, path: Path) -> None:

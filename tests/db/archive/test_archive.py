@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -129,6 +132,35 @@ def test_a_belief_is_saved_before_its_world_and_finds_it_again(store: SceneStore
     moved = store.find(f"moved/{name}")
     assert store.find(f"moved/{name}@belief").world == moved.key
     assert store.find(f"moved/{name}-copy").copied_from == f"{moved.key}@0"
+
+
+def test_a_backup_beside_a_writer_has_each_scene_at_one_version(store: SceneStore, tmp_path: Path) -> None:
+    name, graphs = fresh("busy"), (odd(), small())
+    for scene in (name, f"{name}@belief"):
+        publish(store.database, small(), Header(scene, "virtualhome"))
+    is_over = threading.Event()
+
+    def write() -> None:
+        for number in itertools.count():
+            if is_over.is_set():
+                return
+            for scene in (name, f"{name}@belief"):
+                changed(store, scene, graphs[number % 2])
+
+    with ThreadPoolExecutor(1) as writer:
+        written = writer.submit(write)
+        try:
+            paths = [saved(store, tmp_path / f"{number}.archive", f"{name}@belief", name) for number in range(3)]
+        finally:
+            is_over.set()
+        written.result()
+    for number, path in enumerate(paths):
+        belief, world = restored(store, path, Naming(prefix=f"{number}/"))
+        assert store.find(belief).version <= store.find(world).version
+        for scene in (belief, world):
+            info = store.find(scene)
+            assert store.as_of(scene, 0) == small()
+            assert store.load(scene).graph == graphs[(info.version + 1) % 2]
 
 
 def test_a_reference_that_leads_out_of_the_archive_is_dropped(store: SceneStore, tmp_path: Path) -> None:
