@@ -25,6 +25,10 @@ class Address:
         """Return the address of the things in a room, a part of a page."""
         return self._of("/room", id=node)
 
+    def runs(self) -> str:
+        """Return the address of what was carried out and asked here."""
+        return self._of("/runs")
+
     def belief(self) -> str:
         """Return the address of the belief beside its world."""
         return self._of("/belief")

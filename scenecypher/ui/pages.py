@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError
 from scenecypher.planner.belief import belief_name
 from scenecypher.retriever.retrieval import cell_text
@@ -18,6 +19,7 @@ from scenecypher.ui.belief_view import compare
 from scenecypher.ui.fields import Fields, number, required
 from scenecypher.ui.home_view import changed_nodes, view_of
 from scenecypher.ui.render import OPEN_NODES, map_of, render
+from scenecypher.ui.run_view import Frame, frames_of
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.scene import Node, SceneGraph
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from scenecypher.scenes import SceneDatabase
 
 HOMES_SHOWN: Final = 200
+RUNS_SHOWN: Final = 100
+FILMS_SHOWN: Final = 4
 EVENTS_SHOWN: Final = 20
 EVENTS_SEARCHED: Final = 500
 """The latest events among which those of one node are looked for."""
@@ -44,6 +48,15 @@ class HomeRow:
     info: SceneInfo
     address: str
     last: Event | None
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A run with its frames, and the addresses of its scene's pages."""
+
+    run: RunInfo
+    frames: tuple[Frame, ...]
+    address: Address
 
 
 class Pages:
@@ -136,6 +149,32 @@ class Pages:
         scene, _, snapshot = self._at(fields)
         groups = compare(self._load(belief_name(scene)).graph, snapshot.graph)
         return render("belief.html", title="Belief", scene=scene, groups=groups, address=Address(scene))
+
+    def runs(self, fields: Fields) -> str:
+        """Return the latest runs, all or those of one scene."""
+        scene = fields.get("scene", "")
+        found = [*islice(latest_runs(self._store.database, scene or None), RUNS_SHOWN)]
+        return render("runs.html", title="Runs", scene=scene, runs=found, address=Address(scene))
+
+    def run(self, fields: Fields) -> str:
+        """Return runs as films side by side: those of `number`, whole numbers with commas."""
+        films = [self._film(it) for it in required(fields, "number").split(",")[:FILMS_SHOWN]]
+        return render("run.html", title="Runs" if len(films) > 1 else f"Run {films[0].run.number}", films=films)
+
+    def film(self, fields: Fields) -> str:
+        """Return one run's film, as a part of a page."""
+        film = self._film(required(fields, "number"))
+        return render("run_part.html", run=film.run, frames=film.frames, address=film.address)
+
+    def steps(self, fields: Fields) -> tuple[int, bool]:
+        """Return the number of a run's stored steps, and whether it is running."""
+        run = find_run(self._store.database, number({"number": required(fields, "number")}, "number") or 0)
+        return run.steps, run.state == "running"
+
+    def _film(self, text: str) -> Film:
+        run = find_run(self._store.database, number({"number": text}, "number") or 0)
+        frames = tuple(frames_of(read_lines(self._store.database, run.number)))
+        return Film(run, frames, Address(run.scene_name))
 
     def ask(self, fields: Fields) -> str:
         """Return the answer to a question, its rows and its Cypher. Raises ModelUnavailable, QueryRefused."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from scenecypher.db.store.history import Event
     from scenecypher.db.store.load import Snapshot
+    from scenecypher.db.store.runs import RunInfo
+    from scenecypher.ui.run_view import Frame
 
 OPEN_NODES: Final = 1_500
 """Up to this many nodes, all rooms are open at first."""
@@ -43,6 +45,14 @@ def home_file(snapshot: Snapshot, title: str, events: Sequence[Event] = ()) -> s
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
+
+
+def run_file(run: RunInfo, frames: Sequence[Frame]) -> str:
+    """Return a run as one HTML page that needs no server. Raises InputError without the extra `ui`."""
+    style = static_text("home.css")
+    title = f"Run {run.number} in {run.scene_name}"
+    values = {"style": _markup(style), "style_hash": _hash(style)}
+    return render("run_file.html", title=title, run=run, frames=frames, **values)
 
 
 def map_of(snapshot: Snapshot) -> str:

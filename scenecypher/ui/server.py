@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from asyncio import sleep
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qs
@@ -11,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from scenecypher.errors import SceneCypherError, SceneNotFound
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Callable[[Fields], Response | str]
 
 REFUSED, BAD_INPUT, NOT_FOUND = 409, 400, 404
+LOOK_S: Final = 0.2
+"""Time between two looks for the steps of a run."""
 STATIC: Final[Mapping[str, str]] = {"home.css": "text/css", "home.js": "text/javascript"}
 READ_ONLY: Final = "this page is for looking only: it was started with --read-only"
 
@@ -68,6 +71,9 @@ def application(database: SceneDatabase, *, read_only: bool = False) -> Starlett
         "/room": pages.room,
         "/node": pages.node,
         "/belief": pages.belief,
+        "/runs": pages.runs,
+        "/run": pages.run,
+        "/run/film": pages.film,
     }
     asked: Mapping[str, Answer] = {"/ask": pages.ask, "/query": pages.query}
     changed: Mapping[str, Answer] = {
@@ -82,6 +88,7 @@ def application(database: SceneDatabase, *, read_only: bool = False) -> Starlett
         routes=[
             *(Route(path, _endpoint(answer), methods=["GET"]) for path, answer in seen.items()),
             *(Route(path, _endpoint(answer), methods=["POST"]) for path, answer in {**asked, **changed}.items()),
+            Route("/run/steps", _steps(pages)),
             *(Route(f"/static/{name}", _static(name, kind)) for name, kind in STATIC.items()),
         ],
         exception_handlers={HTTPException: _no_page},
@@ -92,10 +99,39 @@ def _endpoint(answer: Answer) -> Callable[[Request], object]:
     """Return an endpoint that answers in a thread: the driver's calls wait."""
 
     async def endpoint(request: Request) -> Response:
-        fields = dict(request.query_params.items())
+        fields = _fields(request)
         if request.method == "POST":
             fields = await _posted(request)
         return await run_in_threadpool(_answered, answer, fields)
+
+    return endpoint
+
+
+def _fields(request: Request) -> dict[str, str]:
+    """Return the fields of an address; those given more than once with commas."""
+    return {key: ",".join(request.query_params.getlist(key)) for key in request.query_params}
+
+
+def _steps(pages: Pages) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that tells a browser of each step that a run stores, until it ends (server-sent events)."""
+
+    async def endpoint(request: Request) -> Response:
+        fields = _fields(request)
+
+        async def told() -> AsyncIterator[str]:
+            known, is_running = -1, True
+            while is_running and not await request.is_disconnected():
+                try:
+                    steps, is_running = await run_in_threadpool(pages.steps, fields)
+                except SceneCypherError:
+                    break
+                if steps != known:
+                    known = steps
+                    yield f"data: {steps}\n\n"
+                await sleep(LOOK_S)
+            yield "data: end\n\nevent: end\ndata: \n\n"
+
+        return StreamingResponse(told(), media_type="text/event-stream")
 
     return endpoint
 

@@ -39,4 +39,10 @@
       }
     });
   }
+  for (const section of document.querySelectorAll("[data-live]")) {
+    const steps = new EventSource(section.dataset.live);
+    steps.onmessage = async () => { section.innerHTML = await (await fetch(section.dataset.film)).text(); };
+    steps.addEventListener("end", () => steps.close());
+    steps.onerror = () => { if (steps.readyState === EventSource.CLOSED) section.dataset.ended = "1"; };
+  }
 })();

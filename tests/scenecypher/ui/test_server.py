@@ -141,6 +141,25 @@ def test_an_answer_has_its_rows_its_cypher_and_its_nodes(client: TestClient, hom
     assert {"cup", "tray"} <= {*marked}
 
 
+def test_a_run_is_a_film_with_its_refusal_shown_in_the_home(client: TestClient, home: sc.Home) -> None:
+    home.plan(goal="cup INSIDE fridge", method="symbolic")
+    home.ask(QUESTION)
+    (asked, planned) = re.findall(r'href="/run\?number=(\d+)"', shown(client, "/runs", scene=home.name))
+    film = shown(client, "/run", number=planned)
+    assert re.search(r"put_in\(cup, ?fridge\)", film)
+    version = home.info.version
+    assert f"version={version}&" in film
+    question = shown(client, "/run", number=f"{asked},{planned}")
+    assert CYPHER in question
+    assert question.count("<section") == 2
+    assert client.get("/run/film", params={"number": planned}).text in client.get(f"/run?number={planned}").text
+    live = client.get("/run/steps", params={"number": planned})
+    assert live.headers["content-type"].startswith("text/event-stream")
+    assert live.text.count("event: end") == 1, "a run that has ended is told of once"
+    assert client.get("/run", params={"number": 10**9}).status_code == 400
+    assert client.get("/run", params={"number": "x"}).status_code == 400
+
+
 def test_cypher_runs_through_the_gate(client: TestClient, home: sc.Home) -> None:
     rows = client.post("/query", data={"scene": home.name, "cypher": CYPHER})
     assert "<td>tray</td>" in rows.text
