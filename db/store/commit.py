@@ -206,7 +206,7 @@ def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: s
 
     Raises SceneReplaced, AlreadyCommitted, InputError (id used for another Delta), ConflictError (wrong version).
     """
-    if record is None or record["status"] != "ready":
+    if record is None or record["status"] != "ready" or record.get("redeclared", 0) > scene.version:
         raise SceneReplaced(scene.name)
     done = record["done"]
     if done is not None:

@@ -11,6 +11,8 @@ from scenecypher.db.schema import KINDS, RELATION_TYPES
 from scenecypher.db.store.commit import LOCK, SCENE_FACTS
 
 START: Final = "start"
+REDECLARED: Final[LiteralString] = "coalesce(s.redeclared, 0) AS redeclared, "
+"""The version at which the scene got the vocabulary that it has: who found it before that decides by another."""
 
 _TYPES: Final[Mapping[str, LiteralString]] = {type_: type_ for type_ in RELATION_TYPES}
 _PARAMETERS: Final[tuple[LiteralString, ...]] = ("$seed_0", "$seed_1", "$seed_2", "$seed_3")
@@ -101,12 +103,18 @@ class ReadPlan:
     @cached_property
     def lock_statement(self) -> LiteralString:
         """The statement that takes the scene's lock for the transaction, and reads."""
-        return LOCK + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
+        return LOCK + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + REDECLARED + self._found()
 
     @cached_property
     def read_statement(self) -> LiteralString:
         """The statement that only reads."""
-        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.version AS version, " + self._found()
+        return (
+            "MATCH (s:Scene {key: $key})\n"
+            + self._seeds("s")
+            + "RETURN s.version AS version, "
+            + REDECLARED
+            + self._found()
+        )
 
     @cached_property
     def values(self) -> tuple[str, ...]:

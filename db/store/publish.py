@@ -57,15 +57,16 @@ MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
 SET s.status = 'retired', s.retired = datetime(), s.was = s.name, s.name = null
 RETURN count(*) AS retired
 """
-# A version without an event: those who keep the scene in memory load it again.
+# A version without an event: those who keep the scene in memory load it again. `redeclared` is for those who don't.
 REDECLARE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
-WITH s WHERE s.status = 'ready'
-SET s.version = s.version + 1, s += $facts
+WITH s, s.version + 1 AS version WHERE s.status = 'ready'
+SET s.version = version, s.redeclared = version, s += $facts
 WITH s
 CALL (s) {
-  MATCH (b:Scene {status: 'ready'}) WHERE b.world = s.key
-  SET b.version = b.version + 1, b += $facts
+  MATCH (b:Scene {status: 'ready'}) WHERE b.world = s.key SET b:Scene
+  WITH b, b.version + 1 AS version
+  SET b.version = version, b.redeclared = version, b += $facts
   RETURN count(b) AS beliefs
 }
 RETURN s

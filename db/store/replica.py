@@ -82,19 +82,19 @@ class Replica:
             raise SceneReplaced(self.scene.name)
         versions = [version for version, _ in record["events"]]
         if not versions or versions != [*range(self.version + 1, record["version"] + 1)]:
-            self._reload()
+            self.reload(self.scene)
             return
         try:
             for version, delta in record["events"]:
                 self._apply(version, delta_from_json(delta))
         except ConflictError:
-            self._reload()
+            self.reload(self.scene)
 
-    def _reload(self) -> None:
-        """Load the scene again. Raises SceneReplaced if it has other actions now: none is decided by the former."""
-        snapshot = load_generation(self._database, self.scene)
-        if snapshot.info.vocabulary != self.scene.vocabulary:
-            raise SceneReplaced(self.scene.name)
+    def reload(self, scene: SceneInfo) -> None:
+        """Load the scene again. Raises SceneReplaced if it has other actions than `scene`: none is decided by these."""
+        snapshot = load_generation(self._database, scene)
+        if snapshot.info.vocabulary != scene.vocabulary:
+            raise SceneReplaced(scene.name)
         self._load(snapshot)
 
     def follow(self, done: Committed) -> None:

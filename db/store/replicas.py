@@ -49,6 +49,8 @@ class Replicas:
             self._commits[scene.key] = commits = self._commits.get(scene.key, 0) + 1
             is_due = commits > COMMITS_BEFORE_LOADING or scene.key in self._kept
         with self._lent(scene, is_due=at_once or (is_due and _members(scene) <= MAX_MEMBERS)) as replica:
+            if replica is not None and replica.scene.vocabulary != scene.vocabulary:
+                replica.reload(scene)
             yield replica
 
     @contextmanager

@@ -285,7 +285,7 @@ class SceneStore:
 
         def look() -> LockedPart | None:
             record = self.database.read_row(footprint.plan.read_statement, given)
-            return part_of(record) if record else None
+            return part_of(record) if record and record["redeclared"] <= scene.version else None
 
         return self._change(scene, decide, read, look=look, agent=footprint.agent, intent=intent)
 

@@ -182,16 +182,23 @@ def test_a_document_with_damaged_actions_is_refused(store: SceneStore, domain: P
         scene_from_document(document, file="home.json")
 
 
+@pytest.mark.parametrize("is_kept", [False, True])
 def test_a_session_that_began_before_the_change_is_told_to_open_the_scene_again(
-    store: SceneStore, domain: Path
+    store: SceneStore, domain: Path, *, is_kept: bool
 ) -> None:
     name = put(store, ImportedScene("changed home", HOME)).name
     simulator = Simulator(store, store.find(name))
-    for room in ("hall", "kitchen", "hall"):
-        list(simulator.act(f"go_to({room})"))
+    list(simulator.act("go_to(hall)"))
+    if is_kept:
+        with store.replicas.of(simulator.scene, at_once=True) as replica:
+            assert replica is not None
     add_actions(store, name, domain)
     with pytest.raises(SceneReplaced):
         list(simulator.act("go_to(kitchen)"))
+    fresh = Simulator(store, store.find(name))
+    assert [step.action for step in fresh.act("go(hall, kitchen)")] == ["go(hall, kitchen)"]
+    with pytest.raises(SceneReplaced):
+        list(simulator.act("go_to(hall)"))
 
 
 def test_actions_taken_away_give_the_vocabularys_back(store: SceneStore, domain: Path) -> None:
