@@ -85,16 +85,23 @@ class Played:
     rooms: int
 
 
+DYNAMIC: Final = {"virtualhome": "`dynamic`, VirtualHome", "behavior": "`dynamic`, BEHAVIOR"}
+
+
 def groups() -> Iterator[Group]:
     """Yield the groups of tasks: several goals at once in our homes, then `dynamic`'s tasks, all with moved things."""
     given = several.tasks()
     assignments = AssignmentCache((it.task for it in given), scenes=several.scene, plans={})
     moved = ((it.task.id, it.moved, it.seed) for it in given)
     yield Group("`homes`, three goals at once", assignments, tuple(_episode(*each) for each in moved))
-    for world, title in (("virtualhome", "`dynamic`, VirtualHome"), ("behavior", "`dynamic`, BEHAVIOR")):
-        found = dynamic.plan_experiment(data=world, methods="sg2", wording="goal")
-        tasks = {each.task: _episode(each.task, each.moved, each.seed) for each in found.episodes() if each.moved}
-        yield Group(title, found.assignments, tuple(tasks.values()))
+    yield from map(dynamic_group, DYNAMIC)
+
+
+def dynamic_group(world: str) -> Group:
+    """Return the tasks of `dynamic` in a world in which something was moved."""
+    found = dynamic.plan_experiment(data=world, methods="sg2", wording="goal")
+    tasks = {each.task: _episode(each.task, each.moved, each.seed) for each in found.episodes() if each.moved}
+    return Group(DYNAMIC[world], found.assignments, tuple(tasks.values()))
 
 
 def _episode(task: str, moved: int, seed: int) -> EpisodePlan:

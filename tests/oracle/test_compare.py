@@ -10,7 +10,7 @@ import pytest
 from scenecypher.db.store.connection import Address
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.homes import our_home
-from tests.oracle.compare import STATED, groups, played, rooms_changed, row
+from tests.oracle.compare import STATED, dynamic_group, played, rooms_changed, row
 
 pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
 
@@ -30,7 +30,7 @@ def pool(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
 
 def test_right_goals_are_reached_and_others_are_not(pool: WorldPool) -> None:
     """The first moved task of BEHAVIOR has two facts, so that a part of it is not enough."""
-    group = next(group for group in groups() if group.title == "`dynamic`, BEHAVIOR")
+    group = dynamic_group("behavior")
     (episode,) = group.some(1)
     assert episode.moved
     for stated, program in STATED.items():
