@@ -10,8 +10,8 @@ from scenecypher.db.graph.scene import NO_PROPERTIES, GraphView, Node, Propertie
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.perception.draft import SEEN
-from scenecypher.planner.perception.placing import fixtures_of
-from scenecypher.planner.perception.wording import normal_form, singular_forms
+from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
+from scenecypher.planner.perception.wording import likely_singular, normal_form, singular_forms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 MAX_SUPPORTS: Final = 100
@@ -30,10 +30,10 @@ class ThingMeaning:
 class KnownNode:
     """Belief about an observed node, as a model is told it.
 
-    `names` are the names of all objects; of those believed on or in the node, `seen` were seen there, `priors` were
-    not. `furniture` and `doors` are those of a room. `things` are the classes by names, ids and classes (in normal
-    form), `fixed` the names of nodes that can't be on or in another, and `colors` those that tell things of one class
-    apart. `gap` stands between the words of a class.
+    `names` are the names of all objects; of those believed on or in the node (in a room: and in nothing closed there),
+    `seen` were seen there, `priors` were not. `furniture` and `doors` are those of a room. `things` are the classes by
+    names, ids and classes (in normal form), `fixed` the names of nodes that can't be on or in another, and `colors`
+    those that tell things of one class apart. `gap` stands between the words of a class.
     """
 
     id: str
@@ -68,8 +68,12 @@ def known_node(belief: GraphView, of: str, *, vocabulary: str) -> KnownNode:
         msg = f"no node {of[:100]!r} to look at{did_you_mean(of[:100], tuple(belief.nodes))}; use the id of a node"
         raise UnknownReference(msg)
     objects = [belief.nodes[it] for it in belief.by_kind.get("Object", ())]
-    below = belief.reaching(of, *conventions_of(vocabulary).containment)
-    here = [it for it in objects if it.id in below]
+    containment = conventions_of(vocabulary).containment
+    below = belief.reaching(of, *containment)
+    is_room = node.kind == "Place"
+    here = [
+        it for it in objects if it.id in below and not (is_room and is_shut_in(belief, it.id, containment=containment))
+    ]
     fixtures = [belief.nodes[it] for it in fixtures_of(belief, of, vocabulary=vocabulary)]
     return KnownNode(
         id=node.id,
@@ -108,7 +112,7 @@ def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> Thi
     for form in (words, *forms):
         if form in known.things:
             return ThingMeaning(known.things[form])
-    new = forms[1] if plural and len(forms) > 1 else forms[0]
+    new = likely_singular(words) if plural else forms[0]
     return ThingMeaning(new.replace(" ", known.gap) or name)
 
 

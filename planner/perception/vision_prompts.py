@@ -31,23 +31,24 @@ A picture of {name} was described so:
 ---
 {description}
 ---
+Put into the form what it says:
 - "extent": how much of {name} the picture shows by the description: whole, part, nothing (it can't be made out), or \
 another_place; whole only where the description says or plainly implies that all of {name} is in view.
 - "part": which part, if it is a part; else null. "reason": why it is not the whole, if the description says so; else \
 null.
-- "objects": the things that are on or in {name}, or on or in one another there; none of another place. Of each:
-- "name": one of the possible names where one fits, each at most once; else a short singular noun.
-- "count": how many of them there are; 1 for a thing with a name of its own.
-- "relation" and "related_to": what the thing is ontop_of or inside_of, {supports}; both null where the description \
+- "objects": the things that are on or in {name}, or on or in one another there; none of another place. For each:
+  - "name": one of the possible names where one fits, each at most once; else a short singular noun.
+  - "count": how many of them there are; 1 for a thing with a name of its own.
+  - "relation" and "related_to": what the thing is ontop_of or inside_of, {supports}; both null where the description \
 does not say.
-- "states": those of open, closed, turned_on, turned_off that the description says; else empty.
-- "confidence": from 0 to 1, how sure the description is of it, if it says so ("probably", "perhaps"); else null.
-- For {name} itself: an entry with that name, its relation and related_to null, only if its state is described.{doors}
+  - "states": those of open, closed, turned_on, turned_off that the description says; else empty.
+  - "confidence": from 0 to 1, how sure the description is of it, if it says so ("probably", "perhaps"); else null.
+  For {name} itself: an entry with that name, its relation and related_to null, only if its state is described.{doors}
 Add nothing that the description does not say.
 Possible names: {names}."""
 
 FURNITURE: Final = """
-- For a piece of furniture or a door: such an entry too, only if its state is described."""
+  For a piece of furniture or a door: such an entry too, only if its state is described."""
 
 PLACE: Final = """\
 It is not clear where these are: {unclear}.

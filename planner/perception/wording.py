@@ -6,12 +6,20 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_ARTICLE: Final = re.compile(r"(?:the|an?)\s+(?=\S)")
+_ARTICLE: Final = re.compile(r"^(?:the|an?)\s+(?=\S)")
 _GAP: Final = re.compile(r"[\s_-]+")
 NUMBERED: Final = re.compile(r"[-_ ]?\d+$")
 """Number at the end of a name."""
 _ENDINGS: Final = (("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"))
 """Endings of plurals, and of their singulars."""
+
+_PLURALS: Final = (
+    *((f"{stem}es", stem) for stem in ("ss", "x", "ch", "sh", "z")),
+    ("ies", "y"),
+    ("ves", "f"),
+    ("s", ""),
+)
+"""Endings of plurals, the longest first, and what most singulars have in their place."""
 
 
 @lru_cache(maxsize=65_536)
@@ -30,6 +38,15 @@ def singular_forms(name: str) -> tuple[str, ...]:
     bare = without_number(name)
     found = (bare.removesuffix(plural) + one for plural, one in _ENDINGS if bare.endswith(plural))
     return (bare, *found)
+
+
+def likely_singular(name: str) -> str:
+    """Return the normal form of a name without a number, in the singular if it looks like a plural."""
+    bare = without_number(name)
+    if bare.endswith(("ss", "us", "is")):
+        return bare
+    ending, one = next((it for it in _PLURALS if bare.endswith(it[0])), ("", ""))
+    return bare.removesuffix(ending) + one
 
 
 def is_of_class(word: str, class_: str) -> bool:

@@ -319,6 +319,9 @@ def test_a_room_s_picture_names_its_furniture_and_places_things_on_it(eyes: Eyes
     )
     assert "Its furniture: fridge-1, lamp-1, table-1. Its doors: none." in seen.asked[0]
     assert "its furniture (fridge-1, lamp-1, table-1)" in seen.asked[1]
+    assert "not seen yet: cup-1, half_apple-1, half_apple-2, napkin-1, plate-1." in seen.asked[0], (
+        "the fridge is closed"
+    )
     assert seen.places("plate-1") == seen.places("cup-1") == [("ON", "table-1")], "in the room, so where it was"
     assert seen.places("pen-1") == [("ON", "fridge-1")]
     assert seen.places("ball-1") == [("INSIDE", "kitchen")]

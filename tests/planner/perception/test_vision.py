@@ -158,6 +158,17 @@ def test_names_tell_classes(name: str, class_: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "class_"),
+    [
+        *(("forks", "fork"), ("glass", "glass"), ("wine glasses", "wine_glass"), ("dishes", "dish")),
+        *(("cherries", "cherry"), ("leaves", "leaf"), ("cactus", "cactus"), ("pizza boxes", "pizza_box")),
+    ],
+)
+def test_a_new_class_of_several_things_is_in_the_singular(name: str, class_: str) -> None:
+    assert meaning_of_name(name, known(initial_belief(home())), plural=True).class_ == class_
+
+
+@pytest.mark.parametrize(
     ("name", "id_"), [("cafe\u0301", "caf\u00e9-1"), ("a\nred\tmug", "red_mug-1"), ("mug\0", "mug-1")]
 )
 def test_names_are_such_as_a_graph_can_hold(name: str, id_: str) -> None:
