@@ -22,7 +22,7 @@ from tests.planner.perception.test_picture import encoded as picture_of
 from tests.scenecypher.cli.conftest import CommandResult, RunCommand
 from tests.scripted_model import MODEL_NAME, Raw, Script, ScriptedModel
 
-SEEN = {"confidence": None, "count": 1, "relation": "ontop_of", "related_to": "table-1", "states": []}
+SEEN: dict[str, Any] = {"confidence": None, "count": 1, "relation": "ontop_of", "related_to": "table-1", "states": []}
 RED, BLUE = (encode_png(bytes(color), width=1, height=1).data for color in ((255, 0, 0), (0, 0, 255)))
 
 
