@@ -22,6 +22,8 @@ HEAVY: Final = frozenset(
         "IPython",
         "bddl",
         "docker",
+        "PIL",
+        "av",
         "filelock",
         "gymnasium",
         "hypothesis",

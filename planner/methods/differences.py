@@ -59,6 +59,10 @@ _PICTURES: Final = (
         "pictures: if most of what is believed there is missing, the picture is described again with that fact",
         "a single description that sees nothing would erase the place",
     ),
+    (
+        "pictures: several of one look go together; with a camera file, boxes are asked for; notes explain drawn ones",
+        "the paper's looks are single pictures without positions; a plain picture's prompts have none of it",
+    ),
 )
 """Differences of the two prompts for pictures (appendix G), whose other sentences say what the paper's say."""
 

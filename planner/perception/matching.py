@@ -169,12 +169,13 @@ def _distances(nodes: Iterable[Node], position: Point | None) -> Iterator[tuple[
         if position is None or not isinstance(center, Point):
             yield TOLERANCE, node.id
             continue
-        distance = dist(*_coordinates(position, center))
+        distance = dist(*coordinates(position, center))
         if distance <= TOLERANCE:
             yield distance, node.id
 
 
-def _coordinates(*points: Point) -> Iterator[tuple[float, ...]]:
+def coordinates(*points: Point) -> Iterator[tuple[float, ...]]:
+    """Yield the coordinates of points, in the plane if a height is unknown."""
     flat = any(point.z is None for point in points)
     for point in points:
         yield (point.x, point.y) if flat or point.z is None else (point.x, point.y, point.z)

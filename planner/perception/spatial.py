@@ -8,7 +8,7 @@ from math import dist
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, Point
-from scenecypher.planner.perception.matching import TOLERANCE
+from scenecypher.planner.perception.matching import TOLERANCE, coordinates
 from scenecypher.planner.perception.observation import Sighting, Support
 
 MARGIN: Final = 0.1
@@ -59,13 +59,6 @@ def support_at(position: Point, node: Node) -> Support | None:
     return ("ON" if above > -MARGIN else "INSIDE", node.id)
 
 
-def distance_between(one: Point, other: Point) -> float:
-    """Return the distance of two points, in the plane if a height is unknown."""
-    if one.z is None or other.z is None:
-        return dist((one.x, one.y), (other.x, other.y))
-    return dist((one.x, one.y, one.z), (other.x, other.y, other.z))
-
-
 def _distance(one: Sighting, other: Sighting) -> float | None:
     """Return the distance of two sightings that may be of one thing (TOLERANCE if unknown), else None."""
     names = {it.id or it.name.casefold() for it in (one, other) if it.id or _is_named(it)}
@@ -78,7 +71,7 @@ def _distance(one: Sighting, other: Sighting) -> float | None:
         return None
     if one.position is None or other.position is None:
         return TOLERANCE
-    distance = distance_between(one.position, other.position)
+    distance = dist(*coordinates(one.position, other.position))
     return distance if distance <= TOLERANCE else None
 
 

@@ -155,9 +155,9 @@ def main() -> None:
     environ["OPENAI_API_KEY"] = "scripted"
     cells: dict[str, list[str]] = {}
     for kind in KINDS:
-        with ScriptedModel(Describer(kind)) as server:
+        with ScriptedModel(Describer(kind), models=(kind,)) as server:  # Inspect keeps a model's address by its name
             environ["OPENAI_BASE_URL"] = server.base_url
-            found = augmentation_result(run_task(augmentation(), RunOptions("openai/scripted", log_dir=mkdtemp())))
+            found = augmentation_result(run_task(augmentation(), RunOptions(f"openai/{kind}", log_dir=mkdtemp())))
         for row in found.tables[0].rows:
             values = (row.cells[name].value for name in ("nodes", "exact", "kept") if name in row.cells)
             cells.setdefault(str(row.options["pictures"]), []).append(" ".join(f"{it:.2f}" for it in values))
