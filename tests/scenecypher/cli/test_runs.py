@@ -87,6 +87,16 @@ def test_a_question_is_kept_with_its_query_and_rows(
     assert len([*latest_runs(store.database, scene.name)]) == 1, "what was not asked is no run"
 
 
+def test_a_question_about_an_earlier_state_is_a_run_of_the_scene(
+    command: RunCommand, model: Serve, scene: SceneInfo, store: SceneStore
+) -> None:
+    model(["MATCH (o:Object) RETURN o.id"])
+    command("act", scene.name, "walk(book_33)")
+    assert command("ask", f"{scene.name}@0", "Which things were there?", "--rows").code == 0
+    (run,) = latest_runs(store.database, scene.name)
+    assert (run.scene, run.version, run.state) == (scene.key, 0, "done")
+
+
 def test_a_session_keeps_what_a_person_did_and_each_plan(
     command: RunCommand, model: Serve, scene: SceneInfo, store: SceneStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
