@@ -67,7 +67,8 @@ class RunRecorder:
     def __init__(self, database: Database, scene: SceneInfo, command: RunCommand, *, is_on: bool = True) -> None:
         self.number: int | None = None
         """The run's number, once it has begun and is kept."""
-        self._database, self._scene, self._command, self._is_on = database, scene, command, is_on
+        self._database, self._scene, self._is_on = database, scene, is_on
+        self._command: RunCommand = command
         self._waiting: list[_Kept] = []
         self._steps, self._usage = 0, NOTHING
         self._last_version: int | None = None
