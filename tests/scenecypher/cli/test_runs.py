@@ -56,7 +56,7 @@ def test_a_plan_is_shown_again_as_it_was_seen(command: RunCommand, model: Serve,
     assert (listed["state"], listed["command"], listed["actor"]) == ("done", "plan", "stepwise")
     assert (listed["version"], listed["last_version"], listed["tokens_in"]) == (0, 3, 33)
     shown = command("runs", "show", str(listed["run"]))
-    assert shown.out == seen.out
+    assert shown.out == seen.out == command("runs", "show").out
     assert TASK in shown.err
     assert TASK in command("runs", "list", scene.name).out
 
