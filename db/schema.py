@@ -88,7 +88,7 @@ PAST_RELATIONS: Final[Mapping[LiteralString, str]] = {
 }
 """Relation types of the past; none joins it with the present."""
 
-PAST_PROPERTIES: Final[Mapping[LiteralString, Mapping[LiteralString, str]]] = {
+PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
     "Run": {
         "number": "whole number, unique",
         "command": "text: 'plan', 'session', 'ask' or 'eval'",

@@ -67,7 +67,8 @@ class RunRecorder:
     def __init__(self, database: Database, scene: SceneInfo, command: RunCommand, *, is_on: bool = True) -> None:
         self.number: int | None = None
         """The run's number, once it has begun and is kept."""
-        self._database, self._scene, self._command, self._is_on = database, scene, command, is_on
+        self._database, self._scene, self._is_on = database, scene, is_on
+        self._command: RunCommand = command
         self._waiting: list[_Kept] = []
         self._steps, self._usage = 0, NOTHING
         self._last_version: int | None = None
@@ -128,9 +129,10 @@ class RunRecorder:
         if not self._is_on:
             return
         self._by_belief = began.belief_version is not None
+        key, name = _belongs_to(self._scene)
         facts = RunFacts(
-            EPISODE + self._scene.key if self._command == "eval" else self._scene.key,
-            self._scene.name,
+            EPISODE + key if self._command == "eval" else key,
+            name,
             self._command,
             bounded(began.instruction),
             began.method,
@@ -182,3 +184,10 @@ class RunRecorder:
     def _warn(self, error: SceneCypherError) -> None:
         if not (isinstance(error, QueryFailed) and error.code in WRITE_REFUSED):
             _log.warning("what this run does is not kept now: %s", error)
+
+
+def _belongs_to(scene: SceneInfo) -> tuple[str, str]:
+    """Return key and name of the scene that a run belongs to: of an earlier state, those of the scene itself."""
+    if scene.is_past and scene.copied_from is not None:
+        return scene.copied_from.rpartition("@")[0], scene.name.rpartition("@")[0]
+    return scene.key, scene.name

@@ -14,6 +14,7 @@ from scenecypher.cli.context import counted, errors, open_store, output, print_j
 from scenecypher.cli.scenes import AsJson
 from scenecypher.cli.session_view import print_event
 from scenecypher.cli.table import Column, print_table
+from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.db.store.runs import RunInfo
@@ -27,7 +28,10 @@ runs_app = typer.Typer(
     no_args_is_help=True,
 )
 
-Number = Annotated[int, typer.Argument(metavar="N", min=1, help="The number of a run, as `runs list` shows it.")]
+Number = Annotated[
+    int | None,
+    typer.Argument(metavar="N", min=1, help="A run's number, as `runs list` shows it; else the latest."),
+]
 
 
 @runs_app.command("list")
@@ -54,7 +58,7 @@ def list_runs(
 
 @runs_app.command()
 def show(
-    number: Number,
+    number: Number = None,
     *,
     as_json: AsJson = False,
     html: Annotated[
@@ -62,15 +66,17 @@ def show(
     ] = None,
 ) -> None:
     """Show a run step by step, as it was seen when it was carried out; with --json as the lines of its log."""
-    from scenecypher.db.store.runs import find_run, read_lines
+    from scenecypher.db.store.runs import find_run, latest_runs, read_lines
 
     with open_store() as store:
-        run = find_run(store.database, number)
+        run = next(latest_runs(store.database), None) if number is None else find_run(store.database, number)
+        if run is None:
+            raise InputError("no runs are kept yet; `plan`, `ask` and `session` make them")
         if html is not None:
-            _write_page(run, read_lines(store.database, number), html)
+            _write_page(run, read_lines(store.database, run.number), html)
             return
         tell(_heading(run))
-        lines = read_lines(store.database, number)
+        lines = read_lines(store.database, run.number)
         if as_json:
             for line in (run.line, *lines):
                 print_line(json.dumps(json.loads(line), ensure_ascii=False))
@@ -79,7 +85,7 @@ def show(
             for event in _events(lines):
                 shown(event)
     if run.state == "cut off":
-        tell(f"cut off; the same command with --resume {number} goes on")
+        tell(f"cut off; the same command with --resume {run.number} goes on")
     elif run.outcome in {"stopped", "failed"}:
         tell(f"{run.outcome}{f': {run.reason}' if run.reason else ''}")
 

@@ -56,7 +56,7 @@ def test_a_plan_is_shown_again_as_it_was_seen(command: RunCommand, model: Serve,
     assert (listed["state"], listed["command"], listed["actor"]) == ("done", "plan", "stepwise")
     assert (listed["version"], listed["last_version"], listed["tokens_in"]) == (0, 3, 33)
     shown = command("runs", "show", str(listed["run"]))
-    assert shown.out == seen.out
+    assert shown.out == seen.out == command("runs", "show").out
     assert TASK in shown.err
     assert TASK in command("runs", "list", scene.name).out
 
@@ -85,6 +85,16 @@ def test_a_question_is_kept_with_its_query_and_rows(
     assert "A book, a cup, an egg and a plate." in command("runs", "show", str(run.number)).out
     assert command("ask", scene.name, " ").code == 2
     assert len([*latest_runs(store.database, scene.name)]) == 1, "what was not asked is no run"
+
+
+def test_a_question_about_an_earlier_state_is_a_run_of_the_scene(
+    command: RunCommand, model: Serve, scene: SceneInfo, store: SceneStore
+) -> None:
+    model(["MATCH (o:Object) RETURN o.id"])
+    command("act", scene.name, "walk(book_33)")
+    assert command("ask", f"{scene.name}@0", "Which things were there?", "--rows").code == 0
+    (run,) = latest_runs(store.database, scene.name)
+    assert (run.scene, run.version, run.state) == (scene.key, 0, "done")
 
 
 def test_a_session_keeps_what_a_person_did_and_each_plan(
