@@ -339,7 +339,7 @@ def make_questions() -> list[GoldQuestion]:
             id=f"{kind}/{name}/{number}",
             data=MEMORY,
             scene=f"{PREFIX}{name}",
-            kind=kind,  # type: ignore[arg-type]
+            kind=kind,
             question=question,
             rows=rows,
             cypher=cypher,
