@@ -63,6 +63,7 @@ EXTRA_PROPERTIES: Final[Mapping[LiteralString, str]] = {
     "seen": "boolean, belief only: whether it has been seen where the graph says it is",
     "last_seen": "whole number, belief only: the step at which it was last seen",
     "confidence": "number from 0 to 1, belief only",
+    "assumed": "list of text, belief only: affordances that are assumed until an action shows them",
 }
 
 PAST: Final = "Past"
@@ -251,6 +252,16 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
     yield (
         "event_action",
         "CREATE CONSTRAINT event_action IF NOT EXISTS FOR (e:Event) REQUIRE (e.scene, e.action_id) IS UNIQUE",
+    )
+    yield "stored_form", "CREATE CONSTRAINT stored_form IF NOT EXISTS FOR (f:StoredForm) REQUIRE f.of IS UNIQUE"
+    yield (
+        "restored_run",
+        "CREATE CONSTRAINT restored_run IF NOT EXISTS FOR (r:RestoredRun) REQUIRE (r.scene, r.number) IS UNIQUE",
+    )
+    yield "scene_past", "CREATE CONSTRAINT scene_past IF NOT EXISTS FOR (s:Scene) REQUIRE s.past IS UNIQUE"
+    yield (
+        "snapshot_part",
+        "CREATE CONSTRAINT snapshot_part IF NOT EXISTS FOR (p:Snapshot) REQUIRE (p.scene, p.version, p.part) IS UNIQUE",
     )
     yield "scene_status", "CREATE INDEX scene_status IF NOT EXISTS FOR (s:Scene) ON (s.status)"
     yield "scene_copied_from", "CREATE INDEX scene_copied_from IF NOT EXISTS FOR (s:Scene) ON (s.copied_from)"

@@ -23,10 +23,10 @@ from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.picture_samples import score_reading, score_simulation
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
 from scenecypher.evaluation.replies import LIVE, ModelSource
-from scenecypher.evaluation.views import ViewFile, bundled_views, read_views
+from scenecypher.evaluation.views import ViewFile, bundled_views, interleaved, read_views
 from scenecypher.planner.perception.truth import Noise
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Version of prompts and scoring; results of different versions are not comparable."""
 SIMULATED: Final = "simulated"
 READING: Final = "seen"
@@ -55,7 +55,7 @@ def augmentation(
     views = {file.name: file for file in read_views(Path(folder) if folder else bundled_views())}
     noise = Noise(missed, mislabelled, undercounted)
     return Task(
-        dataset=MemoryDataset([_sample(file) for file in views.values()], name="augmentation"),
+        dataset=MemoryDataset([_sample(file) for file in interleaved(tuple(views.values()))], name="augmentation"),
         solver=simulate_observer(views, noise, seed)
         if replies == SIMULATED
         else read_pictures(views, ModelSource(replies, record=record)),
@@ -98,7 +98,7 @@ def subgraph_match(views: Mapping[str, ViewFile]) -> Scorer:
         return Score(
             value={name: float(seen[name]) for name in ("nodes", "edges", "exact")},
             answer=", ".join(seen["parts"]),
-            explanation=seen["description"],
+            explanation=_explanation(seen),
             metadata={"set": view.set, "size": len(view.gold)} | seen,
         )
 
@@ -111,11 +111,18 @@ def _with_metadata(state: TaskState, seen: dict[str, Any]) -> TaskState:
     return state
 
 
+def _explanation(seen: Mapping[str, Any]) -> str:
+    """Return the description, and in a line each what was missed, what is too many, and what was lost unseen."""
+    headings = {"missed": "missed", "invented": "too many", "lost": "lost, though the pictures can't show it"}
+    mistakes = {words: seen["mistakes"].get(kind) for kind, words in headings.items()}
+    found = [f"{words}: {', '.join(things)}" for words, things in mistakes.items() if things]
+    return "\n".join([seen["description"], *(found or ["nothing was missed, and nothing is too many"])])
+
+
 def _sample(file: ViewFile) -> Sample:
     view = file.view
-    return Sample(
-        id=file.name, input=f"What is on or in {view.asset.name}? {view.image}", target="", metadata={"set": view.set}
-    )
+    question = f"What is on or in {view.asset.name}? {', '.join(view.images)}"
+    return Sample(id=file.name, input=question, target="", metadata={"set": view.set})
 
 
 def _check(**chances: float) -> None:

@@ -9,11 +9,17 @@ from typing import Any, Final
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation.replies import REFERENCE
 from scenecypher.evaluation.views import GoldView, PlacedThing, belief_before_view
-from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.vision import RELATIONS
+from scenecypher.planner.perception.observation import Extent, Observation, Sighting
+from scenecypher.planner.perception.vision import EXTENTS, RELATIONS
 
 SIMULATED_OBSERVER: Final = "simulated observer"
 RELATION_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
+EXTENT_WORDS: Final = {
+    "whole": "All of it is in view.",
+    "part": "Only a part of it is in view.",
+    "nothing": "Nothing can be made out.",
+    "another_place": "The picture shows another place.",
+}
 PHRASES: Final = {"ON": "on top of", "INSIDE": "inside"}
 
 
@@ -25,24 +31,29 @@ class GoldReader:
 
     def reply(self, request: Request) -> Reply:
         """Return the gold subgraph, at no cost."""
-        text = self._words() if request.schema is None else json.dumps({"objects": self._form()})
+        text = self._words() if request.schema is None else json.dumps(self._form())
         return Reply(text, Usage(), REFERENCE, source="scripted")
 
     def _words(self) -> str:
         sentences = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}." for it in self.view.gold]
-        return " ".join(sentences) or f"There is nothing on or in {self.view.asset.name}."
+        if not sentences and self.view.seen == "whole":
+            return f"All of {self.view.asset.name} is in view. There is nothing on or in it."
+        return " ".join([EXTENT_WORDS[self.view.seen], *sentences])
 
-    def _form(self) -> list[dict[str, Any]]:
-        return [
+    def _form(self) -> dict[str, Any]:
+        objects: list[dict[str, Any]] = [
             {
                 "name": it.name,
                 "count": 1,
                 "relation": RELATION_WORDS[it.relation],
                 "related_to": it.related_to,
                 "states": [],
+                "confidence": None,
             }
             for it in self.view.gold
         ]
+        view = self.view
+        return {"extent": view.seen, "part": view.part or None, "reason": view.reason or None, "objects": objects}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +64,9 @@ class GoldObserver:
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Return the gold subgraph as an observation, for any node."""
-        return Observation(of, tuple(_sighting(it) for it in self.view.gold), step, ("INSIDE", "ON"))
+        sightings = tuple(_sighting(it) for it in self.view.gold)
+        extent = Extent(EXTENTS[self.view.seen], self.view.part, self.view.reason)
+        return Observation(of, sightings, step, ("INSIDE", "ON"), extent=extent)
 
 
 def view_classes(view: GoldView) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ COLUMNS: Final = (
     Column(key="nodes", heading="F1N", interval="bootstrap"),
     Column(key="edges", heading="F1E", interval="bootstrap"),
     Column(key="exact", heading="Success", interval="wilson"),
+    Column(key="kept", heading="Kept", interval="bootstrap"),
     Column(key="pictures", heading="n", unit="count", better="neither", second=True),
 )
 OTHER_PICTURES: Final = (
@@ -84,6 +85,8 @@ def _trial(sample: EvalSample) -> Trial:
     score = (sample.scores or {}).get(SCORER)
     found: Mapping[str, Any] = (score.metadata if score else None) or {}
     figures = {name: float(found.get(name, 0)) for name in ("nodes", "edges", "exact")}
+    if found.get("kept") is not None:
+        figures["kept"] = float(found["kept"])
     return Trial(
         table=TABLE,
         id=str(sample.id),
@@ -120,6 +123,9 @@ def _cells(group: Sequence[Trial]) -> dict[str, Cell]:
         values = [trial.figures[name] for trial in group]
         low, high = bootstrap(values)
         cells[name] = Cell(value=sum(values) / count, n=count, low=low, high=high)
+    if kept := [trial.figures["kept"] for trial in group if "kept" in trial.figures]:
+        low, high = bootstrap(kept)
+        cells["kept"] = Cell(value=sum(kept) / len(kept), n=len(kept), low=low, high=high)
     low, high = wilson(exact, count)
     return cells | {"exact": Cell(value=exact / count, n=count, low=low, high=high, count=exact)}
 

@@ -61,7 +61,7 @@ class ScenePool:
     def _find_or_import(self, dataset_scene: str) -> tuple[OpenDatabase, SceneInfo]:
         with self._lock:
             if self._opened is None:
-                self._opened = _open(self._settings or Settings())
+                self._opened = open_database(self._settings)
             if dataset_scene not in self._scenes:
                 name = f"{self._prefix}/{dataset_scene}"
                 self._scenes[dataset_scene] = _stored(self._opened.store, dataset_scene, name)
@@ -86,9 +86,14 @@ def check_database() -> None:
     connect(Settings(), tell=lambda _: None).close()
 
 
-def _open(settings: Settings) -> OpenDatabase:
+def open_database(settings: Settings | None = None) -> OpenDatabase:
+    """Connect to the configured database. Raises DatabaseUnavailable, InputError."""
+    settings = settings or Settings()
     database = connect(settings, tell=lambda _: None)
     store = SceneStore(database)
     return OpenDatabase(
-        store, Gate(database, limits=Limits.of(settings)), Enumerator(database, replicas=store.replicas)
+        store,
+        Gate(database, limits=Limits.of(settings)),
+        Enumerator(database, replicas=store.replicas),
+        records_episodes=settings.record_episodes,
     )

@@ -42,22 +42,37 @@ class Similarity:
     exact: bool
 
 
+@dataclass(frozen=True, slots=True)
+class SeenSubgraph:
+    """Subgraph below the asset after a look: its `parts`, and the hidden things that the look made absent."""
+
+    parts: tuple[SubgraphNode, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
 def gold_parts(view: GoldView) -> tuple[SubgraphNode, ...]:
-    """Return the nodes of the gold subgraph."""
-    return tuple(SubgraphNode(it.name, it.class_name.casefold(), it.relation, it.related_to) for it in view.gold)
+    """Return the nodes that the belief should have below the asset: the gold ones, and those that nobody could see."""
+    return tuple(
+        SubgraphNode(it.name, it.class_name.casefold(), it.relation, it.related_to) for it in (*view.gold, *view.kept)
+    )
 
 
-def seen_parts(view: GoldView, observation: Observation) -> tuple[SubgraphNode, ...]:
-    """Return the things seen below the asset after merging the observation into the belief, unplaced ones included.
+def seen_parts(view: GoldView, observation: Observation) -> SeenSubgraph:
+    """Return the subgraph after merging the observation into the belief, things without a place included.
 
-    Raises UnknownReference if the observation is of another node.
+    Its parts are the seen things, and believed ones that the look left in place: after a look at the whole the hidden
+    ones (what is shut in is no part of the gold), else all. Raises UnknownReference if the observation is of another
+    node.
     """
     belief = belief_before_view(view)
     found = merge(belief, observation, vocabulary=VOCABULARY)
     after = apply(belief, found.delta)
-    placed = tuple(_parts(after))
+    is_whole = observation.extent.is_whole
+    counted = {it.name for it in (view.kept if is_whole else view.priors)}
+    placed = tuple(_parts(after, counted))
     loose = (SubgraphNode(it.node, class_from_name(it.node)) for it in found.findings if it.kind == "unplaced")
-    return (*placed, *loose)
+    names = {part.name for part in placed}
+    return SeenSubgraph((*placed, *loose), tuple(it.name for it in view.kept if it.name not in names))
 
 
 def measure_similarity(asset: str, gold: Sequence[SubgraphNode], seen: Sequence[SubgraphNode]) -> Similarity:
@@ -67,11 +82,21 @@ def measure_similarity(asset: str, gold: Sequence[SubgraphNode], seen: Sequence[
     return Similarity(nodes, f1(_edges(asset, gold), _edges(asset, seen)), exact)
 
 
-def count_mistakes(gold: Sequence[SubgraphNode], seen: Sequence[SubgraphNode]) -> dict[str, int]:
-    """Count the missed and the invented things; a misnamed thing is both."""
-    expected, observed = Counter(part.class_ for part in gold), Counter(part.class_ for part in seen)
-    found = {"missed": (expected - observed).total(), "invented": (observed - expected).total()}
-    return {name: count for name, count in found.items() if count}
+def find_mistakes(gold: Sequence[SubgraphNode], seen: SeenSubgraph) -> dict[str, tuple[str, ...]]:
+    """Return the classes of missed and invented things, one each, and the names of lost ones.
+
+    A misnamed thing is missed and invented. A thing that the pictures can't show is lost if it is no longer believed
+    there; it is not missed besides.
+    """
+    lost = Counter(class_from_name(name) for name in seen.lost)
+    expected, observed = Counter(part.class_ for part in gold), Counter(part.class_ for part in seen.parts)
+    missed, invented = expected - observed - lost, observed - expected
+    found = {
+        "missed": tuple(sorted(missed.elements())),
+        "invented": tuple(sorted(invented.elements())),
+        "lost": seen.lost,
+    }
+    return {kind: things for kind, things in found.items() if things}
 
 
 def f1(gold: Iterable[Hashable], seen: Iterable[Hashable]) -> float:
@@ -81,9 +106,11 @@ def f1(gold: Iterable[Hashable], seen: Iterable[Hashable]) -> float:
     return 2 * right / all_ if all_ else 1.0
 
 
-def _parts(after: SceneGraph) -> Iterable[SubgraphNode]:
+def _parts(after: SceneGraph, counted: set[str]) -> Iterable[SubgraphNode]:
+    """Yield the things that were seen, and of the others those that count."""
     for node in after.nodes.values():
-        if node.kind == "Object" and node.properties.get("last_seen") == STEP:
+        is_seen = node.properties.get("last_seen") == STEP
+        if node.kind == "Object" and (is_seen or node.id in counted):
             for relation in after.outgoing.get(node.id, ()):
                 if relation.type in CONTAINMENT:
                     yield SubgraphNode(node.id, node.class_.casefold(), relation.type, relation.target)

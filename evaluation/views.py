@@ -1,10 +1,11 @@
-"""Folder of pictures with gold subgraphs: one JSON file for each picture, with the prior belief about its asset."""
+"""Folder of pictures with gold subgraphs: one JSON file for each look, with the prior belief about its asset."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from unicodedata import normalize
@@ -18,8 +19,9 @@ from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.json_file import read_json
 from scenecypher.planner.belief import initial_belief
-from scenecypher.planner.perception.naming import NUMBERED
+from scenecypher.planner.perception.footage import MAX_SENT
 from scenecypher.planner.perception.picture import read_picture
+from scenecypher.planner.perception.wording import NUMBERED
 
 VOCABULARY: Final = "grasif"
 """LookPlanGraph's vocabulary: things are ON or INSIDE one another, each in one place."""
@@ -31,6 +33,8 @@ Name = Annotated[
     StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
     AfterValidator(lambda text: normalize("NFC", text)),
 ]
+
+FileName = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
 class _StrictModel(BaseModel):
@@ -62,28 +66,47 @@ class PlacedThing(ViewedAsset):
 class GoldView(_StrictModel):
     """Content of one file: the picture (a path within the folder), its asset, and the gold subgraph.
 
-    `known` are further things that a model may name; `priors` is the belief before the look.
+    `others` are further pictures of the same look. `conventions` explain the picture to the model. `known` are further
+    things that a model may name; `priors` is the belief before the look, and `hidden` are those of them that the
+    pictures can't show: they must stay believed. `seen` is how much of the asset is shown, if not the whole which
+    `part`, and the `reason`.
     """
 
-    image: Annotated[str, Field(min_length=1, max_length=1_000)]
+    image: FileName
+    others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
     asset: ViewedAsset
     set: Name = "all"
+    conventions: Annotated[str, Field(max_length=2_000)] = ""
+    seen: Literal["whole", "part", "nothing", "another_place"] = "whole"
+    part: Annotated[str, Field(max_length=200)] = ""
+    reason: Annotated[str, Field(max_length=200)] = ""
     known: Annotated[list[Name], Field(max_length=2_000)] = []
     priors: Annotated[list[PlacedThing], Field(max_length=500)] = []
+    hidden: Annotated[list[Name], Field(max_length=500)] = []
     gold: Annotated[list[PlacedThing], Field(max_length=500)]
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """Return the paths of all pictures."""
+        return (self.image, *self.others)
+
+    @property
+    def kept(self) -> tuple[PlacedThing, ...]:
+        """Return the believed things that the pictures can't show."""
+        return tuple(it for it in self.priors if it.name in self.hidden)
 
 
 @dataclass(frozen=True, slots=True)
 class ViewFile:
-    """View with its name (the file's, without suffix) and the path of its picture."""
+    """View with its name (the file's, without suffix) and the paths of its pictures."""
 
     name: str
     view: GoldView
-    picture: Path
+    pictures: tuple[Path, ...]
 
-    def image(self) -> Image:
-        """Read the picture. Raises InputError."""
-        return read_picture(self.picture)
+    def images(self) -> tuple[Image, ...]:
+        """Read the pictures. Raises InputError."""
+        return tuple(read_picture(picture) for picture in self.pictures)
 
 
 def class_from_name(name: str) -> str:
@@ -106,6 +129,14 @@ def read_views(folder: Path) -> tuple[ViewFile, ...]:
     return tuple(_read_view(file, folder) for file in found)
 
 
+def interleaved(views: Sequence[ViewFile]) -> tuple[ViewFile, ...]:
+    """Return the views so that the first of them are spread over all sets."""
+    sets: dict[str, list[ViewFile]] = {}
+    for file in views:
+        sets.setdefault(file.view.set, []).append(file)
+    return tuple(it for row in zip_longest(*sets.values()) for it in row if it is not None)
+
+
 def belief_before_view(view: GoldView) -> SceneGraph:
     """Return the belief before the look: the asset, the priors in their places, and the further known things."""
     asset = view.asset
@@ -126,14 +157,30 @@ def _read_view(file: Path, folder: Path) -> ViewFile:
         *_placement_problems("priors", view.asset, view.priors),
         *_placement_problems("gold", view.asset, view.gold),
     ]
-    picture = (folder / view.image).resolve()
-    if not picture.is_relative_to(folder.resolve()):
-        problems.append(("$.image", "leads out of the folder; give a path within it"))
-    elif not picture.is_file():
-        problems.append(("$.image", "there is no such file; put the picture into the folder"))
+    problems += [*_hidden_problems(view), *_file_problems(view, folder)]
     if problems:
         raise document_error(str(file), problems)
-    return _check_belief(ViewFile(file.stem, view, picture), file)
+    pictures = tuple((folder / name).resolve() for name in view.images)
+    return _check_belief(ViewFile(file.stem, view, pictures), file)
+
+
+def _hidden_problems(view: GoldView) -> Iterator[Problem]:
+    """Yield hidden things that are not believed there, or that the gold has."""
+    priors, gold = {it.name for it in view.priors}, {it.name for it in view.gold}
+    for number, name in enumerate(view.hidden):
+        if name not in priors or name in gold:
+            yield f"$.hidden[{number}]", f"{shown(name)} should be one of the priors, and not in the gold; correct it"
+
+
+def _file_problems(view: GoldView, folder: Path) -> Iterator[Problem]:
+    """Yield pictures that are missing, or outside the folder."""
+    for number, name in enumerate(view.images):
+        place = f"$.others[{number - 1}]" if number else "$.image"
+        picture = (folder / name).resolve()
+        if not picture.is_relative_to(folder.resolve()):
+            yield place, "leads out of the folder; give a path within it"
+        elif not picture.is_file():
+            yield place, "there is no such file; put the picture into the folder"
 
 
 def _check_belief(view_file: ViewFile, file: Path) -> ViewFile:

@@ -9,14 +9,11 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
 
-from scenecypher.db.connect import connect
-from scenecypher.db.gate import Gate, Limits
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.scenes import PREFIX, OpenDatabase
+from scenecypher.evaluation.scenes import PREFIX, OpenDatabase, open_database
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.settings import Settings
 
@@ -90,16 +87,8 @@ class WorldPool:
 
     def _open(self) -> OpenDatabase:
         if self._opened is None:
-            settings = self._settings or Settings()
-            database = connect(settings, tell=lambda _: None)
-            store = SceneStore(database)
-            self._opened = OpenDatabase(
-                store,
-                Gate(database, limits=Limits.of(settings)),
-                Enumerator(database, replicas=store.replicas),
-                records_episodes=settings.record_episodes,
-            )
-            self._closing = weakref.finalize(self, database.close)
+            self._opened = open_database(self._settings)
+            self._closing = weakref.finalize(self, self._opened.store.database.close)
         return self._opened
 
 

@@ -23,8 +23,10 @@ from scenecypher.planner.actions.simulator import CommittedAction, Simulator, ac
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.belief import world_of
 from scenecypher.planner.environment import Environment, SceneEnvironment, WorldMismatch
+from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
 from scenecypher.planner.perception.body import merge_body
-from scenecypher.planner.perception.merge import MergeResult, merge
+from scenecypher.planner.perception.findings import MergeResult, unseen_words
+from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.witnessed import witnessed_nodes
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
@@ -148,8 +150,13 @@ class BeliefSimulator(Simulator):
         return bool(seen)
 
     def look(self, of: str, *, action: str, action_id: str) -> CommittedAction:
-        """Look at a node of the world and commit the change of the belief. Raises UnknownReference."""
+        """Look at a node of the world and commit the change of the belief.
+
+        Raises UnknownReference, and ActionRefused if the look did not show the node.
+        """
         observation = self._world.observe(of, step=self._read(lambda locked: locked.version) + 1)
+        if not observation.extent.is_usable:
+            raise ActionRefused(action, (f"{of} was not seen: {unseen_words(observation.extent)}",))
         merged = partial(merge, observation=observation, vocabulary=self.scene.vocabulary)
         return self._merge(merged, Intent(self._actor, action, action_id))
 
@@ -187,7 +194,9 @@ class BeliefSimulator(Simulator):
         try:
             world_version = self._world.execute(str(call), action_id=action_id, because=because)
         except (ActionRefused, UnknownReference) as refusal:
-            raise WorldMismatch(str(call), refusal.reasons, self._look_again(call, action_id)) from refusal
+            found = self._look_again(call, action_id)
+            found += self._drop_assumptions(operator, call, f"{action_id}:assumed")
+            raise WorldMismatch(str(call), refusal.reasons, found) from refusal
         try:
             step = self._update_belief(operator, call, because, action_id=action_id)
         except RejectedError:
@@ -220,12 +229,13 @@ class BeliefSimulator(Simulator):
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
 
     def _decide(self, operator: Operator, call: ActionCall, locked: LockedPart) -> Delta:
-        """Return the action's effects; its arguments count as seen from now on."""
+        """Return the action's effects; its arguments count as seen, and what it needed of them is assumed no longer."""
         delta = super()._decide(operator, call, locked)
+        shown = confirmations(locked.part, needed_assumptions(locked.part, operator, call))
         nodes = (locked.part.nodes[word] for word in dict.fromkeys(call.arguments))
         unseen = [node.id for node in nodes if node.properties.get("seen") is False]
         seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
-        return Delta.of([*delta.changes, *seen])
+        return Delta.of([*delta.changes, *seen, *shown])
 
     def _check(self, operator: Operator, call: ActionCall, *, expected: int | None) -> None:
         """Check that the belief allows the action at this version; commit nothing. Raises as `_commit` does."""
@@ -237,6 +247,18 @@ class BeliefSimulator(Simulator):
         intent = Intent(self._actor, str(call), uuid4().hex, expected)
         with suppress(_RolledBack):
             self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
+
+    def _drop_assumptions(self, operator: Operator, call: ActionCall, action_id: str) -> tuple[str, ...]:
+        """Drop the affordances assumed of new things that a refused action needed, if nothing else explains it."""
+        needed = self._read(lambda locked: needed_assumptions(locked.part, operator, call))
+        if not needed:
+            return ()
+        try:
+            self._check(operator, call, expected=None)
+        except RejectedError:
+            return ()  # what a look has corrected explains the refusal
+        merged = partial(merge_refusal, needed=needed, vocabulary=self.scene.vocabulary)
+        return self._merge(merged, Intent(self._actor, f"{call} was not possible", action_id)).seen
 
     def _look_again(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
         """Correct the belief after an action that it was wrong about; return the findings."""

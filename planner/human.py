@@ -27,11 +27,16 @@ AskPerson = Callable[[str], str]
 
 
 class HumanEnvironment:
-    """The real world through a person; `model` reads the pictures, given what is `known` of a node."""
+    """The real world through a person; `model` reads the pictures, given what is `known` of a node.
 
-    def __init__(self, ask: AskPerson, *, model: Model, known: Callable[[str], KnownNode]) -> None:
+    With `accept`, a look that contradicts most of the belief is merged too.
+    """
+
+    def __init__(
+        self, ask: AskPerson, *, model: Model, known: Callable[[str], KnownNode], accept: bool = False
+    ) -> None:
         self._ask = ask
-        self._observer = VisionObserver(model, HandheldCamera(ask), known)
+        self._observer = VisionObserver(model, HandheldCamera(ask), known, accept=accept)
         self._done = ActionIds()
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:

@@ -16,7 +16,8 @@ from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 def part_reader(database: Database, scene: SceneInfo, goal: Condition) -> ReadPart:
     """Return a function that reads the part relevant to `goal` by one query."""
-    query = replace(sought_for(goal), small=vocabulary_named(scene.vocabulary).planning.small_scene)
+    chosen = vocabulary_named(scene.vocabulary)
+    query = replace(sought_for(goal, chosen.operators), small=chosen.planning.small_scene)
 
     def read(wide: bool) -> SceneGraph:  # noqa: FBT001 - what a ReadPart takes
         return read_relevant_part(database, scene, query, wide=wide)

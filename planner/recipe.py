@@ -13,6 +13,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.pddl_planner import PlanResult
 from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.method import Method
@@ -43,7 +44,7 @@ class MethodContext:
     action's way; with `belief`, it acts on what the robot believes. `occurring` returns the classes, states and
     relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. `goal` is the goal
     of a data set's task, if any, and `required_actions` are the actions that it requires in addition. `read_part` reads
-    the part of the scene that a goal is about, `read_all` all of it.
+    the part of the scene that a goal is about, `read_all` all of it. `meaning` finds words for the scene's own.
     """
 
     model: Model
@@ -56,6 +57,7 @@ class MethodContext:
     timeout_s: Callable[[], float]
     fix: bool = False
     belief: bool = False
+    meaning: Meaning = NO_MEANING
     goal: Condition | None = None
     required_actions: tuple[RequiredAction, ...] = ()
 

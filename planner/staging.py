@@ -12,12 +12,14 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
 from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
 from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
+from scenecypher.planner.current_graph import CurrentGraph
 from scenecypher.planner.environment import Environment, SceneEnvironment
 from scenecypher.planner.events import Began, Event
 from scenecypher.planner.method import Memory
@@ -49,6 +51,7 @@ class SessionSetting:
     `name` is the method's name, which is stored in the history as actor. `belief`, `fix` and `reprompt` override the
     recipe (None: the recipe decides). `world` executes a belief's actions (None: the scene itself); `image_meter`
     counts the tokens of its pictures. `engine_timeout_s` limits each search for a plan, unless the budget has seconds.
+    `meaning` finds what the scene calls otherwise than a stated goal does.
     """
 
     store: SceneStore
@@ -67,6 +70,7 @@ class SessionSetting:
     world: Environment | None = None
     image_meter: UsageMeter = field(default_factory=UsageMeter)
     engine_timeout_s: float = PLAN_TIMEOUT_S
+    meaning: Meaning = NO_MEANING
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +115,11 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         ),
         occurring=lambda: enumerator.of(simulator.scene),
         read_part=lambda goal: part_reader(setting.store.database, simulator.scene, goal)(False),  # noqa: FBT003
-        read_all=lambda: setting.store.load(scene.name).graph,
+        read_all=CurrentGraph(setting.store, scene).read,
         timeout_s=lambda: _engine_timeout_s(setting, watch),
         fix=simulator.fix,
         belief=acts_on_belief(setting, recipe),
+        meaning=setting.meaning,
         goal=setting.goal,
         required_actions=setting.required_actions,
     )

@@ -12,6 +12,7 @@ from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.method import CallTool, Memory
+from scenecypher.planner.perception.findings import was_partial
 from scenecypher.planner.perturbation import AFFORDED_RELATIONS
 from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
 from scenecypher.planner.prompts.graph_json import graph_json
@@ -84,9 +85,12 @@ def _room_calls(memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 def inspected_nodes(memory: Memory) -> frozenset[str]:
-    """Return the nodes that were looked at so far."""
+    """Return the nodes that were looked at so far; one that was seen in part may be looked at again."""
+    looks = ((turn, parse_action(action)) for turn in memory.turns for action in turn.done)
     return frozenset(
-        call.arguments[0] for call in _executed_calls(memory) if call.name in LOOK_ACTIONS and call.arguments
+        call.arguments[0]
+        for turn, call in looks
+        if call.name in LOOK_ACTIONS and call.arguments and not was_partial(turn.feedback, call.arguments[0])
     )
 
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol, TypedDict
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, TypedDict
 
 from typing_extensions import Unpack
 
-from scenecypher.chat.model import Model, model_name
-from scenecypher.db.gate import Gate
-from scenecypher.db.graph.delta import Delta, diff
+from scenecypher.chat.model import Model
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.at import SceneAt, read_moment, scene_at
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed
-from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.history import Event
-from scenecypher.db.store.runs import RunCommand
-from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.values import JsonValue
+from scenecypher.db.store.past_copies import past_copy
+from scenecypher.db.store.rewind import load_version
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
-from scenecypher.meaning import Meaning
 from scenecypher.planner.actions.simulator import CommittedAction
-from scenecypher.planner.asking import keep_answer
 from scenecypher.planner.belief_simulator import simulator_of
 from scenecypher.planner.budget import SPARE_STEPS, Budget
 from scenecypher.planner.events import Acted, Corrected, Finished
@@ -31,38 +27,12 @@ from scenecypher.planner.events import Event as PlanEvent
 from scenecypher.planner.goal_words import read_goal_in
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.own_actions import own_goal_in_words
-from scenecypher.planner.recording import RunRecorder
-from scenecypher.planner.reporting import question_began
 from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
-from scenecypher.retriever.reader import SceneReader
-from scenecypher.retriever.retrieval import Retrieval
-from scenecypher.retriever.retriever import Options, Retriever
-from scenecypher.retriever.schema_text import schema_text
-from scenecypher.settings import Settings
+from scenecypher.readable import QueryResult, ReadableHome, Services
+
+__all__ = ["Home", "PastHome", "PlanOptions", "PlanOutcome", "QueryResult"]
 
 ONE_OF: Final = "give either an instruction in words, or a goal, or the task of a data set"
-
-
-class Services(Protocol):
-    """What a home needs of the database that it is in."""
-
-    store: SceneStore
-    settings: Settings
-    enumerator: Enumerator
-    meaning: Meaning
-
-    @property
-    def gate(self) -> Gate:
-        """The gate to the database."""
-        ...
-
-    def reader(self, name: str) -> SceneReader:
-        """Return the gated reader of a scene."""
-        ...
-
-    def model(self, chosen: Model | str | None = None) -> Model:
-        """Return the model for the `model` argument of a method, None for the usual model."""
-        ...
 
 
 class PlanOptions(TypedDict, total=False):
@@ -86,29 +56,6 @@ class PlanOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class QueryResult:
-    """The rows of a query at one version of the scene; `truncated` says why there are no more, if there are."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[JsonValue, ...], ...]
-    truncated: str | None
-    version: int
-    seconds: float
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[tuple[JsonValue, ...]]:
-        return iter(self.rows)
-
-    def _repr_html_(self) -> str:
-        """Return a table, for notebooks."""
-        from scenecypher.notebook import table_html
-
-        return table_html(self.columns, self.rows, truncated=self.truncated)
-
-
-@dataclass(frozen=True, slots=True)
 class PlanOutcome:
     """The events of a task that was carried out, and its end."""
 
@@ -126,20 +73,17 @@ class PlanOutcome:
         return tuple(event.action for event in self.events if isinstance(event, Acted | Corrected))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class PastHome:
-    """A home as it was at one version; it can be looked at, not acted in."""
+class PastHome(ReadableHome):
+    """A home as it was at one version: it can be read, compared and copied, not acted in."""
 
-    name: str
-    version: int
-    graph: SceneGraph
+    def __init__(self, services: Services, then: SceneAt) -> None:
+        super().__init__(services, then.scene.name)
+        self.version = then.version
+        self._then = then
+        self._graph: SceneGraph | None = None
 
     def __repr__(self) -> str:
         return f"<PastHome {self.name!r} at version {self.version}>"
-
-    def diff(self, other: Home | PastHome | SceneGraph) -> Delta:
-        """Return the changes that lead from this version to `other`."""
-        return diff(self.graph, _graph_of(other))
 
     def _repr_html_(self) -> str:
         """Return counts and a tree of the rooms, for notebooks."""
@@ -147,15 +91,31 @@ class PastHome:
 
         return home_html(f"{self.name} at version {self.version}", self.graph)
 
+    @property
+    def info(self) -> SceneInfo:
+        """The facts of the scene, at this version."""
+        return replace(self._then.scene, version=self.version)
 
-class Home:
-    """One scene of the database, by its name. Each method reads or changes the scene as it is at that moment.
+    @property
+    def graph(self) -> SceneGraph:
+        """The whole scene as it was; it is loaded at the first use."""
+        if self._graph is None:
+            self._graph = load_version(self._services.store.database, self._then).graph
+        return self._graph
 
-    Every method raises SceneNotFound once the scene is deleted, and ServiceError if the database fails.
-    """
+    def copy(self, name: str) -> Home:
+        """Copy this state under a new name: a home to act in, with an empty history.
 
-    def __init__(self, services: Services, name: str) -> None:
-        self.name, self._services = name, services
+        Raises InputError if the name is taken.
+        """
+        return Home(self._services, self._services.store.copy(self._then.name, name).name)
+
+    def _found(self) -> SceneInfo:
+        return past_copy(self._services.store.database, self._then)
+
+
+class Home(ReadableHome):
+    """One scene of the database, by its name. Each method reads or changes the scene as it is at that moment."""
 
     def __repr__(self) -> str:
         return f"<Home {self.name!r}>"
@@ -167,8 +127,6 @@ class Home:
         now = self._services.store.load(self.name)
         return home_html(f"{self.name} at version {now.info.version}", now.graph)
 
-    # --- looking
-
     @property
     def info(self) -> SceneInfo:
         """The facts of the scene: vocabulary, role, version, counts at its import."""
@@ -179,47 +137,8 @@ class Home:
         """The whole scene, loaded at one version."""
         return self._services.store.load(self.name).graph
 
-    def tree(self, of: str | None = None, *, everything: bool = False) -> str:
-        """Return rooms, furniture and things as text, a line each: what is where, what is held, states in brackets.
-
-        `of` is a room or thing by its id, name or class, with what is in and on it. Walls and floors with nothing in or
-        on them are left off, unless `everything` is asked for. Raises UnknownReference.
-        """
-        from scenecypher.db.store.reference import resolve_reference
-        from scenecypher.tree import SceneTree
-
-        now = self._services.store.load(self.name)
-        node = None if of is None else resolve_reference(self._services.store.database, now.info, of)
-        return "\n".join(SceneTree(now.graph, shell=everything).lines(node))
-
-    @property
-    def schema(self) -> str:
-        """The text that a model is shown of the scene: what occurs in it, never the graph."""
-        info = self.info
-        return schema_text(self._services.enumerator.of(info), "", vocabulary=info.vocabulary)
-
-    def query(self, cypher: str) -> QueryResult:
-        """Run a reading query. It reads this scene only, changes nothing and has a bounded cost.
-
-        Raises QueryRefused, with a hint how to repair the query.
-        """
-        answer = self._services.reader(self.name).run(cypher)
-        rows = tuple(tuple(row) for row in answer.rows)
-        return QueryResult(tuple(answer.columns), rows, answer.truncated, answer.version, answer.seconds)
-
-    def ask(self, question: str, *, model: Model | str | None = None, options: Options | None = None) -> Retrieval:
-        """Ask a question in words: a model writes Cypher, the gate scopes it, the database answers.
-
-        Returns the answer in a sentence with its rows, its Cypher and all attempts; `options` with the verifier ``off``
-        save the call for the sentence. Raises InputError for an empty question,
-        ModelUnavailable.
-        """
-        services = self._services
-        chosen = options or Options(verifier="words")
-        asked, info = services.model(model), self.info
-        retriever = Retriever(asked, services.gate, services.enumerator, chosen, services.meaning)
-        began = question_began(question, info, model_name(asked))
-        return keep_answer(self._recorder(info, "ask"), began, lambda: retriever.ask(question, info))
+    def _found(self) -> SceneInfo:
+        return self.info
 
     # --- acting
 
@@ -284,17 +203,14 @@ class Home:
 
     # --- the past
 
-    def at(self, version: int) -> PastHome:
-        """Return the home as it was at a version. Raises InputError for a version that it never had."""
-        return PastHome(self.name, version, self._services.store.as_of(self.name, version))
+    def at(self, moment: int | datetime | str) -> PastHome:
+        """Return the home as it was at a version or a time, to be read.
 
-    def diff(self, other: Home | PastHome | SceneGraph) -> Delta:
-        """Return the changes that lead from this home, as it is now, to `other`."""
-        return diff(self.graph, _graph_of(other))
-
-    def _recorder(self, scene: SceneInfo, command: RunCommand) -> RunRecorder:
-        services = self._services
-        return RunRecorder(services.store.database, scene, command, is_on=services.settings.record_runs)
+        A text is either of them, such as ``2026-11-23T10:15``; a time without zone is the user's. Raises InputError for
+        a version or a time that the home does not have.
+        """
+        then = read_moment(moment, name=f"{self.name}@{moment}") if isinstance(moment, str) else moment
+        return PastHome(self._services, scene_at(self._services.store.database, self.info, then))
 
     def _setting(self, instruction: str | None, options: PlanOptions, *, needs_model: bool) -> SessionSetting:
         name = options.get("task")
@@ -322,8 +238,5 @@ class Home:
             belief=options.get("belief"),
             fix=options.get("fix"),
             engine_timeout_s=services.settings.engine_timeout_s,
+            meaning=services.meaning,
         )
-
-
-def _graph_of(other: Home | PastHome | SceneGraph) -> SceneGraph:
-    return other if isinstance(other, SceneGraph) else other.graph

@@ -117,10 +117,16 @@ class SceneDatabase:
         return self._home(self.store.find(name).name)
 
     def reader(self, name: str) -> SceneReader:
-        """Return the gated reader of a scene, for queries of people and models. Raises SceneNotFound."""
+        """Return the gated reader of a scene, for queries of people and models; ``NAME@7`` is it as it was.
+
+        Raises SceneNotFound; InputError for a version or a time that the scene does not have.
+        """
+        return self.reader_of(self.store.find_at(name))
+
+    def reader_of(self, info: SceneInfo) -> SceneReader:
+        """Return the gated reader of a scene as it was found, or of a cached copy of an earlier state."""
         from scenecypher.retriever.reader import SceneReader
 
-        info = self.store.find(name)
         self.gate.note(info)
         return SceneReader(self.gate, self.enumerator, info)
 

@@ -33,7 +33,7 @@ class Settings(BaseModel):
 
     home: Path = Field(default_factory=lambda: user_data_path("scenecypher"))
     heap_mb: int = Field(default=512, ge=256)
-    server_jars: Path | None = Field(default=None, validation_alias="SCENECYPHER_SERVER_JARS")
+    server_jars: Path | None = None
     page_cache_mb: int = Field(default=128, ge=32)
 
     openai_api_key: SecretStr | None = None
@@ -42,6 +42,7 @@ class Settings(BaseModel):
     model_timeout_s: Seconds = 120.0
     model_retries: int = Field(default=2, ge=0, le=100)
     embedding_model: str | None = None
+    accept_looks: bool = False
 
     query_timeout_s: Seconds = 10.0
     query_rows: int = Field(default=1_000, gt=0)

@@ -48,9 +48,13 @@ class SceneTree:
         """Return what is directly in, on or held by a node, by name."""
         return sorted(self._children.get(node_id, ()), key=self._name)
 
+    def parent(self, node_id: str) -> str | None:
+        """Return what directly holds a node, None for a root."""
+        return self._parents.get(node_id)
+
     def relation(self, node_id: str) -> str:
         """Return how a node is related to its parent in the tree: ``on``, ``held``; empty for what is in a room."""
-        parent = self._parents.get(node_id)
+        parent = self.parent(node_id)
         if parent is None or self.graph.nodes[parent].kind == "Place":
             return ""
         if parent in self.graph.sources(node_id, *HOLDING):

@@ -27,3 +27,40 @@ def table(things: Sequence[str]) -> Image:
     pixels = grid.render(TILE_PIXELS, (-1, -1), highlight_mask=mask)
     height, width, _ = pixels.shape
     return encode_png(pixels.tobytes(), width=width, height=height)
+
+
+def framed(size: tuple[int, int], things: dict[tuple[int, int], str], *, dark: bool = False) -> Any:
+    """Return pixels of a grid in a grey frame, with things such as ``red ball`` at cells; `dark` hides its inside."""
+    columns, rows = size
+    grid = Grid(columns + 2, rows + 2)
+    grid.wall_rect(0, 0, columns + 2, rows + 2)
+    for (column, row), thing in things.items():
+        color, kind = thing.split()
+        grid.set(column + 1, row + 1, KINDS[kind](color))
+    mask = np.ones((grid.width, grid.height), dtype=bool)
+    if dark:
+        grid, lit = Grid(grid.width, grid.height), mask
+        grid.wall_rect(0, 0, grid.width, grid.height)
+        lit[1:-1, 1:-1] = False
+    return grid.render(TILE_PIXELS, (-1, -1), highlight_mask=mask)
+
+
+def blurred(pixels: Any, *, radius: int = 40) -> Any:
+    """Return pixels as they look through a lens that is out of focus: means of squares, twice."""
+    found = pixels.astype(np.int64)
+    for _ in range(2):
+        for axis in (0, 1):
+            padded = np.concatenate(
+                [found.take([0] * radius, axis), found, found.take([-1] * radius, axis)], axis=axis
+            ).cumsum(axis=axis)
+            width = found.shape[axis]
+            upper = padded.take(range(2 * radius, 2 * radius + width), axis)
+            lower = np.concatenate([np.zeros_like(padded.take([0], axis)), padded], axis=axis).take(range(width), axis)
+            found = (upper - lower) // (2 * radius + 1)
+    return found.astype(np.uint8)
+
+
+def encoded(pixels: Any) -> Image:
+    """Return pixels as a picture."""
+    height, width, _ = pixels.shape
+    return encode_png(np.ascontiguousarray(pixels).tobytes(), width=width, height=height)

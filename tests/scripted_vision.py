@@ -110,6 +110,7 @@ def templates() -> tuple[list[tuple[str, str, str]], Pixels]:
 def cells_of(words: str) -> dict[str, Any]:
     """The form of a view: each thing with its cell."""
     return {
+        "extent": "whole",
         "things": [
             {
                 "kind": kind,
@@ -119,16 +120,16 @@ def cells_of(words: str) -> dict[str, Any]:
                 "state": state.strip() or None,
             }
             for column, row, color, kind, state in SENTENCE.findall(words)
-        ]
+        ],
     }
 
 
 def amounts_of(words: str) -> dict[str, Any]:
     """The form of a thing's surroundings: how many of what on or in what."""
     relations = {"on top of": "ontop_of", "inside": "inside_of"}
-    return {
-        "objects": [
-            {"name": f"{color} {kind}", "count": int(n), "relation": relations[how], "related_to": on, "states": []}
-            for n, color, kind, how, on in AMOUNT.findall(words)
-        ]
-    }
+    plain: dict[str, Any] = {"states": [], "confidence": None}
+    objects = [
+        plain | {"name": f"{color} {kind}", "count": int(n), "relation": relations[how], "related_to": on}
+        for n, color, kind, how, on in AMOUNT.findall(words)
+    ]
+    return {"extent": "whole", "part": None, "reason": None, "objects": objects}

@@ -360,7 +360,7 @@ class ExpressionReader(PatternReader):
         self.meter.spend(token, read=sum(size.bytes for size in sizes))
         if name == "round" and len(sizes) > 1 and sizes[1].number > MAX_ROUND_DIGITS:
             raise too_much("round", f"round() takes 0 to {MAX_ROUND_DIGITS} digits", "write such as round(x, 2)")
-        self._check_clock(token, name)
+        self._check_clock(token, name, sizes)
         if name in words.AGGREGATES:
             return self._aggregated(name, sizes, is_distinct=is_distinct)
         if name == "range":
@@ -376,12 +376,11 @@ class ExpressionReader(PatternReader):
             self._check_whole(sizes[0], function.text)
         return either(self.paths.properties, *(size for size in sizes if size.each))
 
-    def _check_clock(self, function: Token, name: str) -> None:
-        """Refuse a function that reads the clock, as those of time do without a text or a field that fixes it."""
+    def _check_clock(self, function: Token, name: str, sizes: Sequence[Size]) -> None:
+        """Refuse a function of time without arguments, or of what may be a map without a field that fixes a time."""
         inside = self.tokens[self.tokens.index(function) + 2 : self.at]
-        is_text = bool(inside) and inside[0].kind == "string"
-        is_fixed = is_text or any(token.value.lower() in words.TIME_FIELDS for token in inside)
-        if name in words.CLOCK_FUNCTIONS and not is_fixed:
+        is_fixed = any(token.value.lower() in words.TIME_FIELDS for token in inside)
+        if name in words.CLOCK_FUNCTIONS and not is_fixed and (not sizes or sizes[0].each):
             raise too_much(function.text, f"{name}() tells the time", "a scene has no clock", code="function")
 
     def _aggregated(self, name: str, sizes: list[Size], *, is_distinct: bool) -> Size:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from operator import attrgetter, lt
 from types import MappingProxyType
 from typing import Final, Protocol
@@ -184,6 +185,10 @@ class GraphView(Protocol):
         return closure(target, lambda node_id: self.sources(node_id, *types))
 
 
+SHOWN_WHOLE: Final = 20
+"""Nodes and relations of the largest scene graph whose `repr` shows them."""
+
+
 @dataclass(frozen=True)
 class SceneGraph:
     """The nodes (by id) and relations of one scene; constructed by `SceneGraph.of`."""
@@ -209,6 +214,12 @@ class SceneGraph:
     def __hash__(self) -> int:
         return hash((frozenset(self.nodes.values()), self.relations))
 
+    def __repr__(self) -> str:
+        """Show a small graph whole, of others the size."""
+        if len(self.nodes) + len(self.relations) > SHOWN_WHOLE:
+            return f"<SceneGraph of {len(self.nodes):,} nodes and {len(self.relations):,} relations>"
+        return f"SceneGraph.of({[*self.nodes.values()]}, {sorted(self.relations)})"
+
     def __contains__(self, node_id: object) -> bool:
         return node_id in self.nodes
 
@@ -219,7 +230,7 @@ class SceneGraph:
 
     @cached_property
     def _outgoing(self) -> Mapping[str, tuple[Relation, ...]]:
-        return self._by_end("source")
+        return _groups(sorted(self.relations, key=IN_ORDER), "source")
 
     @property
     def incoming(self) -> Mapping[str, tuple[Relation, ...]]:
@@ -228,7 +239,7 @@ class SceneGraph:
 
     @cached_property
     def _incoming(self) -> Mapping[str, tuple[Relation, ...]]:
-        return self._by_end("target")
+        return _groups(chain.from_iterable(self.outgoing.values()), "target")
 
     @property
     def by_class(self) -> Mapping[str, tuple[str, ...]]:
@@ -266,11 +277,13 @@ class SceneGraph:
             ids.setdefault(getattr(node, field_name), []).append(node.id)
         return {value: tuple(sorted(group)) for value, group in ids.items()}
 
-    def _by_end(self, end: str) -> Mapping[str, tuple[Relation, ...]]:
-        groups: dict[str, list[Relation]] = {}
-        for relation in sorted(self.relations, key=IN_ORDER):
-            groups.setdefault(getattr(relation, end), []).append(relation)
-        return {node_id: tuple(group) for node_id, group in groups.items()}
+
+def _groups(relations: Iterable[Relation], end: str) -> Mapping[str, tuple[Relation, ...]]:
+    """Return sorted relations by their `end`, in sorted groups."""
+    groups: dict[str, list[Relation]] = {}
+    for relation in relations:
+        groups.setdefault(getattr(relation, end), []).append(relation)
+    return {node_id: tuple(group) for node_id, group in groups.items()}
 
 
 def closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:

@@ -37,7 +37,7 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.history import Event, inverse_of, read_page
 from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.steady import WRITE_REFUSED, Generation
-from scenecypher.errors import QueryFailed, SceneReplaced, ServiceError
+from scenecypher.errors import QueryFailed, QueryRefused, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
 
 NODES_PER_BATCH: Final = 2_000
@@ -84,6 +84,8 @@ def past_state(database: Database, scene: Generation, *, status: str = "ready") 
     record = database.read_row(statements.STATE, {"key": scene.key})
     if record is None or record["status"] != status:
         raise SceneReplaced(scene.name)
+    if record["is_past"]:
+        raise _earlier_state(scene.name)
     version, clock, head = record["version"], Clock.of(record), record["head"]
     told = bounds_of_runs(record["runs"], record["steps"])
     now = clock.now(version, record["clock"].to_native())
@@ -121,6 +123,13 @@ class PastNotBuilt(ServiceError):
             "that may write"
         )
         super().__init__(msg)
+
+
+def _earlier_state(name: str) -> QueryRefused:
+    """Return the refusal of a query about the past of an earlier state."""
+    scene, _, version = name.rpartition("@")
+    hint = f"ask about events up to version {version} of {scene!r} itself, or about what was there, without the past"
+    return QueryRefused("past", f"{name!r} is an earlier state, which has no past of its own", hint=hint)
 
 
 class _Builder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction
@@ -39,7 +39,8 @@ class SceneInfo:
     """One generation of a scene, as of one read.
 
     `key` is opaque and stored on each member; `version` counts commits since the import or copy. `bounds` may have
-    grown since; None of a scene that was imported before they were kept.
+    grown since; None of a scene that was imported before they were kept. If `is_past`, it is the cached copy of a
+    scene's earlier state, which nobody may change.
     """
 
     key: str
@@ -57,6 +58,7 @@ class SceneInfo:
     world_version: int | None = None
     base: int = 0
     bounds: Bounds | None = None
+    is_past: bool = False
 
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
@@ -83,15 +85,33 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
         world_version=record.get("world_version"),
         base=record.get("base", 0),
         bounds=read_bounds(record),
+        is_past=record.get("past") is not None,
     )
 
 
 def find_scene(database: Database, name: str) -> SceneInfo:
-    """Return the published scene of this name. Raises SceneNotFound with the nearest names."""
+    """Return the published scene of this name. Raises SceneNotFound with the nearest names.
+
+    Raises InputError for an earlier state of a scene, such as ``NAME@7``: `find_at` finds those.
+    """
     found = lookup_scene(database, name)
     if found is None:
-        raise SceneNotFound(name, [info.name for info in list_scenes(database)])
+        known = [info.name for info in list_scenes(database)]
+        stem, _ = split_at(name) or (None, "")
+        raise read_only_error(name) if stem in known else SceneNotFound(name, known)
     return found
+
+
+def split_at(name: str) -> tuple[str, str] | None:
+    """Return the two parts of ``NAME@VERSION`` or ``NAME@TIME``; None for any other name."""
+    found = AS_IT_WAS.search(name)
+    return (name[: found.start()], found[0].removeprefix("@").strip()) if found and found.start() else None
+
+
+def read_only_error(name: str) -> InputError:
+    """Return the error for what can't be done to the earlier state ``NAME@VERSION`` of a scene."""
+    msg = f"{name!r} is an earlier state, which can be read and compared, not changed"
+    return InputError(f"{msg}; `scenecypher scenes copy {name} NEW` makes a scene of it to act in")
 
 
 def lookup_scene(database: Database, name: str) -> SceneInfo | None:
@@ -105,6 +125,14 @@ def lookup_scene(database: Database, name: str) -> SceneInfo | None:
 def scene_of(database: Database, key: str) -> SceneInfo | None:
     """Return the generation of this key; None if it is gone."""
     return _read_one(database, BY_KEY, key=key)
+
+
+def original_of(scene: SceneInfo) -> SceneInfo:
+    """Return the scene, at the same version, of which `scene` is the cached copy of an earlier state; else `scene`."""
+    if not scene.is_past or scene.copied_from is None:
+        return scene
+    name, key = scene.name.rpartition("@")[0], scene.copied_from.rpartition("@")[0]
+    return replace(scene, key=key, name=name, copied_from=None, is_past=False)
 
 
 def find_replaced(database: Database, name: str) -> SceneInfo:

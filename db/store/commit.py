@@ -65,7 +65,7 @@ PLACEHOLDER_KIND: Final = "Object"
 
 # The type is compared in WHERE, not matched as `r:$(row[1])`: it saves the server a millisecond.
 WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
-WRITE_PARTS: Final[Mapping[str, LiteralString]] = {
+WRITE_PARTS: Final[Mapping[LiteralString, LiteralString]] = {
     "remove_relations": """
 CALL (s) { UNWIND $remove_relations AS row
   MATCH (:Entity {scene: $key, id: row[0]})-[r]->(:Entity {scene: $key, id: row[2]}) WHERE type(r) = row[1]
@@ -110,14 +110,6 @@ CALL (s) { UNWIND $add_relations AS row
   WITH s, degree[0] AS name, degree[1] AS number WHERE coalesce(s[name], 0) < number
   SET s[name] = number RETURN count(*) AS joined }
 """
-WRITE_COUNTS: Final[Mapping[str, LiteralString]] = {
-    "remove_relations": ", remove_relations",
-    "remove_nodes": ", remove_nodes",
-    "add_nodes": ", add_nodes",
-    "set_kinds": ", set_kinds",
-    "set_values": ", set_values",
-    "add_relations": ", add_relations",
-}
 WRITE_EVENT: Final[LiteralString] = """
 CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
                  action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes, clock: s.clock})
@@ -154,7 +146,7 @@ class LockedPart:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The version of a commit; `repeated` if the same action had been committed before."""
+    """The version of a commit; `repeated` if it was committed before, and nothing is changed."""
 
     version: int
     delta: Delta
@@ -169,7 +161,7 @@ class WritePlan:
     changed nodes as they are after it. The clauses `raising` raise the scene's bounds.
     """
 
-    groups: tuple[str, ...]
+    groups: tuple[LiteralString, ...]
     parameters: Mapping[str, Any]
     edits: Mapping[str, Node | None] = field(default_factory=dict)
     raising: LiteralString = ""
@@ -191,7 +183,7 @@ class WritePlan:
         """The RETURN clause: the version and the counts."""
         text: LiteralString = "RETURN s.version AS version"
         for name in self.groups:
-            text += WRITE_COUNTS[name]
+            text += ", " + name
         return text
 
 
@@ -229,18 +221,20 @@ def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: s
             "look at what changed since (`scenecypher history`) and decide anew"
         )
         raise ConflictError(msg)
-    part = partial_graph(record["nodes"], record["relations"])
-    return LockedPart(version, part, record.get("agent"))
+    return part_of(record)
+
+
+def part_of(record: Record) -> LockedPart:
+    """Return the part of a scene that a statement has read, with its version."""
+    graph = partial_graph(record["nodes"], record["relations"])
+    return LockedPart(record["version"], graph, record.get("agent"))
 
 
 def write_delta(
     tx: ManagedTransaction, scene: SceneInfo, locked: LockedPart, delta: Delta, *, intent: Intent
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    plan = plan_write(scene, locked.part, delta, intent=intent)
-    if scene.bounds:
-        raising: LiteralString = RAISE_BOUNDS + (RAISE_DEGREES if "add_relations" in plan.groups else "")
-        plan = plan.with_bounds(raising, bounds=raised(delta, plan.edits, scene.bounds))
+    plan = plan_counted_write(scene, locked.part, delta, intent=intent)
     record = tx.run(WRITE_HEAD + plan.body + plan.end, dict(plan.parameters)).single(strict=True)
     for name in plan.groups:
         if record[name] != len(plan.parameters[name]):
@@ -267,6 +261,15 @@ def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Inten
         "hash": delta_hash(text),
     }
     return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters, after)
+
+
+def plan_counted_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent) -> WritePlan:
+    """Return a WritePlan that counts what raises the scene's bounds, for a part of a scene. Raises as `plan_write`."""
+    plan = plan_write(scene, part, delta, intent=intent)
+    if not scene.bounds:
+        return plan
+    raising: LiteralString = RAISE_BOUNDS + (RAISE_DEGREES if "add_relations" in plan.groups else "")
+    return plan.with_bounds(raising, bounds=raised(delta, plan.edits, scene.bounds))
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:

@@ -10,9 +10,6 @@ from typing import Any, Final, Literal, LiteralString
 from scenecypher.db.schema import KINDS, RELATION_TYPES
 from scenecypher.db.store.commit import LOCK, SCENE_FACTS
 
-LONGEST_PATH: Final = 10
-"""Longest path of a far pattern, in relations; deeper nesting is not read."""
-
 START: Final = "start"
 
 _TYPES: Final[Mapping[str, LiteralString]] = {type_: type_ for type_ in RELATION_TYPES}
@@ -37,7 +34,8 @@ _LINKS: Final[tuple[LiteralString, ...]] = ("r0", "r1", "r2", "r3", "r4", "r5", 
 class RelationPattern:
     """A relation of one of `types` from `source` to `target`, both variables.
 
-    If `far`, a path of one or more such relations; if `mutual`, relations from `target` to `source`, too.
+    If `far`, a path of one to ten such relations: deeper nesting is not read. If `mutual`, relations from `target` to
+    `source`, too.
     """
 
     source: str
@@ -108,7 +106,7 @@ class ReadPlan:
     @cached_property
     def read_statement(self) -> LiteralString:
         """The statement that only reads."""
-        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN " + self._found()
+        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.version AS version, " + self._found()
 
     @cached_property
     def values(self) -> tuple[str, ...]:

@@ -81,9 +81,5 @@ def current_bounds(database: Database, key: str) -> Bounds | None:
 def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
     """Return all nodes and relations of a scene; of several versions if a writer commits meanwhile."""
     nodes = [node_from_record(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
-    relations = [
-        Relation(record["source"], kind, target)
-        for record in tx.run(LOAD_RELATIONS, key=key)
-        for kind, target in record["to"]
-    ]
+    relations = [Relation(source, kind, end) for source, to in tx.run(LOAD_RELATIONS, key=key) for kind, end in to]
     return nodes, relations

@@ -9,6 +9,7 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.schema import definitions
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.stored_form import bring_up_to_date
 from scenecypher.errors import QueryFailed, ServiceError
 
 ALREADY_THERE: Final = ("EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintAlreadyExists")
@@ -18,14 +19,18 @@ INDEX_NAMES: Final[LiteralString] = "SHOW INDEXES YIELD name, state RETURN name,
 AWAIT: Final[LiteralString] = "CALL db.awaitIndexes($seconds)"
 
 
-def prepare(database: Database) -> list[str]:
-    """Create missing indexes and wait until they are online; return their names. Safe for concurrent processes."""
+def prepare(database: Database, *, tell: Callable[[str], None] | None = None) -> list[str]:
+    """Create missing indexes, wait until they are online, and bring stored scenes to the form of today.
+
+    Return the names of the created ones. Safe for concurrent processes; `tell` gets a line for each step that is taken.
+    """
     created: list[str] = []
     seconds = 2 * database.commit_timeout_s
     for _ in range(LOOKS):
         present = database.read(_names)
         missing: list[tuple[str, LiteralString]] = [(name, text) for name, text in definitions() if name not in present]
         if not missing:
+            bring_up_to_date(database, tell=tell)
             database.is_prepared = True
             return created
         created += [name for name, text in missing if _is_created(database, text)]

@@ -78,10 +78,11 @@ MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duratio
                                     OR EXISTS { MATCH (:Run {scene: s.key}) })))
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
                    OR s.status = 'deleting'
+                   OR (s.past >= '' AND s.published < datetime() - duration({seconds: $grace_s}))
 RETURN s.key AS key
 """
 # First, since no version moves while members are deleted: a reader of the generation sees its status change.
-MARK_DELETING: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.status = 'deleting'"
+MARK_DELETING: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.status = 'deleting', s.past = null"
 # Of the same nodes as DROP_MEMBERS: one node may have more relations than fit into a transaction.
 DROP_RELATIONS: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes
@@ -97,6 +98,10 @@ MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e R
 DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE h"
 DROP_PAST: Final[LiteralString] = """
 MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
+"""
+DROP_SNAPSHOTS: Final[LiteralString] = """
+MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
+WITH p LIMIT 10 DELETE p RETURN count(*) AS dropped
 """
 DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
@@ -114,10 +119,11 @@ class Header:
     world: str | None = None
     world_version: int | None = None
     leased: str | None = None
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class Batch:
     """A transaction of an import: its statement, which returns the number `written`, and the number expected."""
 
     statement: LiteralString
@@ -130,17 +136,23 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
 
     A crash leaves the old scene readable, and a leftover that `delete_leftovers` deletes.
     """
+    key = write_generation(database, graph, header, progress=progress)
+    return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
+
+
+def write_generation(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> str:
+    """Write `graph` as a generation that nobody finds yet; return its key."""
     if not database.is_prepared:
         prepare(database)
     key = uuid4().hex
-    database.write(_create_transaction(key, graph, header), timeout_s=2 * database.commit_timeout_s)
+    _run(database, CREATE_SCENE, key=key, facts=_facts(graph, header), lease_s=LEASE_S)
     total = len(graph.nodes) + len(graph.relations)
     done = 0
     for batch in _batches(key, graph):
-        done += _write_batch(database, batch)
+        done += write_batch(database, batch)
         if progress:
             progress(done, total)
-    return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
+    return key
 
 
 def redeclare(database: Database, scene: SceneInfo, *, vocabulary: str, declared: Declared) -> SceneInfo:
@@ -157,17 +169,13 @@ def redeclare(database: Database, scene: SceneInfo, *, vocabulary: str, declared
 
 def retire(database: Database, key: str) -> bool:
     """Remove the name of a generation; `delete_leftovers` deletes its members. False if it was gone already."""
-
-    def work(tx: ManagedTransaction) -> bool:
-        return bool(tx.run(RETIRE, key=key).single(strict=True)["retired"])
-
-    return database.write(work, timeout_s=2 * database.commit_timeout_s)
+    return _count(database, RETIRE, key=key) > 0
 
 
 def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progress: Progress | None = None) -> int:
-    """Delete generations retired, or left half-imported, more than `grace_s` seconds ago; return their number.
+    """Delete generations retired, left half-imported, or cached of earlier versions, more than `grace_s` seconds ago.
 
-    Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds.
+    Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds. Returns their number.
     """
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
@@ -183,22 +191,21 @@ def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progr
 
 def delete_generation(database: Database, key: str) -> None:
     """Delete one generation, members and history first, in transactions of bounded size."""
-    _run(database, MARK_DELETING, key)
+    _run(database, MARK_DELETING, key=key)
     dropped = NODES_PER_BATCH
     while dropped:
         while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
-    while _drop(database, DROP_EVENTS, key):
-        pass
-    _run(database, DROP_PAST_HEAD, key)
-    while _drop(database, DROP_PAST, key):
-        pass
-    _run(database, DROP_SCENE, key)
+    _run(database, DROP_PAST_HEAD, key=key)
+    for statement in (DROP_EVENTS, DROP_PAST, DROP_SNAPSHOTS):
+        while _drop(database, statement, key):
+            pass
+    _run(database, DROP_SCENE, key=key)
 
 
-def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
-    facts = {
+def _facts(graph: SceneGraph, header: Header) -> dict[str, Any]:
+    return {
         "role": header.role,
         **_declared_facts(header.vocabulary, header.declared),
         "source": header.source,
@@ -209,13 +216,10 @@ def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable
         "free": None if header.leased is None else False,
         "nodes": len(graph.nodes),
         "relations": len(graph.relations),
+        "version": header.version,
+        "base": header.version or None,
         **bounds_of(graph).properties(),
     }
-
-    def work(tx: ManagedTransaction) -> None:
-        tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=LEASE_S).consume()
-
-    return work
 
 
 def _declared_facts(vocabulary: str, declared: Declared) -> dict[str, Any]:
@@ -236,12 +240,12 @@ def _publish_transaction(key: str, name: str) -> Callable[[ManagedTransaction], 
     return work
 
 
-def _batches(key: str, graph: SceneGraph) -> Iterator[_Batch]:
+def _batches(key: str, graph: SceneGraph) -> Iterator[Batch]:
     for nodes in _chunks(list(graph.nodes.values()), NODES_PER_BATCH):
-        yield _Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
+        yield Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
     for relations in _chunks(sorted(graph.relations, key=IN_ORDER), RELATIONS_PER_BATCH):
         ids, rows = relation_rows(relations)
-        yield _Batch(ADD_RELATIONS, {"key": key, "ids": ids, "rows": rows}, len(relations))
+        yield Batch(ADD_RELATIONS, {"key": key, "ids": ids, "rows": rows}, len(relations))
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -249,12 +253,9 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _write_batch(database: Database, batch: _Batch) -> int:
-    def work(tx: ManagedTransaction) -> int:
-        written: int = tx.run(batch.statement, batch.parameters).single(strict=True)["written"]
-        return written
-
-    written = database.write(work, timeout_s=2 * database.commit_timeout_s)
+def write_batch(database: Database, batch: Batch) -> int:
+    """Write a batch; return the number of its rows. Raises ServiceError if fewer were written."""
+    written = _count(database, batch.statement, **batch.parameters)
     if written != batch.size:
         msg = f"a batch wrote {written} of {batch.size} rows; nothing was published, import again"
         raise ServiceError(msg, retryable=True)
@@ -262,16 +263,20 @@ def _write_batch(database: Database, batch: _Batch) -> int:
 
 
 def _drop(database: Database, statement: LiteralString, key: str) -> int:
+    return _count(database, statement, key=key, nodes=NODES_PER_BATCH, limit=RELATIONS_PER_BATCH)
+
+
+def _count(database: Database, statement: LiteralString, **parameters: object) -> int:
+    """Return the number that a statement returns, in a transaction of its own."""
+
     def work(tx: ManagedTransaction) -> int:
-        result = tx.run(statement, key=key, nodes=NODES_PER_BATCH, limit=RELATIONS_PER_BATCH)
-        dropped: int = result.single(strict=True)["dropped"]
-        return dropped
+        return int(tx.run(statement, parameters).single(strict=True)[0])
 
     return database.write(work, timeout_s=2 * database.commit_timeout_s)
 
 
-def _run(database: Database, statement: LiteralString, key: str) -> None:
+def _run(database: Database, statement: LiteralString, **parameters: object) -> None:
     def work(tx: ManagedTransaction) -> None:
-        tx.run(statement, key=key).consume()
+        tx.run(statement, parameters).consume()
 
     database.write(work, timeout_s=2 * database.commit_timeout_s)

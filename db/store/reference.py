@@ -7,6 +7,7 @@ from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction
 
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.steady import steady_transaction
@@ -38,11 +39,23 @@ def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
         for found in (record["by_id"], record["by_name"], record["by_class"]):
             if found:
                 return _single(text, found)
-        words = tx.run(ALL_WORDS, key=scene.key).single(strict=True)["words"]
-        msg = f"there is no {text[:100]!r} in this scene{did_you_mean(wanted, words)}; use the id of a node in it"
-        raise UnknownReference(msg, text, words)
+        raise _unknown(text, tx.run(ALL_WORDS, key=scene.key).single(strict=True)["words"])
 
     return steady_transaction(database, scene, work, status=scene.status)[0]
+
+
+def resolve_in_graph(graph: SceneGraph, text: str) -> str:
+    """Return what `resolve_reference` does, for a graph in memory. Raises UnknownReference as it does."""
+    wanted = unicodedata.normalize("NFC", text)
+    for found in ([wanted] if wanted in graph.nodes else [], graph.by_name.get(wanted), graph.by_class.get(wanted)):
+        if found:
+            return _single(text, [*found])
+    raise _unknown(text, list({word for it in graph.nodes.values() for word in (it.id, it.name, it.class_)}))
+
+
+def _unknown(text: str, words: list[str]) -> UnknownReference:
+    near = did_you_mean(unicodedata.normalize("NFC", text), words)
+    return UnknownReference(f"there is no {text[:100]!r} in this scene{near}; use the id of a node in it", text, words)
 
 
 def _single(text: str, found: list[str]) -> str:

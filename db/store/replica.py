@@ -11,26 +11,12 @@ from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import Node
 from scenecypher.db.store.bounds import TrackedBounds
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import SET_BOUNDS, Committed, Decide, Intent, LockedPart, WritePlan, plan_write
+from scenecypher.db.store.commit import SET_BOUNDS, Committed, Decide, Intent, LockedPart, plan_write
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.guarded import commit_at
 from scenecypher.db.store.load import Snapshot, load_generation
-from scenecypher.errors import ConflictError, QueryFailed, SceneReplaced
+from scenecypher.errors import ConflictError, SceneReplaced
 
-# Takes the scene's lock. At another version than the replica's the division by zero rolls the transaction back.
-VERSION_GUARD: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s:Scene, s.version = s.version + 1
-WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unchanged
-"""
-DIVISION_BY_ZERO: Final = "Neo.ClientError.Statement.ArithmeticError"
-"""Server error code of a division by zero."""
-COUNTS_MATCH: Final[Mapping[str, LiteralString]] = {
-    "remove_relations": "remove_relations = size($remove_relations)",
-    "remove_nodes": "remove_nodes = size($remove_nodes)",
-    "add_nodes": "add_nodes = size($add_nodes)",
-    "set_kinds": "set_kinds = size($set_kinds)",
-    "set_values": "set_values = size($set_values)",
-    "add_relations": "add_relations = size($add_relations)",
-}
 EVENTS_SINCE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
 RETURN s.status AS status, s.version AS version,
@@ -76,20 +62,14 @@ class Replica:
         raised = self._raised_by(delta, plan.edits)
         if raised:
             plan = plan.with_bounds(SET_BOUNDS, raised=raised)
-        try:
-            given = {**plan.parameters, "read_at": self.version}
-            written = self._database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s)
-        except QueryFailed as error:
-            if error.code != DIVISION_BY_ZERO:
-                raise
-            return None
-        if written is None:
+        version = commit_at(self._database, plan, self.version, timeout_s=timeout_s)
+        if version is None:
             return None
         if self._bounds:
             self._bounds.follow(delta, raised, is_ours=True)
         self.graph.apply(delta, plan.edits)
-        self.version = written["version"]
-        return Committed(self.version, delta)
+        self.version = version
+        return Committed(version, delta)
 
     def catch_up(self, *, timeout_s: float) -> None:
         """Bring the replica to the scene's version by the events in between; if they do not lead there, load it again.
@@ -136,10 +116,3 @@ class Replica:
     def _load(self, snapshot: Snapshot) -> None:
         self.scene, self.version, self.graph = snapshot.info, snapshot.info.version, LiveGraph(snapshot.graph)
         self._bounds = TrackedBounds(self.graph, snapshot.info.bounds) if snapshot.info.bounds else None
-
-
-def guarded_write(plan: WritePlan) -> LiteralString:
-    """Return the statement that writes a change if the scene is at the expected version and every row matches."""
-    fits: LiteralString = " AND ".join(COUNTS_MATCH[name] for name in plan.groups) or "true"
-    end: LiteralString = "RETURN s.version AS version, unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
-    return VERSION_GUARD + plan.body + end

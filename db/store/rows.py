@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -29,8 +29,12 @@ def node_row(key: str, node: Node) -> dict[str, Any]:
 
 def node_from_record(record: graph.Node) -> Node:
     """Return the value of a member node from the server."""
-    (kind,) = record.labels & KINDS.keys()
-    items: Mapping[str, Any] = dict(record.items())
+    return node_of(record.labels, dict(record.items()))
+
+
+def node_of(labels: Iterable[str], items: Mapping[str, Any]) -> Node:
+    """Return the value of a member node from its labels and properties."""
+    (kind,) = KINDS.keys() & labels
     more = {key: from_driver(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}
     return Node(
         items["id"],

@@ -11,14 +11,15 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.delta import Delta, apply, diff
+from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING, Declared
-from scenecypher.db.store import catalog, history, lease, load, publish
-from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
+from scenecypher.db.store import at, catalog, history, lease, load, publish, rewind
+from scenecypher.db.store.at import SceneAt
+from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name, read_only_error
 from scenecypher.db.store.commit import (
     READ_NAMED,
     AlreadyCommitted,
@@ -26,14 +27,18 @@ from scenecypher.db.store.commit import (
     Decide,
     Intent,
     LockedPart,
+    part_of,
+    plan_counted_write,
     read_locked,
     read_named,
     write_delta,
 )
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
 from scenecypher.db.store.footprint import Footprint
+from scenecypher.db.store.guarded import commit_at
 from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replica import Replica
@@ -93,6 +98,15 @@ class SceneStore:
         """Return the published scene of this name. Raises SceneNotFound."""
         return catalog.find_scene(self.database, name)
 
+    def find_at(self, name: str, *, progress: Progress | None = None) -> SceneInfo:
+        """Return the scene of this name, to read; for ``NAME@VERSION`` or ``NAME@TIME`` a cached copy of that state.
+
+        Raises SceneNotFound; InputError for a version or a time that it does not have; ServiceError if there is no such
+        copy and this connection may not write.
+        """
+        found = at.find_at(self.database, name)
+        return past_copy(self.database, found, progress=progress) if isinstance(found, SceneAt) else found
+
     def scenes(self) -> list[SceneInfo]:
         """Return all published scenes, by name."""
         return catalog.list_scenes(self.database)
@@ -146,6 +160,13 @@ class SceneStore:
         """Return the whole scene at one version. Raises SceneNotFound, SceneReplaced."""
         return load.load_scene(self.database, name)
 
+    def load_at(self, name: str) -> Snapshot:
+        """Return the whole scene as `load` does, or what it was at ``NAME@VERSION`` or ``NAME@TIME``.
+
+        Raises InputError, too, for a version or a time that it does not have.
+        """
+        return rewind.load_at(self.database, name)
+
     def load_replaced(self, name: str) -> Snapshot:
         """Return the last generation that lost this name, as it then was.
 
@@ -154,8 +175,12 @@ class SceneStore:
         return load.load_replaced(self.database, name)
 
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
-        """Copy a scene under a new name, with an empty history. Raises InputError if `to` is taken."""
-        checked_new_name(to, self.find(name).role)
+        """Copy a scene, or what it was at ``NAME@VERSION`` or ``NAME@TIME``, under a new name, with an empty history.
+
+        Raises InputError if `to` is taken.
+        """
+        found = at.find_at(self.database, name)
+        checked_new_name(to, (found.scene if isinstance(found, SceneAt) else found).role)
         if catalog.lookup_scene(self.database, to) is not None:
             msg = f"a scene named {to!r} exists; delete it first or choose another name"
             raise InputError(msg)
@@ -258,7 +283,11 @@ class SceneStore:
         def read(tx: ManagedTransaction) -> LockedPart:
             return read_locked(tx.run(footprint.plan.lock_statement, given).single(), scene, intent)
 
-        return self._change(scene, decide, read, agent=footprint.agent, intent=intent)
+        def look() -> LockedPart | None:
+            record = self.database.read_row(footprint.plan.read_statement, given)
+            return part_of(record) if record else None
+
+        return self._change(scene, decide, read, look=look, agent=footprint.agent, intent=intent)
 
     def edit(self, scene: SceneInfo, decide: Decide, *, intent: Intent) -> Committed:
         """Let `decide` make a Delta from the whole scene, and commit it at the version that it was decided at.
@@ -311,9 +340,12 @@ class SceneStore:
     ) -> Committed:
         """Revert the latest action in effect, the one of `version`, or all after version `to`.
 
+        A scene that is as it was at `to` is not changed, as if the undo was `repeated`.
         Raises NothingToUndo, ConflictError if its after-values no longer hold, InputError for a version there is not.
         """
         revert = history.plan_undo(self.latest(scene), version=version, to=to)
+        if to is not None and not revert.delta:
+            return Committed(max(revert.undoes), revert.delta, repeated=True)
         return self._commit_revert(scene, revert, kind="undo", actor=actor)
 
     def redo(self, scene: SceneInfo, *, actor: str = "person") -> Committed:
@@ -322,12 +354,7 @@ class SceneStore:
 
     def as_of(self, name: str, version: int) -> SceneGraph:
         """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""
-        snapshot = self.load(name)
-        if not 0 <= version <= snapshot.info.version:
-            msg = f"{name!r} has versions 0 to {snapshot.info.version}, not {version}"
-            raise InputError(msg)
-        log = [e for e in self.history(snapshot.info, after=version) if e.version <= snapshot.info.version]
-        return apply(snapshot.graph, history.inverse_of(log))
+        return rewind.load_version(self.database, at.scene_at(self.database, self.find(name), version)).graph
 
     # --- within
 
@@ -350,7 +377,7 @@ class SceneStore:
         copied_from: str | None = None,
         progress: Progress | None = None,
     ) -> SceneInfo:
-        source = self.load(name)
+        source = self.load_at(name)
         info = source.info
         header = Header(
             to,
@@ -394,16 +421,20 @@ class SceneStore:
         read: Callable[[ManagedTransaction], LockedPart],
         *,
         intent: Intent,
+        look: Callable[[], LockedPart | None] | None = None,
         agent: str | None = None,
         is_whole: bool = False,
     ) -> Committed:
         """Commit a change: on the scene's replica, if the store has one, otherwise on what `read` locks and reads.
 
-        From the third commit in a scene on, or at once if the whole scene is needed, the scene is kept in memory
-        (`replicas.py`): the change is decided there and is one statement. If the replica refuses the change, other
-        writers come first or a connection breaks, it is decided under the lock, which the action id makes safe.
-        Raises CommitUnknown if neither gave an answer.
+        A scene of many commits, or of which the whole is needed, is kept in memory (`replicas.py`): the change is
+        decided there and is one statement. Else it is decided on what `look`, if given,
+        reads without the lock, and is one statement too. If it is refused there, other writers come first or a
+        connection breaks, it is decided under the lock, which the action id makes safe.
+        Raises CommitUnknown if neither gave an answer; InputError for an earlier state, which nobody may change.
         """
+        if scene.is_past:
+            raise read_only_error(scene.name)
 
         def work(tx: ManagedTransaction) -> Committed:
             locked = read(tx)
@@ -412,7 +443,10 @@ class SceneStore:
         with self.replicas.of(scene, at_once=is_whole) as replica:
             unanswered: ServiceError | None = None
             try:
-                done = self._on_replica(replica, decide, agent=agent, intent=intent) if replica is not None else None
+                if replica is not None:
+                    done = self._on_replica(replica, decide, agent=agent, intent=intent)
+                else:
+                    done = self._unlocked(scene, decide, look, intent=intent) if look else None
             except ServiceError as error:
                 if not error.retryable or isinstance(error, QueryTimeout | SceneReplaced):
                     raise
@@ -449,6 +483,28 @@ class SceneStore:
             except (RejectedError, ConstraintViolated):
                 return None
         return None
+
+    def _unlocked(
+        self, scene: SceneInfo, decide: Decide, look: Callable[[], LockedPart | None], *, intent: Intent
+    ) -> Committed | None:
+        """Return the commit; None if the change must be decided under the lock.
+
+        What `look` reads is whole if it is of the version that this process has seen: that commit is applied before a
+        read begins (`steady.py`). If a later one was half applied, the scene's version has moved before it is written.
+        """
+        seen = self.database.versions.latest(scene.key)
+        if seen is None or intent.expected_version not in {None, seen}:
+            return None
+        part = look()
+        if part is None or part.version != seen:
+            return None
+        try:
+            delta = decide(part)
+            plan = plan_counted_write(scene, part.part, delta, intent=intent)
+            version = commit_at(self.database, plan, seen, timeout_s=self._commit_timeout_s)
+        except (RejectedError, ConstraintViolated):
+            return None
+        return None if version is None else Committed(version, delta)
 
     def _write(self, work: Callable[[ManagedTransaction], Committed]) -> Committed:
         """Run a commit; after a lost answer to COMMIT run it again, which the action id makes safe."""

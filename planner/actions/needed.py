@@ -42,7 +42,7 @@ def _words(condition: Condition, parameter: str) -> str:
     if not given[""]:
         return ""
     words = [f"{name} {' or '.join(dict.fromkeys(found))}".strip() for name, found in given.items() if found]
-    return ", or ".join([*words, *(["nothing known of that"] if silent else [])])
+    return ", or ".join([*words, *(["no affordances recorded"] if silent else [])])
 
 
 def _is_silence(condition: Condition) -> bool:

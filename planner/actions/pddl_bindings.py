@@ -38,7 +38,7 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GroundingScope:
-    """The bounds of a grounding: the agent, the goal's facts, and other surfaces that things may be put on.
+    """The bounds of a grounding: the agent, the goal's facts, and other places that things may be put on or in.
 
     A `pruned` grounding drops what plans rarely need: objects are put only where the goal wants them or on
     `spare_surfaces`, only `movable` objects are taken (None: any), and of a disjunctive precondition only single

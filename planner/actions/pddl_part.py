@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from scenecypher.db.condition import Condition, HasClass, Id, Related, terms
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
+from scenecypher.planner.actions.giving import giving_classes
+from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl_effort import SMALL_SCENE_NODES
 from scenecypher.planner.actions.pddl_variables import atoms_of
 from scenecypher.planner.relevant import (
@@ -25,10 +27,10 @@ SECOND_HAND: Final = "HOLDS_LH"
 """The hand that takes an object only if the other one is full."""
 
 
-def sought_for(goal: Condition) -> RelevanceQuery:
-    """Return the nodes and classes that a goal names."""
+def sought_for(goal: Condition, operators: Mapping[str, Operator] | None = None) -> RelevanceQuery:
+    """Return the nodes and classes that a goal names, and the classes by which `operators` give its states."""
     ids: set[str] = set()
-    classes: set[str] = set()
+    classes = {*giving_classes(goal, operators or {})}
     fillers = False
     for part in atoms_of(goal):
         if isinstance(part, HasClass):
@@ -38,11 +40,18 @@ def sought_for(goal: Condition) -> RelevanceQuery:
     return RelevanceQuery(frozenset(ids), frozenset(classes), SURFACES, LIFTABLE, fillers)
 
 
-def part_of(graph: SceneGraph, goal: Condition, *, wide: bool, small: int = SMALL_SCENE_NODES) -> SceneGraph:
-    """Return the part of a graph that a goal is about, as `scenecypher.planner.relevant.relevant` reads it."""
+def part_of(
+    graph: SceneGraph,
+    goal: Condition,
+    *,
+    wide: bool,
+    small: int = SMALL_SCENE_NODES,
+    operators: Mapping[str, Operator] | None = None,
+) -> SceneGraph:
+    """Return the part of a graph that a goal is about, as `planner.relevant.read_relevant_part` reads it."""
     if len(graph.nodes) <= small:
         return graph
-    sought = sought_for(goal)
+    sought = sought_for(goal, operators)
     core = _above(graph, {*_sought(graph, sought), *_of_agents(graph)})
     places = {*graph.by_kind.get("Place", ())} if wide else {x for x in core if graph.nodes[x].kind == "Place"}
     core |= places.union(*(_first_in(graph, place, is_spare_surface) for place in places))

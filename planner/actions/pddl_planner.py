@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from scenecypher.db.condition import And, Condition, evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.execution import NO_AGENT, Infeasible
+from scenecypher.planner.actions.giving import giving_classes
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl import planning_problem
 from scenecypher.planner.actions.pddl_bindings import GroundingScope, OutOfTime
@@ -166,7 +167,7 @@ def _plan_next(
     request: PlanRequest, newest: Condition, state: PlanningState, *, effort: Effort, limit: TimeLimit
 ) -> PlanOrReason:
     """Plan for the newest parts on what they alone are about; on all that is known if that spoils former parts."""
-    near = replace(state, graph=part_of(state.graph, newest, wide=False, small=0))
+    near = replace(state, graph=part_of(state.graph, newest, wide=False, small=0, operators=state.operators))
     found, _ = _plan_whole(replace(request, goal=newest), near, effort=effort, limit=limit)
     if found is not None:
         with suppress(Infeasible):
@@ -235,7 +236,7 @@ def ground_actions(
     scope = GroundingScope(
         state.agent,
         _atoms(goal_formula),
-        _spare_surfaces(graph),
+        _spare_surfaces(graph) | _givers(request.goal, state),
         pruned=effort.pruned,
         movable=movable if effort.nearest else None,
         is_over=limit.is_over,
@@ -334,6 +335,12 @@ def _liftable_fillers(graph: SceneGraph, goal_atoms: frozenset[GroundAtom]) -> f
     """Return the objects that can fill the first hand, if the goal asks for one in the second."""
     needs_second_hand = any(atom[0] == SECOND_HAND for atom in goal_atoms)
     return frozenset(x for x in graph.nodes if is_liftable(graph, x)) if needs_second_hand else frozenset()
+
+
+def _givers(goal: Condition, state: PlanningState) -> frozenset[str]:
+    """Return the things, such as appliances, that give what is in them a state that the goal asks for."""
+    classes = giving_classes(goal, state.operators)
+    return frozenset(x for class_ in classes for x in state.graph.by_class.get(class_, ()))
 
 
 def _spare_surfaces(graph: SceneGraph) -> frozenset[str]:

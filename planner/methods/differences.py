@@ -26,6 +26,42 @@ _EXAMPLES: Final = (
     "the papers' are not published; no test uses the worlds of ours",
 )
 
+_PICTURES: Final = (
+    (
+        "pictures: the description begins with how much of the asset is shown, and why not all; the form repeats it",
+        "a blurred picture, one of a garden, and one of half a table made the things of the asset absent",
+    ),
+    (
+        "pictures: what was seen there earlier, and what is expected there but was never seen, are two lists",
+        "the paper calls all of it spotted; what the map says nobody has seen",
+    ),
+    (
+        "pictures: the description is asked for how many there are of things alike, and for what is open or on",
+        "the paper reports undercounting; its text names states, its descriptor prompt does not",
+    ),
+    (
+        "pictures: of a room, furniture and doors are named, and things are on or in them",
+        "the paper looks at assets only",
+    ),
+    (
+        "pictures: the form is sent as a schema, without an example; it has counts, several states, and a confidence",
+        "services hold replies to a schema; the paper's example takes a form for each of two apples",
+    ),
+    (
+        "pictures: the asset itself may be in the form, for its own state; things of another place may not",
+        "the state of a container decides what a look at it covers; the paper says 'related only to' the asset",
+    ),
+    (
+        "pictures: places that are unclear are asked for once more, with the candidates",
+        "the paper leaves null relations unplaced",
+    ),
+    (
+        "pictures: if most of what is believed there is missing, the picture is described again with that fact",
+        "a single description that sees nothing would erase the place",
+    ),
+)
+"""Differences of the two prompts for pictures (appendix G), whose other sentences say what the paper's say."""
+
 DIFFERENCES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "lookplangraph": (
         ("objects of the classes that the instruction names are told in all rooms", "the prompt says to go there"),
@@ -42,8 +78,12 @@ DIFFERENCES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
             "beliefs are optional",
         ),
         ("`under` and `attached_to` are relations too", "GraSIF has them, and the baselines' prompts do"),
-        ("a second look at an inspected node is refused", "the paper's prompt forbids it"),
+        (
+            "a second look at an inspected node is refused, unless a picture showed only a part of it",
+            "the paper's prompt forbids it",
+        ),
         ("the prompt's two examples are in our words, one of a search, one of a move", "the paper prints one trace"),
+        *_PICTURES,
         _NEEDS,
     ),
     "sayplan": (

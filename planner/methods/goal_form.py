@@ -214,13 +214,16 @@ class GoalParser:
         return None
 
     def _class(self, word: str) -> str:
-        return self._known("class", word, (*self._classes, *self.occurring.places, *sorted(self.elsewhere)))
+        here = (*self._classes, *self.occurring.places)
+        return self._known("class", word, here, elsewhere=sorted(self.elsewhere))
 
-    def _known(self, what: str, word: str, known: tuple[str, ...]) -> str:
+    def _known(self, what: str, word: str, here: tuple[str, ...], *, elsewhere: Sequence[str] = ()) -> str:
+        known = (*here, *elsewhere)
         found = {_folded(each): each for each in reversed(known)}.get(_folded(word))
         if found is None:
             hint = did_you_mean(word[:60], known)
-            raise UnknownReference(f"no {what} {word[:60]!r} occurs in this scene{hint}; use one that does")
+            message = f"no {what} {word[:60]!r} occurs in this scene{hint}; use one that does"
+            raise UnknownReference(message, word[:60], here)
         return found
 
     @cached_property

@@ -100,14 +100,14 @@ def _needed(goal: c.ForAll | c.Exists | c.AtLeast, nodes: Sequence[str]) -> int:
 
 def _words(found: Candidates, layout: SceneLayout) -> str:
     if not found.nodes:
-        return f"{found.var}: there is none."
+        return f"{found.var}: none is known."
     rooms: dict[str, list[str]] = {}
     for node in found.nodes:
         rooms.setdefault(layout.room_of(node) or "no known room", []).append(node)
     where = "; ".join(f"in {room}: {_listed(nodes)}" for room, nodes in sorted(rooms.items()))
     number = len(found.nodes)
-    which = f"{found.needed} of {number}, whichever is nearest" if found.is_open else f"{found.needed} of {number}"
-    already = f" It is so already of {_listed(found.met)}." if found.met else ""
+    which = f"{found.needed} of {number}, any of them" if found.is_open else f"{found.needed} of {number}"
+    already = f" It holds already for {_listed(found.met)}." if found.met else ""
     return f"{found.var}: {which}; {where}.{already}"
 
 

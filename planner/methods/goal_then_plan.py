@@ -19,7 +19,9 @@ from scenecypher.db.condition import Condition, condition_document, condition_fr
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import ReplyRejected, UnknownReference
-from scenecypher.planner.actions.operator import Become, Effect, ForEach, When
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.planner.actions.giving import given_states
+from scenecypher.planner.actions.pddl_part import sought_for
 from scenecypher.planner.actions.pddl_planner import PlanResult
 from scenecypher.planner.method import Decision, Done, Memory, Think
 from scenecypher.planner.methods.goal_form import OPPOSITES, GoalForm, GoalParser
@@ -112,7 +114,8 @@ def told_end(end: Done, stated: StatedGoal, memory: Memory) -> Done:
 class GoalAsker:
     """Asks `model` for a goal, shows it once what that matches, and checks it against what occurs in the scene.
 
-    `read_part` reads the part of the scene that a goal is about. `elsewhere` is as in GoalParser.
+    `read_part` reads the part of the scene that a goal is about. `elsewhere` is as in GoalParser. Words that the scene
+    does not use are told with those of its words that `meaning` finds near.
     """
 
     model: Model
@@ -120,11 +123,12 @@ class GoalAsker:
     occurring: Callable[[], Enumerations]
     read_part: Callable[[Condition], SceneGraph]
     elsewhere: frozenset[str] = frozenset()
+    meaning: Meaning = NO_MEANING
 
     def ask(self, memory: Memory) -> tuple[StatedGoal, Usage]:
         """Return the goal, and the tokens of all replies. Raises ReplyRejected after three unusable ones."""
         occurring, counting = self.occurring(), _CountingModel(self.model)
-        states = given_states(self.vocabulary)
+        states = states_to_name(self.vocabulary)
         parser = GoalParser(occurring, self.elsewhere, (*OPPOSITES, *states))
         messages = [
             Message("system", SYSTEM.format(words=goal_words(occurring, states, memory.schema))),
@@ -137,7 +141,8 @@ class GoalAsker:
                 form = counting.form(messages)
                 goal = first.goal if first and not form.goal else parser.condition(form)
             except UnknownReference as unknown:
-                mistake, said = str(unknown), f"That goal can't be used: {unknown}. State the whole goal again."
+                mistake = str(self.meaning.explained(unknown))
+                said = f"That goal can't be used: {mistake}. State the whole goal again."
             except ReplyRejected:
                 if first is None:
                     raise
@@ -147,31 +152,25 @@ class GoalAsker:
                 stated = StatedGoal(goal, matches if is_notable else "")
                 if first is not None or not is_notable:
                     return stated, counting.usage
-                first, said = stated, MATCHES.format(matches=matches)
+                first, said = stated, MATCHES.format(matches="\n".join((matches, *self._meant(goal, occurring))))
             messages += [Message("assistant", form.model_dump_json(by_alias=True)), Message("user", said)]
         if first is None:
             raise counting.rejection(mistake)
         return first, counting.usage
 
+    def _meant(self, goal: Condition, occurring: Enumerations) -> Iterator[str]:
+        """Yield what the classes that a goal names and the scene lacks may be called there."""
+        here = tuple(dict.fromkeys(use.name for use in occurring.classes))
+        for class_ in sorted(sought_for(goal).classes - {*here}):
+            near = " or ".join(repr(it.word) for it in self.meaning.nearest(class_, here))
+            if near:
+                yield f"In this scene {class_!r} may be {near}."
 
-def given_states(vocabulary: str) -> tuple[str, ...]:
+
+def states_to_name(vocabulary: str) -> tuple[str, ...]:
     """Return the states that actions of a vocabulary give to something."""
-
-    def states(effects: Iterable[Effect]) -> Iterator[str]:
-        for effect in effects:
-            match effect:
-                case Become():
-                    yield effect.state
-                case ForEach():
-                    yield from states(effect.effects)
-                case When():
-                    yield from states((*effect.effects, *effect.otherwise))
-                case _:
-                    continue
-
-    return tuple(
-        sorted({state for operator in operators_of(vocabulary).values() for state in states(operator.effects)})
-    )
+    operators = operators_of(vocabulary).values()
+    return tuple(sorted({state for operator in operators for state, _ in given_states(operator.effects)}))
 
 
 def goal_words(occurring: Enumerations, states: Iterable[str], schema: str) -> str:

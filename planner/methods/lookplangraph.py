@@ -30,6 +30,7 @@ from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.past import feedback, previous_actions
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
+from scenecypher.planner.views import inspected_nodes
 from scenecypher.planner.vocabularies.registry import DONE, macros_of, operators_of, vocabulary_named
 
 SYSTEM: Final = """\
@@ -133,7 +134,7 @@ class LookPlanGraph:
         if reply.action.function_name.strip() == DONE:
             return Done(reply.reason), usage
         call = action_call(reply.action, self._vocabulary)
-        if call.name in LOOK_ACTIONS and any(str(call) in turn.done for turn in memory.turns):
+        if call.name in LOOK_ACTIONS and {*call.arguments} & inspected_nodes(memory):
             msg = f"{call} was refused: {call.arguments[0]} was inspected already; use what the scene tells of it"
             raise ReplyRejected(msg, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
         return Act(str(call), reply.reason), usage

@@ -43,7 +43,9 @@ USUAL_PLACES: Final = "usual-places"
 
 
 def _goal_asker(context: MethodContext, elsewhere: frozenset[str] = frozenset()) -> GoalAsker:
-    return GoalAsker(context.model, context.vocabulary, context.occurring, context.read_part, elsewhere)
+    return GoalAsker(
+        context.model, context.vocabulary, context.occurring, context.read_part, elsewhere, context.meaning
+    )
 
 
 def _explore_then_plan(context: MethodContext) -> Method:

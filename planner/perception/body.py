@@ -10,8 +10,7 @@ from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.footprint import PatternRead, ReadPlan, RelationPattern
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.perception.draft import BeliefDraft, relation_text
-from scenecypher.planner.perception.merge import Finding, MergeResult
-from scenecypher.planner.perception.observation import Support
+from scenecypher.planner.perception.findings import Finding, MergeResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Body:
 
     agent: str
     held: tuple[tuple[str, Node], ...]
-    places: tuple[Support, ...] | None = None
+    places: tuple[tuple[str, str], ...] | None = None
     states: tuple[str, ...] | None = None
 
 
@@ -59,8 +58,7 @@ class _BodyDraft(BeliefDraft):
         held = {thing.id for _, thing in self.body.held}
         for thing in self.belief.targets(self.body.agent, *HOLDING):
             if thing not in held:
-                self.remove_from_place(thing)
-                self.mark_seen(thing, seen=False)
+                self.mark_absent(thing)
                 yield Finding("absent", thing, f"believed held by {self.body.agent}, which does not hold it")
 
     def merge_held(self) -> Iterator[Finding]:
@@ -71,7 +69,7 @@ class _BodyDraft(BeliefDraft):
                 new = thing.id not in self.nodes
                 self.nodes.setdefault(thing.id, thing)
                 self.remove_from_place(thing.id)
-                self.mark_seen(thing.id, seen=True)
+                self.mark_seen(thing.id)
                 self.relations.add(relation)
                 yield Finding("new" if new else "moved", thing.id, f"held by {self.body.agent}")
 

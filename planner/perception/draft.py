@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -11,6 +12,8 @@ from scenecypher.planner.perception.moving import lost_relations
 
 SEEN: Final = "seen"
 """Property of a node: True if it was seen at its believed place."""
+CONFIDENCE: Final = "confidence"
+"""Property of a node: how sure it is that the node is at its believed place, from 0 to 1."""
 
 
 @dataclass(slots=True)
@@ -38,10 +41,19 @@ class BeliefDraft:
         """Remove a node from its believed place."""
         self.relations -= lost_relations(self.belief, node_id, vocabulary=self.vocabulary)
 
-    def mark_seen(self, node_id: str, *, seen: bool) -> None:
-        """Set the property SEEN of a node."""
+    def mark_seen(self, node_id: str) -> None:
+        """Note that a node is certainly where it is believed."""
+        self.set_facts(node_id, {SEEN: True, CONFIDENCE: 1.0})
+
+    def mark_absent(self, node_id: str) -> None:
+        """Note that a node is not where it was believed, and remove it from there."""
+        self.remove_from_place(node_id)
+        self.set_facts(node_id, {SEEN: False, CONFIDENCE: 0.0})
+
+    def set_facts(self, node_id: str, facts: Mapping[str, object]) -> None:
+        """Set properties of a node."""
         node = self.nodes[node_id]
-        self.nodes[node_id] = replace(node, properties=Properties({**node.properties, SEEN: seen}))
+        self.nodes[node_id] = replace(node, properties=Properties({**node.properties, **facts}))
 
 
 def relation_text(type_: str, target: str) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from scenecypher.chat import Image, Model, Usage
 from scenecypher.importers.babyai_grid import GridCell
 from scenecypher.planner.perception.grid_view import GridThing, GridView, Pose
-from scenecypher.planner.perception.vision import describe_image, parse_description
+from scenecypher.planner.perception.vision import describe_images, parse_description
 
 Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
 
@@ -18,7 +18,8 @@ DESCRIBE: Final = """\
 This picture shows a grid of {size} by {size} square cells, seen from above. Columns are counted from the left and rows
 from the top, both from 0. The red triangle at column {middle}, row {last} is you; you look up. Grey cells are walls.
 Say for each key, ball, box, door, goal (a green square) and lava (an orange one) in which column and row it is, and
-of what colour; of a door too whether it is open (a thin frame), closed (a round knob), or locked (a keyhole)."""
+of what colour; of a door too whether it is open (a thin frame), closed (a round knob), or locked (a keyhole).
+If the picture, or a part of it, can't be made out, say so."""
 
 PARSE: Final = """\
 A picture of a grid of {size} by {size} cells was described so:
@@ -26,7 +27,8 @@ A picture of a grid of {size} by {size} cells was described so:
 {description}
 ---
 List each key, ball, box, door, goal and lava that it names, with column and row as they stand there.
-"state" is a door's; null for all else. Add nothing that the description does not say."""
+"state" is a door's; null for all else. "extent" is how much of the picture could be made out: whole unless the
+description says otherwise, part, or nothing. Add nothing that the description does not say."""
 
 
 class SeenCell(BaseModel):
@@ -40,21 +42,26 @@ class SeenCell(BaseModel):
 
 
 class Cells(BaseModel):
-    """A reply: all that the picture shows."""
+    """A reply: how much of the picture could be made out, and all that it shows."""
 
+    extent: Literal["whole", "part", "nothing"]
     things: Annotated[list[SeenCell], Field(max_length=500)]
 
 
 def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[GridCell]) -> tuple[GridView, Usage]:
     """Read the view in a picture taken from `pose`; `visible` are the visible cells, as measured by sensors.
 
-    Things outside visible cells, and second things in a cell, are ignored. Raises ReplyRejected, ModelUnavailable.
+    Things outside visible cells, and second things in a cell, are ignored. Of a picture that could be made out in part,
+    only the cells of things count as seen. Raises ReplyRejected, ModelUnavailable.
     """
     frame = {"size": pose.size, "middle": pose.size // 2, "last": pose.size - 1}
-    description, described = describe_image(model, image, DESCRIBE.format_map(frame))
+    description, described = describe_images(model, (image,), DESCRIBE.format_map(frame))
     cells, parsed = parse_description(model, PARSE.format(**frame, description=description), Cells)
     found = {thing.cell: thing for thing in reversed([*_things(cells, pose)]) if thing.cell in visible}
-    return GridView(pose, visible, tuple(found[cell] for cell in sorted(found))), described + parsed
+    if cells.extent == "nothing":
+        found = {}
+    made_out = visible if cells.extent == "whole" else frozenset(found)
+    return GridView(pose, made_out, tuple(found[cell] for cell in sorted(found))), described + parsed
 
 
 def _things(cells: Cells, pose: Pose) -> Iterator[GridThing]:

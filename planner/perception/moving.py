@@ -24,11 +24,12 @@ def lost_relations(graph: GraphView, thing: str, *, vocabulary: str) -> set[Rela
 def gained_relations(graph: GraphView, relation: Relation, *, room_of: str, vocabulary: str) -> Iterator[Relation]:
     """Yield a thing's new relation and those that follow: to the room and nearness, if the vocabulary has them.
 
-    The room is that of the node `room_of` of `graph`.
+    The room is the node `room_of` of `graph`, or the one that it is in.
     """
     yield relation
-    if vocabulary_named(vocabulary).looking.nearness:
-        rooms = [it for it in graph.targets(room_of, "INSIDE") if graph.nodes[it].kind == "Place"]
+    is_in_room = relation.target in graph and graph.nodes[relation.target].kind == "Place"
+    if vocabulary_named(vocabulary).looking.nearness and not is_in_room:
+        rooms = [it for it in (room_of, *graph.targets(room_of, "INSIDE")) if graph.nodes[it].kind == "Place"]
         yield from (Relation(relation.source, "INSIDE", room) for room in rooms)
         yield Relation(relation.source, "CLOSE", relation.target)
         yield Relation(relation.target, "CLOSE", relation.source)

@@ -3,13 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, Point, Properties
 from scenecypher.importers.babyai_grid import GridCell
 
-Support: TypeAlias = tuple[str, str]
-"""Type and target of a containment relation; the target is a node's id or the name of another sighting."""
+Support: TypeAlias = tuple[str | None, str | None]
+"""Type and target of a containment relation, None where unknown.
+
+The target is the id, name or class of a node, or the name of another sighting.
+"""
+
+ExtentKind: TypeAlias = Literal["whole", "part", "nothing", "elsewhere", "doubted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of the observed node was seen: the `part` in words, and `why` it was not the whole.
+
+    ``nothing``: the node could not be made out. ``elsewhere``: another place was seen. ``doubted``: the observation
+    contradicts most of the belief, and nobody has accepted that.
+    """
+
+    kind: ExtentKind = "whole"
+    part: str = ""
+    why: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return True if things that were not seen are absent."""
+        return self.kind == "whole"
+
+    @property
+    def is_usable(self) -> bool:
+        """Return True if the sightings belong to the observed node."""
+        return self.kind in {"whole", "part"}
+
+
+WHOLE: Final = Extent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +49,8 @@ class Sighting:
 
     Observers that share the graph's ids give `id`; others give `name` (a known or a new one) and `class_`. `support`
     is None if unknown, and so is `states`. `traits` are properties that distinguish things of one class, such as the
-    colour.
+    colour. `confidence` (0 to 1) is how sure the observer is of it. `position` is in metres in the scene's frame
+    (grids: cells).
     """
 
     name: str
@@ -37,9 +69,9 @@ class Observation:
     """Observation of the node `of` at `step` of an episode (logical time, never a clock).
 
     `states` are those of the node itself (None: unknown). Believed things that are missing in `sightings` are absent if
-    the observation covers them: by the relation types `covers` (nothing is seen inside a closed container) and, if
-    limited to them, the grid `cells`. With `partial_states` the given states are incomplete: other believed states are
-    kept unless a given one excludes them.
+    the `extent` is whole and the observation covers them: by the relation types `covers` (nothing is seen inside a
+    closed container) and, if limited to them, the grid `cells`. With `partial_states` the given states are incomplete:
+    other believed states are kept unless a given one excludes them.
     """
 
     of: str
@@ -49,6 +81,7 @@ class Observation:
     states: tuple[str, ...] | None = None
     cells: frozenset[GridCell] | None = None
     partial_states: bool = False
+    extent: Extent = WHOLE
 
 
 class Observer(Protocol):

@@ -6,8 +6,8 @@ Two stages, since models that are asked for a form at once tend to answer that t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Literal, Protocol, Self, TypeAlias, TypeVar
 from unicodedata import category, normalize
 
@@ -16,39 +16,31 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean_reply
 from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.perception.findings import MergeResult
+from scenecypher.planner.perception.merge import doubted_extent, merge
 from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
-from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
+from scenecypher.planner.perception.picture_set import PictureSet, SeenBox
+from scenecypher.planner.perception.refusal import is_refusal
+from scenecypher.planner.perception.vision_prompts import describe_prompt, parse_prompt, place_prompt, vanished_prompt
+from scenecypher.planner.perception.wording import normal_form
 
 ATTEMPTS: Final = 3
 CONFIDENCE: Final = 0.8
-"""Confidence of a sighting in a picture (ground truth: 1), since models give no confidence of their own."""
+"""Confidence of a sighting in a picture (ground truth: 1) if the model gives none."""
+MAX_WORDS: Final = 300
+"""Characters that are kept of a reply's free text."""
 
 SeenState: TypeAlias = Literal["open", "closed", "turned_on", "turned_off"]
 STATES: Final = {"open": "open", "closed": "closed", "turned_on": "on", "turned_off": "off"}
 RELATIONS: Final = {"ontop_of": "ON", "inside_of": "INSIDE"}
-"""Words of the form, and the graph's states and relation types."""
-
-DESCRIBE: Final = """\
-Look at this picture of {name}. Say in words which things are on top of it or inside it: for each of what, and whether \
-on top or inside; and how many there are where several are alike.
-Say too whether what can be opened or switched on ({name} included) is open or closed, on or off.
-Where one of these names fits, use it: {names}.
-Seen there earlier: {priors}. Any of it may be gone by now, and other things may be there: tell only what you see."""
-
-PARSE: Final = """\
-A picture of {name} was described so:
----
-{description}
----
-List the things that are on or in {name}, or on or in one another there.
-- "name": one of the possible names where one fits, each at most once; else a short singular noun.
-- "count": how many of them there are; 1 for a thing with a name of its own.
-- "relation" and "related_to": what the thing is ontop_of or inside_of, {name} or another thing in the list; both null \
-where the description does not say.
-- "states": those of open, closed, turned_on, turned_off that the description says; else empty.
-- For {name} itself: an entry with that name, its relation and related_to null, only if its state is described.
-Add nothing that the description does not say.
-Possible names: {names}."""
+EXTENTS: Final[Mapping[str, ExtentKind]] = {
+    "whole": "whole",
+    "part": "part",
+    "nothing": "nothing",
+    "another_place": "elsewhere",
+}
+"""Words of the form, and the graph's states and relation types, and the extents of observations."""
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -61,6 +53,12 @@ class Camera(Protocol):
         ...
 
 
+def one_line(words: str) -> str:
+    """Normalise a text for the graph: NFC, on one line, without control characters."""
+    printed = "".join(it for it in normalize("NFC", words) if it.isspace() or category(it) != "Cc")
+    return " ".join(printed.split())
+
+
 class SeenThing(BaseModel):
     """One thing, or several alike, in a reply."""
 
@@ -69,15 +67,12 @@ class SeenThing(BaseModel):
     relation: Literal["ontop_of", "inside_of"] | None
     related_to: str | None
     states: list[SeenState]
+    confidence: float | None = Field(ge=0, le=1)
 
     @field_validator("name", "related_to")
     @classmethod
     def _on_one_line(cls, words: str | None) -> str | None:
-        """Normalise a text for the graph: NFC, on one line, without control characters."""
-        if words is None:
-            return None
-        printed = "".join(it for it in normalize("NFC", words) if it.isspace() or category(it) != "Cc")
-        return " ".join(printed.split())
+        return None if words is None else one_line(words)
 
     @model_validator(mode="after")
     def _is_named(self) -> Self:
@@ -87,14 +82,28 @@ class SeenThing(BaseModel):
 
 
 class Subgraph(BaseModel):
-    """A reply: all that a picture shows of one node."""
+    """A reply: how much of one node a picture shows, and all that is on or in it there."""
 
+    extent: Literal["whole", "part", "nothing", "another_place"]
+    part: str | None
+    reason: str | None
     objects: Annotated[list[SeenThing], Field(max_length=500)]
+
+    def seen_extent(self) -> Extent:
+        """Return the extent of the observation."""
+        part, why = (one_line(words or "")[:MAX_WORDS] for words in (self.part, self.reason))
+        return Extent(EXTENTS[self.extent], part, why)
+
+
+class LocatedSubgraph(Subgraph):
+    """A reply about pictures with cameras: the boxes of things, too."""
+
+    boxes: Annotated[list[SeenBox], Field(max_length=500)]
 
 
 @dataclass(frozen=True, slots=True)
 class ImageReading:
-    """Reading of one picture: the observation, the model's description, and the tokens."""
+    """Reading of one look: the observation, the model's description, and the tokens."""
 
     observation: Observation
     description: str
@@ -102,33 +111,57 @@ class ImageReading:
 
 
 class VisionObserver:
-    """Observer with a camera and a vision model; `known` returns the belief about a node. `usage` counts tokens."""
+    """Observer with a camera and a vision model; `known` returns the belief about a node. `usage` counts tokens.
 
-    def __init__(self, model: Model, camera: Camera, known: Callable[[str], KnownNode]) -> None:
+    With `accept`, an observation that contradicts most of the belief is merged too.
+    """
+
+    def __init__(
+        self, model: Model, camera: Camera, known: Callable[[str], KnownNode], *, accept: bool = False
+    ) -> None:
         self.usage = Usage()
-        self._model, self._camera, self._known = model, camera, known
+        self._model, self._camera, self._known, self._accept = model, camera, known, accept
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Take a picture and read it. Raises UnknownReference, InputError, ReplyRejected, ModelUnavailable."""
         known = self._known(of)
-        reading = read_image(self._model, self._camera.picture(of), known, step=step)
+        reading = read_image(self._model, self._camera.picture(of), known, step=step, accept=self._accept)
         self.usage += reading.usage
         return reading.observation
 
 
-def read_image(model: Model, image: Image, known: KnownNode, *, step: int) -> ImageReading:
-    """Read what a picture shows of a node. Raises ReplyRejected, ModelUnavailable."""
-    description, described = describe_image(model, image, _describe_prompt(known))
-    subgraph, parsed = parse_description(model, _parse_prompt(known, description), Subgraph)
-    return ImageReading(_observation(subgraph, known, step), description, described + parsed)
+def read_image(model: Model, image: Image, known: KnownNode, *, step: int, accept: bool = False) -> ImageReading:
+    """Read what a picture shows of a node; see `read_pictures`. Raises ReplyRejected, ModelUnavailable."""
+    return read_pictures(model, PictureSet((image,)), known, step=step, accept=accept)
 
 
-def describe_image(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
-    """Describe a picture in words, the first stage. Raises ReplyRejected if the reply is empty or a refusal."""
-    reply = model.reply(Request((Message("user", prompt, (image,)),), seed=SEED))
+def read_pictures(
+    model: Model, pictures: PictureSet, known: KnownNode, *, step: int, accept: bool = False
+) -> ImageReading:
+    """Read what the pictures of one look show of a node.
+
+    If most of what is believed there is not seen, the model is asked again with that fact. If it stays so, the extent
+    of the observation is ``doubted`` unless `accept`. Raises ReplyRejected, ModelUnavailable.
+    """
+    first = _read_once(model, pictures, known, describe_prompt(known), step)
+    found = _merged(first.observation, known)
+    if not found.most_vanished:
+        return first
+    second = _read_once(model, pictures, known, vanished_prompt(known, found.vanished), step)
+    reading = replace(second, usage=first.usage + second.usage)
+    still = _merged(second.observation, known)
+    if accept or not still.most_vanished:
+        return reading
+    return replace(reading, observation=replace(reading.observation, extent=doubted_extent(still)))
+
+
+def describe_images(model: Model, images: Sequence[Image], prompt: str) -> tuple[str, Usage]:
+    """Describe pictures in words, the first stage. Raises ReplyRejected if the reply is empty or a refusal."""
+    reply = model.reply(Request((Message("user", prompt, tuple(images)),), seed=SEED))
     text = clean_reply(reply.text).strip()
-    if not text or reply.finish == "refusal":
-        msg = "the model said nothing about the picture; try again, or choose a model that takes pictures"
+    if not text or reply.finish == "refusal" or is_refusal(text):
+        said = repr(one_line(text)[:MAX_WORDS]) if text else "nothing"
+        msg = f"the model said {said} about the picture; try again, or choose a model that takes pictures"
         tokens = reply.usage.prompt_tokens, reply.usage.completion_tokens
         raise ReplyRejected(msg, reply=reply.text, prompt_tokens=tokens[0], completion_tokens=tokens[1])
     return text, reply.usage
@@ -139,36 +172,66 @@ def parse_description(model: Model, prompt: str, form: type[Form]) -> tuple[Form
     return ask_for(model, (Message("user", prompt),), form, attempts=ATTEMPTS)
 
 
-def _describe_prompt(known: KnownNode) -> str:
-    return DESCRIBE.format(name=known.name, names=_listed(known.names), priors=_listed(known.priors))
+def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str, step: int) -> ImageReading:
+    """Describe and parse pictures; ask once more for places that are unclear."""
+    description, described = describe_images(model, pictures.images, prompt + pictures.describe_words(known.name))
+    asked = parse_prompt(known, description) + pictures.parse_words
+    form: type[Subgraph] = LocatedSubgraph if pictures.has_cameras else Subgraph
+    subgraph, parsed = parse_description(model, asked, form)
+    observation = _observation(subgraph, known, step)
+    if isinstance(subgraph, LocatedSubgraph):
+        observation = pictures.located(observation, subgraph.boxes)
+    unclear = _unclear(observation, known)
+    if not unclear:
+        return ImageReading(observation, description, described + parsed)
+    reply = Message("assistant", subgraph.model_dump_json())
+    messages = (Message("user", asked), reply, Message("user", place_prompt(known, unclear, observation)))
+    second, again = ask_for(model, messages, Subgraph, attempts=ATTEMPTS)
+    placed = _observation(second.model_copy(update={"extent": subgraph.extent}), known, step)
+    return ImageReading(_with_places(observation, placed), description, described + parsed + again)
 
 
-def _parse_prompt(known: KnownNode, description: str) -> str:
-    return PARSE.format(name=known.name, names=_listed(known.names), description=description)
+def _merged(observation: Observation, known: KnownNode) -> MergeResult:
+    return merge(known.belief, observation, vocabulary=known.vocabulary)
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names) or "none"
+def _unclear(observation: Observation, known: KnownNode) -> tuple[Sighting, ...]:
+    """Return the sightings whose place is unclear, without furniture."""
+    numbers = _merged(observation, known).unplaced
+    seen = (observation.sightings[number] for number in numbers)
+    return tuple(it for it in seen if normal_form(it.name) not in known.fixed)
+
+
+def _with_places(observation: Observation, second: Observation) -> Observation:
+    """Return the observation with the supports that a second reply gives; it adds and drops nothing else."""
+    supports = {it.name: it.support for it in reversed(second.sightings)}
+    sightings = tuple(replace(it, support=supports.get(it.name, it.support)) for it in observation.sightings)
+    return replace(observation, sightings=sightings)
 
 
 def _observation(subgraph: Subgraph, known: KnownNode, step: int) -> Observation:
     itself = [it for it in subgraph.objects if known.is_itself(it.name)]
     states = tuple(sorted({STATES[state] for it in itself for state in it.states}))
-    sightings = [
+    sightings = tuple(
         _sighting(it, known) for it in subgraph.objects if not known.is_itself(it.name) for _ in range(it.count)
-    ]
-    inside = any(it.support is not None and it.support[0] == "INSIDE" for it in sightings)
+    )
+    inside = any(type_ == "INSIDE" and known.is_itself(target or "") for type_, target in map(_support_of, sightings))
     shut = "closed" in states or ("closed" in known.states and "open" not in states)
     covers = ("ON",) if shut and not inside else ("INSIDE", "ON")
-    return Observation(known.id, tuple(sightings), step, covers, states or None, partial_states=True)
+    extent = subgraph.seen_extent()
+    return Observation(known.id, sightings, step, covers, states or None, partial_states=True, extent=extent)
+
+
+def _support_of(seen: Sighting) -> tuple[str | None, str | None]:
+    return seen.support or (None, None)
 
 
 def _sighting(seen: SeenThing, known: KnownNode) -> Sighting:
     """Return the sighting of a thing; a fixed one has no support and stays unplaced."""
-    what = meaning_of_name(seen.name, known)
-    placed = seen.relation is not None and seen.related_to and seen.name.casefold() not in known.fixed
-    support = (RELATIONS[seen.relation], seen.related_to) if placed and seen.relation and seen.related_to else None
+    what = meaning_of_name(seen.name, known, plural=seen.count > 1)
+    relation = RELATIONS[seen.relation] if seen.relation else None
+    is_fixed = normal_form(seen.name) in known.fixed
+    support = None if is_fixed or not (relation or seen.related_to) else (relation, seen.related_to or None)
     states = tuple(sorted({STATES[state] for state in seen.states})) or None
-    return Sighting(
-        seen.name, what.class_, support, states, what.affordances, traits=what.traits, confidence=CONFIDENCE
-    )
+    confidence = CONFIDENCE if seen.confidence is None else seen.confidence
+    return Sighting(seen.name, what.class_, support, states, traits=what.traits, confidence=confidence)

@@ -20,6 +20,12 @@ def unchanged(operators: Operators) -> Operators:
     return operators
 
 
+def no_affordances(class_: str) -> tuple[str, ...]:
+    """Return no affordances, as `Looking.affordances_of`."""
+    del class_
+    return ()
+
+
 def as_it_is(operators: Operators, graph: SceneGraph) -> tuple[Operators, SceneGraph]:
     """Return the operators and the graph themselves, as `Planning.prepare`."""
     return operators, graph
@@ -70,7 +76,8 @@ class Looking:
     `revealing` are actions that also show their argument. With `whole_rooms`, a room is seen as a whole, a thing's cell
     is known, and only the scene's own simulator moves things (grids). `colors` are those that tell things of one class
     apart. `structure` are classes that a view leaves out where nothing is on them, such as walls. With `nearness`, a
-    thing on or in furniture is INSIDE its room, too, and CLOSE to the furniture.
+    thing on or in furniture is INSIDE its room, too, and CLOSE to the furniture. `affordances_of` returns what is
+    assumed of a new thing of a class that the scene lacks.
     """
 
     revealing: frozenset[str] = frozenset()
@@ -78,6 +85,7 @@ class Looking:
     colors: tuple[str, ...] = ()
     nearness: bool = False
     structure: frozenset[str] = frozenset()
+    affordances_of: Callable[[str], tuple[str, ...]] = no_affordances
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ from scenecypher.cli import (
     session,
     tasks,
     tasks_pddl,
+    ui,
 )
 from scenecypher.cli.context import checked_utf8, errors, print_error
 from scenecypher.cli.waits import shown_waits
@@ -67,6 +68,7 @@ app.command("session")(session.session)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("redo")(history.redo)
+app.command("ui")(ui.ui)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(evaluate.eval_app, name="eval")
 app.add_typer(db.db_app, name="db")

@@ -23,7 +23,7 @@ from scenecypher.cli.context import (
     print_line,
 )
 from scenecypher.cli.query import print_rows, read_lines
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.scenes import AsJson, ReadName
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +45,7 @@ Past = Literal["auto", "always", "never"]
 
 
 def ask(
-    scene: Name,
+    scene: ReadName,
     question: Annotated[
         str | None, typer.Argument(metavar="QUESTION", help="What to find out about the scene.")
     ] = None,
@@ -81,6 +81,7 @@ def ask(
 ) -> None:
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
     from scenecypher.chat.model import model_name
+    from scenecypher.db.store.catalog import original_of
     from scenecypher.planner.asking import keep_answer, keep_answers
     from scenecypher.planner.recording import RunRecorder
     from scenecypher.planner.reporting import question_began
@@ -99,9 +100,10 @@ def ask(
     ) as db:
         model = db.model()
         retriever = Retriever(model, db.gate, db.enumerator, options, db.meaning)
-        info = db.store.find(scene)
-        recorder = RunRecorder(db.store.database, info, "ask", is_on=db.settings.record_runs)
-        began = question_began(question or f"{counted(len(questions), 'question')} of {file}", info, model_name(model))
+        info = db.store.find_at(scene)
+        original, asked = original_of(info), question or f"{counted(len(questions), 'question')} of {file}"
+        recorder = RunRecorder(db.store.database, original, "ask", is_on=db.settings.record_runs)
+        began = question_began(asked, original, model_name(model))
         if question is None:
             ask_them = partial(retriever.ask_many, questions, info, workers=workers)
             raise typer.Exit(_print_all(questions, keep_answers(recorder, began, questions, ask_them)))
@@ -127,7 +129,7 @@ def _print_all(questions: Sequence[str], answers: Sequence[Retrieval | SceneCyph
 
 
 def schema(
-    scene: Name,
+    scene: ReadName,
     *,
     question: Annotated[
         str, typer.Option("--for", metavar="QUESTION", help="Trim by what this question mentions.")
@@ -140,7 +142,7 @@ def schema(
     from scenecypher.retriever.schema_text import schema_text
 
     with open_database() as db:
-        info = db.store.find(scene)
+        info = db.store.find_at(scene)
         occurring = db.enumerator.of(info)
     chosen: Form = "json" if as_json else form
     text = schema_text(occurring, question, vocabulary=info.vocabulary, form=chosen, budget_tokens=tokens)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from scenecypher.cli.archives import backup, restore
 from scenecypher.cli.context import counted, errors, open_database, output, print_json, progress_bar
 from scenecypher.cli.waits import LINE
 from scenecypher.errors import ServiceError
@@ -27,6 +28,8 @@ db_app = typer.Typer(
     help="The database server: a local Neo4j, started on first use and left running, unless NEO4J_URI names one.",
     no_args_is_help=True,
 )
+db_app.command()(backup)
+db_app.command()(restore)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -89,7 +92,7 @@ def clean(
     ] = 3_600,
     as_json: AsJson = False,
 ) -> None:
-    """Free the space of deleted and replaced scenes, of unfinished imports, and of runs that are kept no longer.
+    """Free the space of deleted and replaced scenes, unfinished imports, cached copies of earlier states, and old runs.
 
     A replaced scene with a history or with runs, and runs, are kept for SCENECYPHER_KEEP_DAYS (365), of runs the last
     SCENECYPHER_KEEP_RUNS (10,000).

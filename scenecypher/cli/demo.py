@@ -139,6 +139,7 @@ def _show_next_steps(settings: Settings) -> None:
     _title("Now you")
     where = f"the server at {settings.neo4j_uri}" if settings.neo4j_uri else "scenecypher db browser"
     rows = [
+        ("see it as a page", "scenecypher ui"),
         ("look at it in Neo4j Browser", where),
         ("  and there, for example", "MATCH (n:Entity)-[r:INSIDE|ON]->(m) RETURN * LIMIT 200"),
         ("act on it", f'scenecypher act {SCENE} "walk(cup_2004)"'),

@@ -98,7 +98,7 @@ def undo(
 ) -> None:
     """Undo the latest action in effect, or return to a version. With nothing to undo the exit code is 1.
 
-    The undo is an event of its own.
+    The undo is an event of its own, unless the scene is as it was at that version.
     """
     if to is not None and version is not None:
         raise typer.BadParameter("give either --to or --version")
@@ -117,6 +117,12 @@ def redo(scene: Name, *, as_json: AsJson = False) -> None:
 
 
 def _print(store: SceneStore, scene: SceneInfo, done: Committed, *, as_json: bool) -> None:
+    if done.repeated:
+        if as_json:
+            print_json({"version": done.version, "delta": []})
+        else:
+            output().print(f"{scene.name} is as it was then; nothing to change at version {done.version}", markup=False)
+        return
     event = store.history(scene, after=done.version - 1)[0]
     if as_json:
         print_json(_document(event, holds=True))

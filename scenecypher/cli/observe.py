@@ -1,4 +1,4 @@
-"""`scenecypher observe`: a picture of one thing, read by a model and merged into a belief as one commit."""
+"""`scenecypher observe`: one look at a thing, by pictures or by a detector, merged into a belief as one commit."""
 
 from __future__ import annotations
 
@@ -11,51 +11,80 @@ import typer
 from scenecypher.cli.completion import node_ids
 from scenecypher.cli.context import ModelTimeout, counted, open_database, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.chat.model import Model
-    from scenecypher.db.graph.delta import Delta
-    from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.commit import Committed, LockedPart
     from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.planner.perception.merge import MergeResult
+    from scenecypher.planner.perception.commit_look import CommittedLook
+    from scenecypher.planner.perception.look_files import BeliefBefore
     from scenecypher.planner.perception.vision import ImageReading
 
-STYLES: Final = {"new": "green", "moved": "yellow", "changed": "yellow", "absent": "red", "unplaced": "dim"}
+MAX_SENT: Final = 8
+EXPLAINED: Final = frozenset({"unseen", "partial", "unplaced"})
+"""Findings whose reason is always shown: what was not merged."""
+STYLES: Final = {
+    **dict.fromkeys(("moved", "changed"), "yellow"),
+    **dict.fromkeys(("absent", "unseen"), "red"),
+    **dict.fromkeys(("unplaced", "missed", "partial"), "dim"),
+    "new": "green",
+}
 
 
 def observe(
     scene: Name,
-    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="A PNG, JPEG, GIF or WebP file.")],
-    *,
-    at: Annotated[
-        str,
-        typer.Option(
-            "--at", metavar="NODE", help="What the picture shows: an asset's id or name.", autocompletion=node_ids
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Pictures of one look, a folder of them, a video, or a detector's *.json."
         ),
     ],
+    *,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at", metavar="NODE", help="What was looked at: an asset's id or name.", autocompletion=node_ids
+        ),
+    ] = None,
+    pictures: Annotated[
+        int, typer.Option("--pictures", min=1, max=50, help="The most pictures that a model is sent.")
+    ] = MAX_SENT,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Merge it even if most of what is believed there is not seen.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be merged, and why; change nothing.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
     model_timeout: ModelTimeout = None,
     as_json: AsJson = False,
 ) -> None:
-    """Merge what a picture shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
+    """Merge what one look shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
 
-    `undo` on the belief takes it back.
+    `undo` on the belief takes it back. Nothing is merged, and the exit status is 1, if NODE was not seen.
     """
-    from scenecypher.planner.perception.picture import read_picture
+    from scenecypher.planner.perception.look_files import belief_before, read_look_files
 
-    picture = read_picture(image)
+    look_files = read_look_files(files, at_most=pictures)
+    named = at or look_files.of
+    if named is None:
+        raise InputError("nothing says what was looked at; name it, say --at table-1")
     with open_database(model_timeout_s=model_timeout) as db:
-        of = _seen_node(db.store, scene, at)
-        model = db.model()  # a missing one is told before a belief is made
-        belief = _belief(db.store, scene)
-        reading, found, done = _merged(db.store, belief, picture, of=of, model=model)
+        of = _seen_node(db.store, scene, named)
+        belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
+        reading = look_files.read(belief, of, model=db.model, accept=accept)
+        if dry_run:
+            look = _previewed(belief, reading, accept=accept)
+        else:
+            look = _merged(db.store, scene, belief, reading, accept=accept)
     if as_json:
-        print_json(_document(belief.name, reading, found, version=done.version))
-        return
-    _print(found, reading, explain=explain)
-    what = counted(len(found.delta), "change") if found.delta else "nothing changed"
-    output().print(f"{belief.name}: {what}, version {done.version}", markup=False)
+        print_json(_document(belief.name, reading, look) | ({"dry_run": True} if dry_run else {}))
+    else:
+        _print(look, reading, explain=explain or dry_run)
+        what = counted(len(look.found.delta), "change") if look.found.delta else "nothing changed"
+        end = "with --dry-run nothing is merged" if dry_run else f"version {look.version}"
+        output().print(f"{belief.name}: {what}, {end}", markup=False)
+    if not look.is_merged:
+        raise typer.Exit(1)
 
 
 def _seen_node(store: SceneStore, scene: str, text: str) -> str:
@@ -68,46 +97,37 @@ def _seen_node(store: SceneStore, scene: str, text: str) -> str:
     return resolve_reference(store.database, known, text)
 
 
-def _belief(store: SceneStore, scene: str) -> SceneInfo:
-    from scenecypher.planner.belief import find_or_create_belief
+def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool) -> CommittedLook:
+    """Return what a merge into the belief as it is now would give."""
+    from scenecypher.planner.perception.commit_look import CommittedLook
+    from scenecypher.planner.perception.merge import merge_checked
 
-    info = store.find(scene)
-    return info if info.role == "belief" else find_or_create_belief(store, info)
+    found = merge_checked(belief.graph, reading.observation, vocabulary=belief.vocabulary, accept=accept)
+    return CommittedLook(found, belief.version)
 
 
 def _merged(
-    store: SceneStore, belief: SceneInfo, picture: Any, *, of: str, model: Model
-) -> tuple[ImageReading, MergeResult, Committed]:
-    from dataclasses import replace
+    store: SceneStore, scene: str, belief: BeliefBefore, reading: ImageReading, *, accept: bool
+) -> CommittedLook:
     from uuid import uuid4
 
     from scenecypher.db.store.commit import Intent
-    from scenecypher.planner.perception.merge import merge
-    from scenecypher.planner.perception.naming import known_node
-    from scenecypher.planner.perception.vision import read_image
+    from scenecypher.planner.belief import find_or_create_belief
+    from scenecypher.planner.perception.commit_look import commit_look
 
-    graph = store.load(belief.name)
-    known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
-    reading = read_image(model, picture, known, step=graph.info.version + 1)
-    found: list[MergeResult] = []
-
-    def decide(locked: LockedPart) -> Delta:
-        """Merge into the belief as it is now: others may have changed it while the model read."""
-        observation = replace(reading.observation, step=locked.version + 1)
-        found.append(merge(locked.part, observation, vocabulary=belief.vocabulary))
-        return found[-1].delta
-
-    done = store.edit(belief, decide, intent=Intent("observe", f"see {of}", uuid4().hex))
-    return reading, found[-1], done
+    info = belief.info or find_or_create_belief(store, store.find(scene))
+    intent = Intent("observe", f"see {reading.observation.of}", uuid4().hex)
+    return commit_look(store, info, reading.observation, intent=intent, accept=accept)
 
 
-def _print(found: MergeResult, reading: ImageReading, *, explain: bool) -> None:
+def _print(look: CommittedLook, reading: ImageReading, *, explain: bool) -> None:
     from scenecypher.cli.scenes import change_line
 
-    if explain:
+    found = look.found
+    if explain and reading.description:
         output().print(reading.description, style="dim", markup=False)
     for finding in found.findings:
-        why = f"  {finding.words}" if explain else ""
+        why = f"  {finding.words}" if explain or finding.kind in EXPLAINED else ""
         output().print(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind), markup=False)
     if not found.findings:
         output().print("nothing was seen, and nothing was believed to be there")
@@ -115,13 +135,15 @@ def _print(found: MergeResult, reading: ImageReading, *, explain: bool) -> None:
         output().print(f"  {change_line(change)}", markup=False)
 
 
-def _document(belief: str, reading: ImageReading, found: MergeResult, *, version: int) -> dict[str, Any]:
+def _document(belief: str, reading: ImageReading, look: CommittedLook) -> dict[str, Any]:
     from scenecypher.db.graph.document import delta_json
 
+    found, extent = look.found, reading.observation.extent
     return {
         "belief": belief,
-        "version": version,
+        "version": look.version,
         "of": reading.observation.of,
+        "extent": {"kind": extent.kind, "part": extent.part, "why": extent.why},
         "findings": [{"kind": it.kind, "node": it.node, "words": it.words} for it in found.findings],
         "description": reading.description,
         "delta": json.loads(delta_json(found.delta)),

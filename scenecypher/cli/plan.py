@@ -29,6 +29,7 @@ from scenecypher.cli.worlds import (
     TRUTH,
     WORLD_HELP,
     WORLDS,
+    Eyes,
     WorldOptions,
     needs_eyes,
     world_behind,
@@ -141,6 +142,7 @@ def plan(
             wanted_goal = read_goal_in(db.store.database, info, goal)
         if is_own:
             wanted_goal, instruction = _own_goal(db.store, info)
+        eyes = Eyes(MeteredVisionModel(model, image_meter), db.settings.accept_looks)
         setting = SessionSetting(
             db.store,
             db.gate,
@@ -155,9 +157,10 @@ def plan(
             fix=fix,
             reprompt=reprompt,
             model=model if recipe.model else NoModel(),
-            world=world_behind(db.store, info, of=of, actor=method, model=MeteredVisionModel(model, image_meter)),
+            world=world_behind(db.store, info, of=of, actor=method, eyes=eyes),
             image_meter=image_meter,
             engine_timeout_s=db.settings.engine_timeout_s,
+            meaning=db.meaning,
         )
         recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
         try:

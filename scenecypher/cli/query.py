@@ -22,7 +22,7 @@ from scenecypher.cli.context import (
     print_json,
     print_line,
 )
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.scenes import AsJson, ReadName
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def query(
-    scene: Name,
+    scene: ReadName,
     cypher: Annotated[str | None, typer.Argument(metavar="CYPHER", help="A reading query.")] = None,
     *,
     file: Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -52,12 +53,22 @@ def list_runs(
 
 
 @runs_app.command()
-def show(number: Number, *, as_json: AsJson = False) -> None:
+def show(
+    number: Number,
+    *,
+    as_json: AsJson = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page that needs no server.")
+    ] = None,
+) -> None:
     """Show a run step by step, as it was seen when it was carried out; with --json as the lines of its log."""
     from scenecypher.db.store.runs import find_run, read_lines
 
     with open_store() as store:
         run = find_run(store.database, number)
+        if html is not None:
+            _write_page(run, read_lines(store.database, number), html)
+            return
         tell(_heading(run))
         lines = read_lines(store.database, number)
         if as_json:
@@ -71,6 +82,14 @@ def show(number: Number, *, as_json: AsJson = False) -> None:
         tell(f"cut off; the same command with --resume {number} goes on")
     elif run.outcome in {"stopped", "failed"}:
         tell(f"{run.outcome}{f': {run.reason}' if run.reason else ''}")
+
+
+def _write_page(run: RunInfo, lines: Iterator[str], file: Path) -> None:
+    from scenecypher.ui.render import run_file
+    from scenecypher.ui.run_view import frames_of
+
+    file.write_text(run_file(run, [*frames_of(lines)]), encoding="utf-8")
+    tell(f"wrote {file}")
 
 
 @runs_app.command()

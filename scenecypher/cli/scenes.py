@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,14 +13,13 @@ import typer
 from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
 from scenecypher.cli.table import Column, print_table
-from scenecypher.errors import InputError, SceneNotFound
+from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change, Delta
-    from scenecypher.db.graph.scene import SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.history import Event
     from scenecypher.db.store.load import Snapshot
-    from scenecypher.db.store.scene_store import SceneStore
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
@@ -27,6 +27,15 @@ Name = Annotated[
     str,
     typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.", autocompletion=scene_names),
 ]
+ReadName = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENE",
+        help="A scene, or an earlier state of it: SCENE@7 (a version), SCENE@2026-11-23T10:15 (a time).",
+        autocompletion=scene_names,
+    ),
+]
+EVENTS_ON_PAGE: Final = 100
 COUNTS_SHOWN: Final = 30
 """Names in a line of counts."""
 
@@ -58,10 +67,22 @@ def _listed(info: SceneInfo) -> tuple[str, ...]:
 
 
 @scenes_app.command("show")
-def show_scene(scene: Name, *, as_json: AsJson = False) -> None:
+def show_scene(
+    scene: ReadName,
+    *,
+    as_json: AsJson = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page that needs no server.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the home as a figure.")] = None,
+) -> None:
     """Show a scene's contents: its places, and counts of nodes and relations by kind."""
     with open_store() as store:
-        snapshot = store.load(scene)
+        snapshot = store.load_at(scene)
+        events = [*islice(store.latest(snapshot.info), EVENTS_ON_PAGE)] if html else []
+    if html or svg:
+        _write_pages(snapshot, html, svg, events)
+        return
     document = contents(snapshot)
     if as_json:
         print_json(document)
@@ -75,9 +96,23 @@ def show_scene(scene: Name, *, as_json: AsJson = False) -> None:
         out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
 
 
+def _write_pages(snapshot: Snapshot, html: Path | None, svg: Path | None, events: list[Event]) -> None:
+    from scenecypher.ui.figure import figure_of
+    from scenecypher.ui.home_view import view_of
+    from scenecypher.ui.render import home_file
+
+    title = f"{snapshot.info.name} at version {snapshot.info.version}"
+    if html is not None:
+        html.write_text(home_file(snapshot, title, events), encoding="utf-8")
+    if svg is not None:
+        svg.write_text(figure_of(view_of(snapshot.graph), title), encoding="utf-8")
+    for file in filter(None, (html, svg)):
+        tell(f"wrote {file}")
+
+
 @scenes_app.command("tree")
 def show_tree(
-    scene: Name,
+    scene: ReadName,
     of: Annotated[
         str | None, typer.Argument(metavar="NODE", help="A room or thing: its id, name or class; else the whole scene.")
     ] = None,
@@ -85,13 +120,13 @@ def show_tree(
     everything: Annotated[bool, typer.Option("--all", help="Walls and floors too.")] = False,
 ) -> None:
     """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
-    from scenecypher.db.store.reference import resolve_reference
+    from scenecypher.db.store.reference import resolve_in_graph
     from scenecypher.tree import SceneTree
 
     with open_store() as store:
-        snapshot = store.load(scene)
-        node = None if of is None else resolve_reference(store.database, snapshot.info, of)
-    tree = SceneTree(snapshot.graph, shell=everything)
+        graph = store.load_at(scene).graph
+    node = None if of is None else resolve_in_graph(graph, of)
+    tree = SceneTree(graph, shell=everything)
     for line in tree.lines(node):
         output().print(line, markup=False, highlight=False, soft_wrap=True)
     if tree.left_off and node is None:
@@ -107,7 +142,7 @@ def _counts(counts: dict[str, int]) -> str:
 
 @scenes_app.command()
 def export(
-    scene: Name,
+    scene: ReadName,
     file: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write; standard output if none.")
     ] = None,
@@ -115,17 +150,23 @@ def export(
     form: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="json, grasif, virtualhome, networkx or dsg.")
     ] = "json",
+    with_history: Annotated[
+        bool, typer.Option("--with-history", help="Write an archive of the scene and its history to the file of --out.")
+    ] = False,
 ) -> None:
     """Write a scene as SceneCypher's own JSON document, or in another format that can hold all of it.
 
-    `import` takes either back as the same scene.
+    `import` takes either back as the same scene, and `db restore` an archive with the scene's history.
     """
+    if with_history:
+        _export_archive(scene, file, form)
+        return
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.importers.export import export_document, format_of
 
     chosen = format_of(form)
     with open_store() as store:
-        snapshot = store.load(scene)
+        snapshot = store.load_at(scene)
     info = snapshot.info
     imported = ImportedScene(
         info.name, snapshot.graph, info.vocabulary, role=info.role, declared=info.declared, source=info.source
@@ -140,6 +181,18 @@ def export(
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error
     tell(f"wrote {file}")
+
+
+def _export_archive(scene: str, file: Path | None, form: str) -> None:
+    """Write an archive of one scene."""
+    from scenecypher.cli.archives import print_archived
+    from scenecypher.db.archive.backup import back_up
+
+    if file is None or form != "json":
+        raise InputError("--with-history writes an archive, which is no text and has no other format: give --out FILE")
+    with open_store() as store, progress_bar(f"reading {scene}") as progress:
+        done = back_up(store.database, file, scenes=[store.find(scene)], progress=progress)
+    print_archived(file, done.scenes, done.totals)
 
 
 @scenes_app.command("set")
@@ -182,8 +235,8 @@ def set_scene(
 
 
 @scenes_app.command()
-def copy(scene: Name, to: Annotated[str, typer.Argument(metavar="NEW", help="The copy's name.")]) -> None:
-    """Copy a scene; the copy's history starts empty."""
+def copy(scene: ReadName, to: Annotated[str, typer.Argument(metavar="NEW", help="The copy's name.")]) -> None:
+    """Copy a scene, or an earlier state of it, SCENE@VERSION or SCENE@TIME; the copy's history starts empty."""
     with open_store() as store, progress_bar(f"copying {scene}") as progress:
         info = store.copy(scene, to, progress=progress)
     output().print(f"{info.name}: {info.nodes:,} nodes, {info.relations:,} relations", markup=False)
@@ -208,18 +261,11 @@ def delete(
 
 @scenes_app.command("diff")
 def diff_scenes(
-    scene: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENE", help="A scene, or SCENE@VERSION for what it was then.", autocompletion=scene_names
-        ),
-    ],
+    scene: ReadName,
     other: Annotated[
         str | None,
         typer.Argument(
-            metavar="[OTHER]",
-            help="The scene, or the version of one, to compare with.",
-            autocompletion=scene_names,
+            metavar="[OTHER]", help="The scene, or the earlier state, to compare with.", autocompletion=scene_names
         ),
     ] = None,
     *,
@@ -231,32 +277,21 @@ def diff_scenes(
 ) -> None:
     """Show the changes from SCENE to OTHER, from an earlier version, or from the generation that an import replaced."""
     from scenecypher.db.graph.delta import diff
+    from scenecypher.db.store.catalog import split_at
 
-    if other is None and since is None and not replaced:
-        name, at, version = scene.rpartition("@")
-        if not at or not version.isdecimal():
-            raise typer.BadParameter("give a second scene, SCENE@VERSION, --since VERSION, or --replaced")
-        scene, since = name, int(version)
-    elif (other is not None) + (since is not None) + replaced != 1:
+    then = split_at(scene)
+    if (other is not None) + (since is not None) + replaced > 1:
         raise typer.BadParameter("give only one of a second scene, --since VERSION and --replaced")
+    if other is None and since is None and not replaced and then is None:
+        raise typer.BadParameter("give a second scene, SCENE@VERSION, SCENE@TIME, --since VERSION, or --replaced")
     with open_store() as store:
-        if other is not None:
-            before, after = _graph(store, scene), _graph(store, other)
+        if replaced:
+            before, after = store.load_replaced(scene).graph, store.load(scene).graph
+        elif since is not None:
+            before, after = store.as_of(scene, since), store.load(scene).graph
         else:
-            after = store.load(scene).graph
-            before = store.load_replaced(scene).graph if since is None else store.as_of(scene, since)
+            before, after = store.load_at(scene).graph, store.load_at(other or (then or [scene])[0]).graph
     print_delta(diff(before, after), as_json=as_json)
-
-
-def _graph(store: SceneStore, name: str) -> SceneGraph:
-    """Return a scene's graph; for an unknown name that ends in ``@7``, version 7 of the scene before the ``@``."""
-    try:
-        return store.load(name).graph
-    except SceneNotFound:
-        stem, at, version = name.rpartition("@")
-        if not at or not version.isdecimal():
-            raise
-        return store.as_of(stem, int(version))
 
 
 def print_delta(delta: Delta, *, as_json: bool) -> None:

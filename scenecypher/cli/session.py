@@ -35,6 +35,7 @@ from scenecypher.cli.worlds import (
     TRUTH,
     WORLD_HELP,
     WORLDS,
+    Eyes,
     needs_eyes,
     next_line,
     world_behind,
@@ -90,7 +91,7 @@ def session(
     ) as db:
         info = db.store.find(scene)
         model = db.model() if needs_eyes(of) else NoModel()
-        behind = world_behind(db.store, info, of=of, actor="person", model=model)
+        behind = world_behind(db.store, info, of=of, actor="person", eyes=Eyes(model, db.settings.accept_looks))
         believed = find_or_create_belief(db.store, info) if belief or not of.is_plain else None
         state = SessionState(db, info, method, believed, behind, is_elsewhere=of.world != SCENE)
         output().print(f"{state.known.name}, version {state.known.version}; `help` lists the commands", markup=False)

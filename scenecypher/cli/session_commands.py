@@ -158,6 +158,7 @@ def setting_of(state: SessionState, text: str) -> SessionSetting:
         belief=state.belief is not None,
         world=state.world,
         engine_timeout_s=state.db.settings.engine_timeout_s,
+        meaning=state.db.meaning,
     )
 
 

@@ -40,6 +40,14 @@ class WorldOptions:
         return self.world == SCENE and self.seed is None
 
 
+@dataclass(frozen=True, slots=True)
+class Eyes:
+    """The model that reads pictures; with `accept`, also a look is merged that contradicts most of the belief."""
+
+    model: Model
+    accept: bool
+
+
 def world_options(world: str, observer: str) -> WorldOptions:
     """Parse the options. Raises InputError."""
     if world not in WORLDS:
@@ -58,10 +66,10 @@ def needs_eyes(of: WorldOptions) -> bool:
 
 
 def world_behind(
-    store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, model: Model
+    store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, eyes: Eyes
 ) -> Environment | None:
     """Return the world behind a scene, None for the scene itself. Raises InputError if the scene has no such world."""
-    world = _world(store, scene, of=of, actor=actor, model=model)
+    world = _world(store, scene, of=of, actor=actor, eyes=eyes)
     if world is None or of.seed is None:
         return world
     from scenecypher.planner.environment import ObservedWorld
@@ -71,12 +79,12 @@ def world_behind(
     return ObservedWorld(world, NoisyObserver(world, seed=of.seed, classes=classes))
 
 
-def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, model: Model) -> Environment | None:
+def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, eyes: Eyes) -> Environment | None:
     match of.world:
         case "minigrid":
             return _minigrid(scene)
         case "human":
-            return _person(store, scene, model)
+            return _person(store, scene, eyes)
         case _ if of.seed is None:
             return None
         case _:
@@ -96,14 +104,14 @@ def _minigrid(scene: SceneInfo) -> Environment:
     return MiniGridEnvironment(named[1], int(named[2]))
 
 
-def _person(store: SceneStore, scene: SceneInfo, model: Model) -> Environment:
+def _person(store: SceneStore, scene: SceneInfo, eyes: Eyes) -> Environment:
     from scenecypher.planner.belief import find_or_create_belief
     from scenecypher.planner.human import HumanEnvironment
     from scenecypher.planner.perception.naming import known_node_reader
 
     belief = find_or_create_belief(store, scene)
     known = known_node_reader(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
-    return HumanEnvironment(_answer, model=model, known=known)
+    return HumanEnvironment(_answer, model=eyes.model, known=known, accept=eyes.accept)
 
 
 def _answer(question: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -12,30 +14,29 @@ import pytest
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.evaluation.augmentation import augmentation
+from scenecypher.evaluation.augmentation_gold import GoldObserver
 from scenecypher.evaluation.augmentation_result import augmentation_result
 from scenecypher.evaluation.reporting.cells import unfinished_warning
-from scenecypher.evaluation.result import ExperimentResult, Table, read_result
+from scenecypher.evaluation.result import ExperimentResult, Row, Table, read_result
 from scenecypher.evaluation.running import RunOptions, run_task
-from scenecypher.evaluation.subgraphs import SubgraphNode, f1, measure_similarity
+from scenecypher.evaluation.subgraphs import (
+    SubgraphNode,
+    f1,
+    find_mistakes,
+    gold_parts,
+    measure_similarity,
+    seen_parts,
+)
 from scenecypher.evaluation.views import bundled_views, read_views
+from scenecypher.planner.perception.observation import WHOLE
+from scenecypher.planner.perception.picture import encode_png
 from tests.scripted_model import Fail, ScriptedModel, Step
-from tests.scripted_vision import GridReader, amounts_of, decoded
+from tests.scripted_vision import decoded
+from tests.views.describers import Describer
 from tests.views.generate import make_views
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 CUP = {"name": "cup-1", "relation": "ON", "related_to": "table-1"}
-
-
-def picture_reply(request: dict[str, Any]) -> Step:
-    """Read real pictures; undercount interchangeable things of `tables-03`, and say nothing about `tables-01`."""
-    content = request["messages"][-1]["content"]
-    if isinstance(content, str):
-        return json.dumps(amounts_of(content))
-    (at,) = re.findall(r"Look at this picture of (\S+)\. ", content[0]["text"])
-    if at == "table-1":
-        return ""
-    words = GridReader(places=False, at=at, relation="inside" if at.startswith("room") else "on top of")(request)
-    return re.sub(r"There are \d+", "There are 1", str(words)) if at == "table-3" else words
 
 
 def table_of(found: ExperimentResult) -> Table:
@@ -43,28 +44,119 @@ def table_of(found: ExperimentResult) -> Table:
     return table
 
 
-def test_real_pictures_over_http_are_scored_and_their_replies_score_the_same(
+@pytest.fixture
+def scripted_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+
+
+def described(
+    kind: str, monkeypatch: pytest.MonkeyPatch, *, limit: int | None = None, **options: Any
+) -> ExperimentResult:
+    """Return the result of a scripted describer over HTTP."""
+    with ScriptedModel(Describer(kind)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        return augmentation_result(run_task(augmentation(**options), RunOptions("openai/scripted", limit=limit)))
+
+
+def rows_of(found: ExperimentResult) -> dict[str, Row]:
+    return {str(row.options["pictures"]): row for row in table_of(found).rows}
+
+
+@pytest.mark.usefixtures("scripted_key")
+def test_a_perfect_describer_reads_every_picture_and_its_replies_score_the_same(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+    """The gold is what the pixels show, and the prompts tell all that it takes."""
     tape = str(tmp_path / "tape.jsonl")
-    with ScriptedModel(picture_reply) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        live = augmentation_result(
-            run_task(augmentation(record=tape), RunOptions("openai/scripted", limit=20, at_once=4))
-        )
+    live = described("perfect", monkeypatch, record=tape)
+    assert {trial.id: trial.mistakes for trial in live.samples if not trial.success} == {}
     assert live.finished
-    wrong = {trial.id: trial for trial in live.samples if not trial.success}
-    assert set(wrong) == {"tables-01", "tables-03"}, "all others are read from their pixels without a mistake"
+    table = table_of(live)
+    rows = rows_of(live)
+    assert rows["all"].cells["exact"].count == 60
+    assert (rows["all"].cells["kept"].value, rows["all"].cells["kept"].n) == (1, 14)
+    assert "kept" not in rows["tables"].cells
+    assert table.published[2].cells["exact"].value == 0.44, "a model looked: Table III stands beside it"
+    assert (live.provenance.replies, live.provenance.tokens) == (("live",), 60 * 36)
+    again = augmentation_result(run_task(augmentation(replies=tape), RunOptions(None, at_once=4)))
+    assert again.provenance.replies == ("recorded",)
+    assert rows_of(again)["all"].cells == rows["all"].cells
+
+
+@pytest.mark.usefixtures("scripted_key")
+def test_a_careless_describer_is_told_apart_and_loses_nothing_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = described("careless", monkeypatch)
+    rows = rows_of(found)
+    assert rows["all"].cells["kept"].value == 1
+    assert not any(trial.mistakes.get("lost") for trial in found.samples)
+    for kind in ("crowded", "rooms", "sides", "tables"):
+        assert rows[kind].cells["exact"].count == 0, kind
+    invented = {trial.method for trial in found.samples if trial.mistakes.get("invented")}
+    assert {"elsewhere", "sides"} <= invented
+
+
+@pytest.mark.usefixtures("scripted_key")
+def test_an_unreadable_reply_and_counting_short_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    describer = Describer("perfect")
+
+    def step(request: dict[str, Any]) -> Step:
+        """Say nothing about `tables-01`, and see one of each sort in `tables-03`."""
+        content = request["messages"][-1]["content"]
+        text = content if isinstance(content, str) else content[0]["text"]
+        if "of table-1." in text and "in squares; all of it" in text:
+            return ""
+        words = describer(request)
+        return re.sub(r"\d+ (?=\w+ \w+ are)", "1 ", str(words)) if "of table-3." in text else words
+
+    with ScriptedModel(step) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        found = augmentation_result(run_task(augmentation(), RunOptions("openai/scripted", limit=27)))
+    wrong = {trial.id: trial for trial in found.samples if not trial.success}
+    assert set(wrong) == {"tables-01", "tables-03"}
     assert wrong["tables-01"].outcome == "unreadable"
     assert 0 < wrong["tables-03"].figures["edges"] < 1
-    table = table_of(live)
-    assert [row.cells["exact"].count for row in table.rows] == [16, 2, 18]
-    assert table.published[2].cells["exact"].value == 0.44, "a model looked: Table III stands beside it"
-    assert (live.provenance.replies, live.provenance.tokens) == (("live",), 20 * 36 - 18)
-    again = augmentation_result(run_task(augmentation(replies=tape), RunOptions(None, limit=20, at_once=4)))
-    assert again.provenance.replies == ("recorded",)
-    assert table_of(again).rows[2].cells == table.rows[2].cells
+
+
+@pytest.mark.usefixtures("scripted_key")
+def test_conventions_make_the_rooms_fair(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The same sight that lists MiniGrid's agent and doors, where nobody told it not to, fails each room."""
+    folder = tmp_path / "views"
+    folder.mkdir()
+    for name in ("rooms-01", "rooms-02"):
+        for suffix in (".json", ".png"):
+            copy(bundled_views() / f"{name}{suffix}", folder)
+    fair = described("perfect", monkeypatch, folder=str(folder))
+    unfair = described("unexplained", monkeypatch, folder=str(folder))
+    assert [trial.success for trial in fair.samples] == [True, True]
+    assert [trial.success for trial in unfair.samples] == [False, False]
+    assert all(trial.mistakes["invented"] for trial in unfair.samples)
+
+
+def test_a_limit_spreads_over_all_sets() -> None:
+    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=9))
+    assert len({str(it.metadata["set"]) for it in log.samples or ()}) == 9
+
+
+def test_an_explanation_names_what_was_missed_and_what_is_too_many() -> None:
+    log = run_task(augmentation(replies="simulated", seed=1), RunOptions(None, limit=30))
+    told = [(it.scores or {})["subgraph_match"].explanation or "" for it in log.samples or ()]
+    assert any(re.search(r"^missed: \w+ \w+", it, re.MULTILINE) for it in told)
+    assert any(re.search(r"^too many: \w+ \w+", it, re.MULTILINE) for it in told)
+    assert any(it.endswith("nothing was missed, and nothing is too many") for it in told)
+
+
+def test_what_was_lost_unseen_is_told_and_lowers_the_figures() -> None:
+    """A look that claims to have seen the whole of a table whose right half is cut off."""
+    (file,) = [it for it in read_views(bundled_views()) if it.name == "cut-01"]
+    kept = GoldObserver(file.view).observe("table-1", step=1)
+    seen = seen_parts(file.view, kept)
+    assert seen.lost == ()
+    lost = seen_parts(file.view, replace(kept, extent=WHOLE))
+    assert lost.lost == tuple(file.view.hidden)
+    gold = gold_parts(file.view)
+    assert find_mistakes(gold, lost) == {"lost": tuple(file.view.hidden)}
+    assert measure_similarity("table-1", gold, seen.parts).exact
+    assert measure_similarity("table-1", gold, lost.parts).nodes == pytest.approx(2 * 4 / (4 + 7))
 
 
 def test_gold_replies_have_no_published_rows(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,22 +175,22 @@ def test_a_resumed_run_repeats_only_failed_samples(
     looks, is_broken = list[str](), True
 
     def step(request: dict[str, Any]) -> Step:
-        """See nothing; while broken, fail on the second room."""
+        """See nothing; while broken, fail on the rack."""
         (at,) = re.findall(r"Look at this picture of (\S+)\. ", request["messages"][-1]["content"][0]["text"])
         looks.append(at)
-        return Fail(400, "out of order") if is_broken and at == "room-2" else ""
+        return Fail(400, "out of order") if is_broken and at == "rack-1" else ""
 
     with ScriptedModel(step) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert command(["eval", "augmentation", "--model", "scripted", "--limit", "3", "--json"]) == 0
+        assert command(["eval", "augmentation", "--model", "scripted", "--limit", "6", "--json"]) == 0
         before = json.loads(capsys.readouterr().out)
         is_broken, first = False, looks[:]
         looks.clear()
         assert command(["eval", "augmentation", "--resume", before["provenance"]["log"], "--json"]) == 0
     after = json.loads(capsys.readouterr().out)
-    assert {one["id"] for one in before["samples"] if one["outcome"] == "failed"} == {"rooms-02"}
-    assert [one["outcome"] for one in after["samples"]] == ["unreadable"] * 3
-    assert (len(first), looks) == (3, ["room-2"])
+    assert {one["id"] for one in before["samples"] if one["outcome"] == "failed"} == {"shelves-01"}
+    assert [one["outcome"] for one in after["samples"]] == ["unreadable"] * 6
+    assert (len(first), looks) == (6, ["rack-1"])
 
 
 def test_a_killed_run_reports_the_number_of_wanted_samples() -> None:
@@ -125,16 +217,17 @@ def test_bundled_views_equal_generated_views() -> None:
     """Compare pixels, since versions of libraries compress equal pictures to different bytes."""
     views = {one.name: one for one in make_views()}
     taken = {one.name: one for one in read_views(bundled_views())}
-    assert len(taken) == 36
+    assert len(taken) == 60
     assert {name: (bundled_views() / f"{name}.json").read_text("utf-8") for name in taken} == {
         name: one.text() for name, one in views.items()
     }
-    for name in ("rooms-01", "tables-04"):
-        assert (decoded(taken[name].image().data_url) == decoded(views[name].picture.data_url)).all()
+    for name in ("rooms-01", "tables-04", "blurred-02", "sides-01", "shelves-02"):
+        for image, made in zip(taken[name].images(), views[name].pictures.values(), strict=True):
+            assert (decoded(image.data_url) == decoded(made.data_url)).all()
 
 
 def write_view(folder: Path, name: str = "one", **fields: Any) -> Path:
-    (folder / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / "a.png").write_bytes(encode_png(b"\xff\0\0", width=1, height=1).data)
     view = {"image": "a.png", "asset": {"name": "table-1"}, "gold": [CUP]} | fields
     file = folder / f"{name}.json"
     file.write_text(json.dumps({key: value for key, value in view.items() if value is not None}), encoding="utf-8")
@@ -164,6 +257,9 @@ def test_pictures_without_a_set_are_counted_once_in_all(tmp_path: Path) -> None:
         ),
         ({"priors": [CUP | {"related_to": "cup-1"}]}, r"\$\.priors\[0\]\.related_to: 'cup-1' does not lead"),
         ({"gold": [CUP | {"relation": "NEAR"}]}, r"\$\.gold\[0\]\.relation: "),
+        ({"others": ["b.png"]}, r"\$\.others\[0\]: there is no such file"),
+        ({"hidden": ["fork-1"]}, r"\$\.hidden\[0\]: 'fork-1' should be one of the priors"),
+        ({"hidden": ["cup-1"], "priors": [CUP]}, r"\$\.hidden\[0\]: 'cup-1' should be .* not in the gold"),
         ({"golden": []}, r"\$\.golden: is no field that is known here; remove it"),
     ],
 )

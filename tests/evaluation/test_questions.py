@@ -141,7 +141,7 @@ def test_a_resumed_run_repeats_only_failed_questions(
     found = json.loads(capsys.readouterr().out)
     assert [one["total"]["failed"] for one in (before, found)] == [2, 0]
     assert found["total"]["questions"] == 3
-    assert asked == first[1:], "the first one stays as it was answered"
+    assert sorted(asked) == sorted(first[1:]), "the first one stays as it was answered; Inspect orders the rest"
     assert (server_settings / "tape.jsonl").is_file(), "the rest of the replies, beside the first"
     assert command([*resume, before["log"], "--data", "grasif", "--limit", "5"]) == 2
     assert "leave --data and --limit out" in capsys.readouterr().err

@@ -1,7 +1,8 @@
-"""Goals first beside LookPlanGraph and SG2: ``python -m tests.oracle.compare [TASKS]`` prints the table.
+"""Goals first beside LookPlanGraph and SG2: ``python -m tests.oracle.compare [TASKS]`` prints the tables.
 
-Scripted models and programs stand in the model's place; instructions are the goals in words. TASKS is the number of
-tasks of each group, spread evenly over it (0, the default: all).
+Scripted models and programs stand in the model's place; instructions are the goals in words. Every robot acts on a
+belief that was made before things were moved. TASKS is the number of tasks of each group, spread evenly over it
+(0, the default: all). The server is a throw-away one.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from typing import Final, TypeAlias
 
 from scenecypher.chat.model import Message, Reply, Request, Usage
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.evaluation import dynamic, household
+from scenecypher.evaluation import dynamic
+from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan, Trace
-from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.pddl_planner import planning_state
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.prompts.layout import SceneLayout
-from tests.oracle import goals, lookplangraph, sg2
+from scenecypher.settings import Settings
+from tests.oracle import goals, lookplangraph, several, sg2
+from tests.server import throwaway_server
 
 Program: TypeAlias = Callable[[Sequence[Message]], str]
 
@@ -59,6 +62,21 @@ class ProgramModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Tasks of one table, with their episodes but for the method."""
+
+    title: str
+    assignments: AssignmentCache
+    episodes: tuple[EpisodePlan, ...]
+
+    def some(self, limit: int) -> tuple[EpisodePlan, ...]:
+        """Return `limit` episodes, spread evenly over all (0: all)."""
+        every = self.episodes
+        wanted = min(limit or len(every), len(every))
+        return tuple(every[number * len(every) // wanted] for number in range(wanted))
+
+
+@dataclass(frozen=True, slots=True)
 class Played:
     """One episode: its trace, whether it was a success, and the number of times that the agent changed rooms."""
 
@@ -67,25 +85,28 @@ class Played:
     rooms: int
 
 
-def experiments(method: str) -> Iterator[tuple[str, Experiment]]:
-    """Yield the groups of tasks."""
-    yield "homes", household.plan_experiment(methods=method, wording="goal")
+def groups() -> Iterator[Group]:
+    """Yield the groups of tasks: several goals at once in our homes, then `dynamic`'s tasks, all with moved things."""
+    given = several.tasks()
+    assignments = AssignmentCache((it.task for it in given), scenes=several.scene, plans={})
+    moved = ((it.task.id, it.moved, it.seed) for it in given)
+    yield Group("`homes`, three goals at once", assignments, tuple(_episode(*each) for each in moved))
     for world, title in (("virtualhome", "`dynamic`, VirtualHome"), ("behavior", "`dynamic`, BEHAVIOR")):
-        seen = f"{method}-gt" if method == "lookplangraph" else method
-        yield title, dynamic.plan_experiment(data=world, methods=seen, wording="goal")
+        found = dynamic.plan_experiment(data=world, methods="sg2", wording="goal")
+        tasks = {each.task: _episode(each.task, each.moved, each.seed) for each in found.episodes() if each.moved}
+        yield Group(title, found.assignments, tuple(tasks.values()))
 
 
-def episodes(found: Experiment, limit: int = 0) -> list[EpisodePlan]:
-    """Return each task's episode once, under a belief; `limit` of them are spread evenly over all (0: all)."""
-    by_task = {episode.task: episode.model_copy(update={"belief": True}) for episode in found.episodes()}
-    every = [*by_task.values()]
-    return [every[number * len(every) // limit] for number in range(min(limit, len(every)))] if limit else every
+def _episode(task: str, moved: int, seed: int) -> EpisodePlan:
+    return EpisodePlan(group="compare", task=task, wording="goal", belief=True, moved=moved, seed=seed)
 
 
-def played(pool: WorldPool, found: Experiment, episode: EpisodePlan, program: Program) -> Played:
-    """Play one episode."""
-    trace = play(pool, found.assignments, episode, model=ProgramModel(program))
-    given = found.assignments.of(episode)
+def played(pool: WorldPool, group: Group, episode: EpisodePlan, method: str, program: Program) -> Played:
+    """Play one episode by `method` (``NAME+ABLATION``), with `program` as its model."""
+    name, *ablations = method.split("+")
+    plan = episode.model_copy(update={"method": name, "ablations": tuple(ablations)})
+    trace = play(pool, group.assignments, plan, model=ProgramModel(program))
+    given = group.assignments.of(plan)
     rooms = rooms_changed(given.initial, given.scene.vocabulary, trace.executed)
     return Played(trace, trace.marks.reached and not trace.infeasible, rooms)
 
@@ -120,21 +141,25 @@ def row(method: str, stated: str, group: Sequence[Played]) -> str:
 
 def main(limit: str = "0") -> None:
     """Print the tables, with the failures on stderr."""
-    pool = WorldPool()
-    for title in dict(experiments("sg2")):
-        sys.stdout.write(f"\n{title}\n\n| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n")
-        for method, programs in ROWS.items():
-            found = dict(experiments(method))[title]
-            chosen = episodes(found, int(limit))
-            for stated, program in programs.items():
-                group = [played(pool, found, episode, program) for episode in chosen]
-                sys.stdout.write(f"{row(method, stated, group)}\n")
-                sys.stdout.flush()
-                for one, episode in zip(group, chosen, strict=True):
-                    if not one.success:
-                        told = f"{one.trace.outcome}: {one.trace.reason}; {one.trace.mistakes}"
-                        sys.stderr.write(f"{method}, {stated}: {episode.task}: {told}\n")
-    pool.close()
+    with throwaway_server() as at:
+        pool = WorldPool(Settings(neo4j_uri=at.uri, neo4j_username=at.username, neo4j_password=at.password))
+        for group in groups():
+            sys.stdout.write(f"\n{group.title}\n\n| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n")
+            for method, programs in ROWS.items():
+                for stated, program in programs.items():
+                    chosen = group.some(int(limit))
+                    found = [played(pool, group, episode, method, program) for episode in chosen]
+                    sys.stdout.write(f"{row(method, stated, found)}\n")
+                    sys.stdout.flush()
+                    sys.stderr.writelines(failures(f"{method}, {stated}", chosen, found))
+        pool.close()
+
+
+def failures(name: str, chosen: Sequence[EpisodePlan], found: Sequence[Played]) -> Iterator[str]:
+    """Yield a line for each episode of a row that failed."""
+    for episode, one in zip(chosen, found, strict=True):
+        if not one.success:
+            yield f"{name}: {episode.task}: {one.trace.outcome}: {one.trace.reason}; {one.trace.mistakes}\n"
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 from scenecypher.db.store.connection import Address
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.homes import our_home
-from tests.oracle.compare import STATED, episodes, experiments, played, rooms_changed, row
+from tests.oracle.compare import STATED, groups, played, rooms_changed, row
 
 pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
 
@@ -30,11 +30,11 @@ def pool(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
 
 def test_right_goals_are_reached_and_others_are_not(pool: WorldPool) -> None:
     """The first moved task of BEHAVIOR has two facts, so that a part of it is not enough."""
-    found = dict(experiments("explore-then-plan"))["`dynamic`, BEHAVIOR"]
-    (episode,) = episodes(found, 1)
+    group = next(group for group in groups() if group.title == "`dynamic`, BEHAVIOR")
+    (episode,) = group.some(1)
     assert episode.moved
     for stated, program in STATED.items():
-        one = played(pool, found, episode, program)
+        one = played(pool, group, episode, "explore-then-plan", program)
         assert one.success == (stated in SUCCEEDING | {"ambiguous, kept"}), (stated, one.trace)
         assert not one.trace.infeasible
         assert one.trace.prompt_tokens

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -136,7 +138,7 @@ def test_a_person_acts_and_takes_the_pictures(store: SceneStore, tmp_path: Path)
         [*home().nodes.values(), *balls], [*home().relations, *(Relation(it.id, "ON", "table-1") for it in balls)]
     )
     picture = tmp_path / "table.png"
-    picture.write_bytes(table(["red ball"]).data)
+    picture.write_bytes(table(["red ball"] * 2).data)
     person = Person(["", str(tmp_path / "none.png"), f"'{picture}'", "it is screwed down", ""])
     reader = GridReader(places=False, at="table-1")
     with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
@@ -151,9 +153,87 @@ def test_a_person_acts_and_takes_the_pictures(store: SceneStore, tmp_path: Path)
             world.execute("pick_up(lamp-1)", action_id="two")
     assert [line.split(":")[0] for line in look.seen] == [
         "red ball-1 is confirmed",
+        "red ball-2 is confirmed",
         "cup-1 is absent",
-        "red ball-2 is absent",
     ]
     assert person.asked[0] == "please do go_to(kitchen); Enter when it is done, or why it can't be: "
     assert "No such file" in person.asked[2]
     assert reader.pictures == 1
+
+
+def seen_by(robot_reply: list[dict[str, Any]], *, extent: str = "whole") -> list[str]:
+    """Return the replies of both stages of a look at the table."""
+    plain = {"count": 1, "relation": "ontop_of", "related_to": "table-1", "states": [], "confidence": None}
+    objects = [plain | {"name": "cup-1"}, *(plain | it for it in robot_reply)]
+    return ["So it looks.", json.dumps({"extent": extent, "part": None, "reason": None, "objects": objects})]
+
+
+def robot_of(store: SceneStore, person: Person, model: OpenAIModel) -> BeliefSimulator:
+    """Return a robot in the home that acts by a person, whose pictures are read with its own belief in mind."""
+    robots: list[BeliefSimulator] = []
+
+    def believed() -> SceneGraph:
+        return robots[0].belief()
+
+    world = HumanEnvironment(person, model=model, known=known_node_reader(believed, vocabulary="grasif"))
+    robots.append(believer(store, home(), world, "grasif"))
+    return robots[0]
+
+
+@pytest.mark.parametrize(("answer", "word"), [("", "picked up"), ("it is glued down", "left")])
+def test_a_new_thing_is_tried_and_the_world_decides(store: SceneStore, tmp_path: Path, answer: str, word: str) -> None:
+    picture = tmp_path / "table.png"
+    picture.write_bytes(table([]).data)
+    person = Person(["", str(picture), answer, "", str(picture)])
+    with (
+        ScriptedModel(seen_by([{"name": "mug"}]) + seen_by([{"name": "mug-1"}])) as server,
+        OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
+    ):
+        robot = robot_of(store, person, model)
+        done(robot, "go_to(kitchen)")
+        (look,) = robot.act("discover_objects(table-1)")
+        assert look.seen[1] == "mug-1 is new: seen on table-1 for the first time"
+        assert robot.belief().nodes["mug-1"].properties["assumed"] == ("pick_up",)
+        if word == "picked up":
+            done(robot, "pick_up(mug-1)")
+        else:
+            with pytest.raises(
+                WorldMismatch, match=r"glued down.*mug-1 is changed: it does not afford pick_up after all"
+            ):
+                done(robot, "pick_up(mug-1)")
+    mug = robot.belief().nodes["mug-1"]
+    assert "assumed" not in mug.properties, "the world has decided"
+    assert mug.affordances == (("pick_up",) if word == "picked up" else ())
+
+
+def test_a_refusal_that_a_look_explains_drops_no_assumption(store: SceneStore, tmp_path: Path) -> None:
+    picture = tmp_path / "table.png"
+    picture.write_bytes(table([]).data)
+    person = Person(["", str(picture), "it rolled away", "", str(picture)])
+    with (
+        ScriptedModel(seen_by([{"name": "mug"}]) + seen_by([])) as server,
+        OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
+    ):
+        robot = robot_of(store, person, model)
+        done(robot, "go_to(kitchen)", "discover_objects(table-1)")
+        with pytest.raises(WorldMismatch, match="mug-1 is absent"):
+            done(robot, "pick_up(mug-1)")
+    assert robot.belief().nodes["mug-1"].properties["assumed"] == ("pick_up",)
+
+
+def test_a_look_that_shows_nothing_is_refused_and_can_be_repeated(store: SceneStore, tmp_path: Path) -> None:
+    picture = tmp_path / "table.png"
+    picture.write_bytes(table([]).data)
+    person = Person(["", str(picture), str(picture)])
+    known = known_node_reader(home, vocabulary="grasif")
+    with (
+        ScriptedModel(seen_by([], extent="nothing") + seen_by([])) as server,
+        OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
+    ):
+        robot = believer(store, home(), HumanEnvironment(person, model=model, known=known), "grasif")
+        done(robot, "go_to(kitchen)")
+        with pytest.raises(ActionRefused, match="table-1 was not seen: it could not be made out"):
+            done(robot, "discover_objects(table-1)")
+        assert robot.belief().targets("cup-1") == ("table-1",)
+        done(robot, "discover_objects(table-1)")
+    assert robot.belief().nodes["cup-1"].properties["seen"] is True

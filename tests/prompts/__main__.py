@@ -1,17 +1,18 @@
 """`python -m tests.prompts` renders all prompts anew, `--tokens` counts instead what each method's episode costs.
 
-`--print VOCABULARY URI PASSWORD` prints those of one vocabulary, on a server that runs.
+`--print URI PASSWORD` prints those of all methods without ablations as one JSON document, on a server that runs.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from shutil import rmtree
 
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from tests.prompts.episodes import WORLDS, play, variants
-from tests.prompts.rendering import FOLDER, all_files
+from tests.prompts.rendering import FOLDER, all_files, main_files
 from tests.server import throwaway_server
 
 CHARACTERS_PER_TOKEN = 4
@@ -44,11 +45,11 @@ def count() -> None:
         database.close()
 
 
-def show(vocabulary: str, uri: str, password: str) -> None:
-    """Print the files of a vocabulary."""
+def show(uri: str, password: str) -> None:
+    """Print the files of all vocabularies, by name, without the ablations."""
     database = Database(Address(uri, "neo4j", password))
-    for name, text in all_files(SceneStore(database), vocabulary).items():
-        sys.stdout.write(f"{name}\n{text}")
+    found = {name: text for one in WORLDS for name, text in main_files(SceneStore(database), one.vocabulary).items()}
+    json.dump(found, sys.stdout)
     database.close()
 
 
@@ -58,7 +59,7 @@ if __name__ == "__main__":
             update()
         case ["--tokens"]:
             count()
-        case ["--print", of, at, secret]:
-            show(of, at, secret)
+        case ["--print", at, secret]:
+            show(at, secret)
         case _:
             sys.exit(__doc__)

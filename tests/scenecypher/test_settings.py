@@ -100,3 +100,10 @@ def test_each_setting_has_its_variable(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert settings.retry_s == 0
     assert (settings.home, settings.heap_mb, settings.neo4j_uri) == (tmp_path, 777, "bolt://elsewhere:7687")
     assert not settings.live_model
+
+
+def test_each_setting_has_its_name_and_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert not [name for name, field in Settings.model_fields.items() if field.alias or field.validation_alias]
+    assert Settings(server_jars=tmp_path).server_jars == tmp_path
+    monkeypatch.setenv("SCENECYPHER_SERVER_JARS", str(tmp_path))
+    assert Settings().server_jars == tmp_path

@@ -1,18 +1,16 @@
 """`python -m tests.views.generate`: generate the rendered MiniGrid views with their gold subgraphs.
 
 Tables are things laid out in rows, seen from above; rooms are MiniGrid's own 7 x 7 view at the start of an episode. The
-prior belief differs from the picture: things are gone, things are new, and some are interchangeable.
+prior belief differs from the picture: things are gone, things are new, and some are interchangeable. `hard.py` has the
+views of what a picture may lack.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from scenecypher.chat import Image
 from scenecypher.evaluation.views import bundled_views
@@ -20,39 +18,36 @@ from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_grid import THINGS
 from scenecypher.planner.perception.grid_view import render_view, simulator_view
 from tests.pictures import table
+from tests.views.hard import hard_views
+from tests.views.made import SORTS, MadeView, listed
 
 TABLES: Final = 20
 ROOMS: Final = 16
-COLORS: Final = ("blue", "green", "grey", "purple", "red", "yellow")
-KINDS: Final = ("ball", "box", "key")
-SORTS: Final = tuple(f"{color} {kind}" for color in COLORS for kind in KINDS)
+TABLE_CONVENTIONS: Final = (
+    "The picture shows a table from above, drawn in squares; all of it is in view, and empty squares are its top."
+)
+ROOM_CONVENTIONS: Final = (
+    "The picture shows a room from above, drawn in squares. The red triangle is you, no thing of the room. Grey "
+    "squares are walls, dark ones are behind them; what is in view counts as the whole room. Doors belong to the "
+    "walls: leave them out. Things are balls, boxes and keys, each inside the room itself; call them by colour and "
+    "kind."
+)
 MIN_THINGS: Final = 2
 """Number of things that a room's view must show to be used."""
-
-
-@dataclass(frozen=True, slots=True)
-class MadeView:
-    """View: its name, its picture and its JSON document."""
-
-    name: str
-    picture: Image
-    document: dict[str, Any]
-
-    def text(self) -> str:
-        """Return the text of the JSON file."""
-        return json.dumps(self.document, indent=1) + "\n"
 
 
 def make_views() -> Iterator[MadeView]:
     """Yield all views."""
     yield from (_table(number) for number in range(1, TABLES + 1))
     yield from _rooms()
+    yield from hard_views()
 
 
 def main() -> None:
     """Write all files."""
     for one in make_views():
-        (bundled_views() / one.document["image"]).write_bytes(one.picture.data)
+        for name, picture in one.pictures.items():
+            (bundled_views() / name).write_bytes(picture.data)
         (bundled_views() / f"{one.name}.json").write_text(one.text(), encoding="utf-8")
 
 
@@ -88,24 +83,17 @@ def _view(
 ) -> MadeView:
     gone = random.choice(sorted({*SORTS} - {*things}))
     before = [*random.sample(things, k=len(things) // 2), gone]
+    is_room = "kind" in asset
     document = {
         "image": f"{name}.png",
         "asset": asset,
         "set": name.partition("-")[0],
+        "conventions": ROOM_CONVENTIONS if is_room else TABLE_CONVENTIONS,
         "known": [f"{sort}-1" for sort in SORTS],
-        "priors": _listed(before, asset["name"], relation),
-        "gold": _listed(things, asset["name"], relation),
+        "priors": listed(before, asset["name"], relation),
+        "gold": listed(things, asset["name"], relation),
     }
-    return MadeView(name, picture, document)
-
-
-def _listed(things: Sequence[str], asset: str, relation: str) -> list[dict[str, str]]:
-    """Return the things numbered by class, in the order of their names."""
-    listed = []
-    for sort, amount in sorted(Counter(things).items()):
-        names = [f"{sort}-{number}" for number in range(1, amount + 1)]
-        listed += [{"name": it, "relation": relation, "related_to": asset} for it in names]
-    return listed
+    return MadeView(name, {f"{name}.png": picture}, document)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ VOCABULARY: Final = Vocabulary(
         environment=ENVIRONMENT,
         questions=("find the ",),
     ),
-    looking=Looking(whole_rooms=True, colors=COLORS),
+    looking=Looking(whole_rooms=True, colors=COLORS, affordances_of=lambda _: ("grabbable",)),
     planning=Planning(keeps_one_parent=True, efforts=UNPRUNED, prepare=with_obstacles, rehearsed=False),
     problems=Problems(
         argument_places=dict.fromkeys(("pickup", "remove", "open"), (0,)),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from scenecypher.db.vocabulary import Conventions
+from scenecypher.importers.behavior_words import affordances_of
 from scenecypher.planner.vocabularies.grasif.operators import CONTAINMENT, DONE, MACROS, OPERATORS
 from scenecypher.planner.vocabularies.vocabulary import (
     Approach,
+    Looking,
     Planning,
     Problems,
     Vocabulary,
@@ -72,6 +74,7 @@ VOCABULARY: Final = Vocabulary(
         sayplan_actions=SAYPLAN_ACTIONS,
         sayplan_example=SAYPLAN_EXAMPLE,
     ),
+    looking=Looking(affordances_of=lambda class_: affordances_of(class_, "Object")),
     planning=Planning(keeps_one_parent=True),
     problems=Problems(
         argument_places={

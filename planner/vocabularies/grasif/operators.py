@@ -212,7 +212,7 @@ DISCOVER: Final = Operator(
             (Assign("child", "seen", value=True),),
         ),
     ),
-    "look what is on and inside an asset or object; it changes nothing in the world",
+    "see what is on and inside an asset or object; it changes nothing in the world",
     reach("x"),
 )
 

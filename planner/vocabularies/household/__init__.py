@@ -15,7 +15,7 @@ from scenecypher.planner.vocabularies.vocabulary import (
 )
 
 ENVIRONMENT: Final = """\
-The environment is a home, as far as its map goes: rooms, furniture that stays in its place, and objects that can be \
+The environment is a home: rooms, furniture that stays in its place, and objects that can be \
 moved. Things are on or in one another or in a room, and may have states, such as open or closed, on or off. A robot \
 acts there and holds one object at a time; what is in another room or inside something closed is out of its reach."""
 

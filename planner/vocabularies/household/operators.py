@@ -266,7 +266,7 @@ LOOK_AT: Final = Operator(
         ),
     ),
     (ForEach("child", c.And((is_in_or_on("child", "x"), UNSEEN)), (Assign("child", "seen", value=True),)),),
-    "look what is on and in something; it changes nothing in the world",
+    "see what is on and in something; it changes nothing in the world",
     reach("x"),
 )
 

@@ -61,7 +61,12 @@ VOCABULARY: Final = Vocabulary(
         listed=LISTED,
         approach=APPROACH,
     ),
-    looking=Looking(revealing=frozenset({"find", "open"}), nearness=True, structure=STRUCTURE),
+    looking=Looking(
+        revealing=frozenset({"find", "open"}),
+        nearness=True,
+        structure=STRUCTURE,
+        affordances_of=lambda _: ("grabbable",),
+    ),
     planning=Planning(simplify=simplify_operators, keeps_one_parent=False),
     problems=Problems(
         argument_places={

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from scenecypher.db.condition import And, Condition, HasAffordance, HasState, HeldBy, Not, Or, Related, Within
+from scenecypher.db.condition import And, Condition, Exists, HasAffordance, HasState, HeldBy, Not, Or, Related, Within
 from scenecypher.planner.actions.operator import AGENT, Become, Effect, ForEach, Operator, When
 from scenecypher.planner.vocabularies.virtualhome import hands, moves, operators, things
 from scenecypher.planner.vocabularies.virtualhome.terms import any_class, is_close
@@ -63,7 +63,10 @@ def treat_put_back() -> tuple[Effect, ...]:
 
 
 def _contents(x: str, state: str) -> tuple[Effect, ...]:
-    return (ForEach("content", Within("content", x, CONTAINMENT), (Become("content", state),)),)
+    """Return the effect on what is in `x`, and on what that holds; not on what lies on `x`."""
+    deeper = Exists("holder", And((Related("holder", "INSIDE", x), Within("content", "holder", CONTAINMENT))))
+    held = And((Within("content", x, CONTAINMENT), Or((Related("content", "INSIDE", x), deeper))))
+    return (ForEach("content", held, (Become("content", state),)),)
 
 
 def with_effects(operator: Operator, effects: tuple[Effect, ...]) -> Operator:

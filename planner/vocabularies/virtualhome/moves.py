@@ -161,7 +161,7 @@ STAND_UP: Final = Operator(
     (),
     (Requirement(SITS_OR_LIES, "{agent} neither sits nor lies", "already"),),
     (Cease(AGENT, "sitting"), Cease(AGENT, "lying")),
-    "stand up from sitting or lying; the seat stays taken, as the engine has it",
+    "stand up from sitting or lying; the seat still counts as taken",
 )
 
 SLEEP: Final = Operator("sleep", (), (AT_REST,), (), "sleep, sitting or lying")

@@ -93,6 +93,16 @@ EDGES: list[tuple[str, str, str]] = [
     ),
     ("RETURN date('2020-01-01') AS d", "RETURN date({timezone: 'UTC'}) AS d", "function"),
     ("RETURN datetime({year: 2020}) AS d", "WITH {timezone: 'UTC'} AS m RETURN datetime(m) AS d", "function"),
+    (
+        "UNWIND ['2020-01-01'] AS t WITH t, t + 'T12:00' AS u RETURN date(t) AS d, datetime(u) AS e",
+        "UNWIND [{timezone: 'UTC'}] AS t RETURN date(t) AS d",
+        "function",
+    ),
+    (
+        "MATCH (o) RETURN CASE WHEN true THEN date(toLower(o.id)) END AS d",
+        "MATCH (o) RETURN date(CASE WHEN true THEN {timezone: 'UTC'} ELSE o.id END) AS d",
+        "function",
+    ),
     (f"RETURN {'1 * ' * 60}1 AS x", f"RETURN {'1 * ' * 61}1 AS x", "cost"),
     ("MATCH (a)-[*1..6]-(b) RETURN a", "MATCH (a)-[*1..7]-(b) RETURN a", "cost"),
     ("MATCH (a)-[*..6]-(b) RETURN a", "MATCH (a)-[*3..]-(b) RETURN a", "cost"),

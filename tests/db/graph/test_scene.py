@@ -295,3 +295,10 @@ def test_a_graph_can_not_be_changed() -> None:
         graph.nodes["cup"].name = "mug"  # type: ignore[misc]
     assert "cup" in graph
     assert "mug" not in EMPTY
+
+
+def test_a_small_graph_shows_itself_and_a_large_one_its_size() -> None:
+    nodes = [Node(f"cup_{number}", "Object", f"cup_{number}", "cup") for number in range(30)]
+    small = SceneGraph.of(nodes[:2], [Relation("cup_0", "ON", "cup_1")])
+    assert eval(repr(small)) == small  # noqa: S307 - our own text
+    assert repr(SceneGraph.of(nodes)) == "<SceneGraph of 30 nodes and 0 relations>"

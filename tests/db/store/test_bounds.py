@@ -13,8 +13,8 @@ from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bounds import Bounds, Measure, TrackedBounds, bounds_of, counts_after, read_bounds
 from scenecypher.db.store.load import current_bounds
-from scenecypher.db.store.replicas import COMMITS_BEFORE_LOADING
 from scenecypher.db.store.scene_store import SceneStore
+from tests.db.store.test_replica import load_replica
 
 GRAPH = SceneGraph.of(
     [
@@ -88,8 +88,7 @@ def test_no_commit_under_the_lock_outgrows_the_bounds(store: SceneStore, name: s
 def test_no_commit_on_a_replica_outgrows_the_bounds(
     store: SceneStore, name: str, after: list[tuple[SceneGraph, bool]]
 ) -> None:
-    for _ in range(COMMITS_BEFORE_LOADING):
-        store.commit(store.find(name), Delta(), actor="test", action="nothing")
+    load_replica(store, store.find(name))
     for graph, on_replica in after:
         snapshot = store.load(name)
         writer = store if on_replica else SceneStore(store.database)

@@ -227,6 +227,14 @@ def test_undo_to_any_version_equals_the_snapshot_taken_then(store: SceneStore, n
         assert store.load(name).graph == snapshots[steps]
 
 
+def test_undo_to_a_version_that_the_scene_equals_makes_no_event(store: SceneStore, name: str) -> None:
+    info = store.find(name)
+    store.commit(info, _edit(store.load(name).graph, 0), actor="t", action="edit")
+    first = store.undo(info, to=0)
+    again = store.undo(info, to=0)
+    assert (first.repeated, again.repeated, again.version, len(store.history(info))) == (False, True, 2, 2)
+
+
 def _edit(graph: SceneGraph, number: int) -> Delta:
     cup = graph.targets("cup", "INSIDE", "ON")
     edits: list[Callable[[], Delta]] = [

@@ -162,7 +162,12 @@ def test_after_an_action_the_scene_is_counted_in_memory(
     info = put(store, home())
     enumerator = Enumerator(database, replicas=store.replicas)
     first = enumerator.of(info)
+    assert info.key not in store.replicas._kept, "a scene in which nothing was done is counted by the server"
     graphs = [home(), opened()] * 3
+    store.commit(info, diff(home(), opened()), actor="test", action="toggle")
+    assert enumerator.of(info) != first
+    assert info.key in store.replicas._kept
+    store.commit(info, diff(opened(), home()), actor="test", action="toggle")
     for before, after in pairwise(graphs):
         store.commit(info, diff(before, after), actor="test", action="toggle")
     read = Enumerator(database).of(info)
@@ -170,7 +175,7 @@ def test_after_an_action_the_scene_is_counted_in_memory(
         patched.setattr(database, "read", unexpected)
         counted = enumerator.of(info)
     assert counted == read != first
-    with store.replicas.at(info, len(graphs)) as later:
+    with store.replicas.at(info, len(graphs) + 2) as later:
         assert later is None, "a replica that is behind is not counted"
     with store.replicas.at(info, 0) as taken, store.replicas.at(info, 0) as second:
         assert taken is not None

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any
 
 import pytest
 from neo4j import ManagedTransaction
 
-from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, runs, scene_store
+from scenecypher.db.archive import backup, restore
+from scenecypher.db.archive.records import RECORDS
+from scenecypher.db.store import (
+    at,
+    catalog,
+    commit,
+    guarded,
+    history,
+    lease,
+    load,
+    past_copies,
+    publish,
+    replica,
+    rewind,
+    runs,
+    scene_store,
+    snapshots,
+    stored_form,
+)
 from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -20,7 +39,7 @@ from scenecypher.planner.vocabularies.registry import operators_of
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", "steps", *WRITE_PARTS)
+_LISTS = ("names", "keys", "rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
     "key",
@@ -33,27 +52,53 @@ _TEXTS = (
     "delta",
     "hash",
     "origin",
+    "past",
     "seed_0",
     "seed_1",
     "seed_2",
 )
-_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at", "last", "number", "before", "keep", "keep_s")
+_NUMBERS = (
+    "after",
+    "limit",
+    "nodes",
+    "grace_s",
+    "lease_s",
+    "read_at",
+    "last",
+    "base",
+    "until",
+    "version",
+    "part",
+    "parts",
+    "form",
+    *("number", "before", "keep", "keep_s"),
+)
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
     **dict.fromkeys(("leased", "priors", "through_doors", "ends"), False),
     "facts": {},
+    "time": datetime(2026, 11, 23, tzinfo=UTC),
+    "data": b"",
     **{name: {} for name in ("raised", "was", "now")},
 }
 
 
-LOCKS = {commit.LOCK, replica.VERSION_GUARD}
+MODULES = (
+    *(at, catalog, commit, guarded, history, lease, load, past_copies, publish, replica, rewind, scene_store),
+    *(runs, snapshots, stored_form, backup, restore, surroundings),
+)
+LOCKS = {commit.LOCK, guarded.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, lease, load, publish, replica, runs, scene_store, surroundings):
+    for module in MODULES:
         yield from _constants(module)
+    yield "stored form", stored_form.READ_FORM
+    for label, kind in RECORDS.items():
+        yield f"archive {label}", kind.read
+        yield f"restore {label}", kind.add
     for vocabulary, operators in ((name, operators_of(name)) for name in BUILT_IN):
         for operator in operators.values():
             reads = reads_of(operator)
@@ -62,10 +107,11 @@ def statements() -> Iterator[tuple[str, str]]:
             yield f"{vocabulary} {operator.name}, read", reads.read_statement
     everything = WritePlan(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
-    yield "commit all at once", replica.guarded_write(everything)
+    yield "commit all at once", guarded.guarded_write(everything)
     raising = commit.RAISE_BOUNDS + commit.RAISE_DEGREES
     yield "commit all and raise bounds", commit.WRITE_HEAD + everything.with_bounds(raising).body + everything.end
-    yield "commit all and set bounds", replica.guarded_write(everything.with_bounds(commit.SET_BOUNDS))
+    yield "commit all at once and raise bounds", guarded.guarded_write(everything.with_bounds(raising))
+    yield "commit all and set bounds", guarded.guarded_write(everything.with_bounds(commit.SET_BOUNDS))
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -98,7 +144,15 @@ def test_no_statement_scans(store: SceneStore, database: Database, text: Any) ->
     assert not [name for name in names if name.startswith(SCANS)], names
 
 
-@pytest.mark.parametrize("name", ["scenecypher.db.store.load.LOAD_NODES", "scenecypher.db.store.load.LOAD_RELATIONS"])
+STREAMED = (
+    "scenecypher.db.store.load.LOAD_NODES",
+    "scenecypher.db.store.load.LOAD_RELATIONS",
+    "scenecypher.db.archive.backup.MEMBERS",
+    "archive Event",
+)
+
+
+@pytest.mark.parametrize("name", STREAMED)
 def test_a_whole_scene_is_streamed(store: SceneStore, database: Database, name: str) -> None:
     names = operators(database, ALL[name])
     assert not [name for name in names if "Aggregation" in name or name.startswith(("Eager", "Sort"))], names

@@ -1,4 +1,4 @@
-"""An action is decided on a replica and is one statement: whoever wrote meanwhile, it is as if it had held the lock."""
+"""An action is one statement at the version that it was decided at: as if it had held the lock, whoever else wrote."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
-from scenecypher.db.store.replicas import COMMITS_BEFORE_LOADING
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, CommitUnknown, ConflictError, InputError, SceneReplaced
 from tests.db.store.test_store import fresh
@@ -33,20 +32,28 @@ def home() -> SceneGraph:
     return SceneGraph.of(nodes, [HELD])
 
 
-@pytest.fixture
-def scene(store: SceneStore) -> SceneInfo:
+@pytest.fixture(params=["on a replica", "on what is read"])
+def scene(store: SceneStore, request: pytest.FixtureRequest) -> SceneInfo:
     name = fresh("optimistic")
     store.put(ImportedScene(name, home()))
     info = store.find(name)
-    load_replica(store, info)
+    if request.param == "on a replica":
+        load_replica(store, info)
     return info
 
 
 def load_replica(store: SceneStore, scene: SceneInfo) -> None:
-    """Have the store keep the scene: refused actions count, and leave the scene as it is."""
-    for _ in range(COMMITS_BEFORE_LOADING):
-        with pytest.raises(ActionRefused):
-            store.act(scene, FOOTPRINT, refuse, intent=intent())
+    """Have the store keep the scene."""
+    with store.replicas.of(scene, at_once=True) as replica:
+        assert replica is not None
+
+
+def meet(ours: SceneStore, other: SceneStore, scene: SceneInfo) -> None:
+    """Have `ours` know the scene's version, and keep the scene if `other` does."""
+    ours.find(scene.name)
+    with other.replicas.at(scene, 0) as kept:
+        if kept is not None:
+            load_replica(ours, scene)
 
 
 def refuse(_: LockedPart) -> Delta:
@@ -114,8 +121,18 @@ def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: 
     toggling = Toggling(change(store, scene, "broken"))
     with pytest.raises(ActionRefused, match="broken"):
         store.act(scene, FOOTPRINT, toggling, intent=intent())
-    assert [version for version, _ in toggling.seen] == [0, 1, 1], "the refusal is decided under the lock"
+    assert {*toggling.seen} == {(0, ("clean",)), (1, ("broken",))}, "the refusal is decided under the lock"
     assert store.find(scene.name).version == 1, "a commit that came to nothing leaves the version"
+
+
+def test_what_another_process_committed_is_not_overlooked(
+    store: SceneStore, address: Address, scene: SceneInfo
+) -> None:
+    with Database(address) as database:
+        change(SceneStore(database), scene, "dirty")()
+    toggling = Toggling()
+    assert store.act(scene, FOOTPRINT, toggling, intent=intent()).version == 2
+    assert (toggling.seen[-1], states(store, scene)) == ((1, ("dirty",)), ("clean",))
 
 
 def test_a_scene_that_is_replaced_in_between_takes_nothing(store: SceneStore, scene: SceneInfo) -> None:
@@ -153,7 +170,7 @@ def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo)
 def test_a_lost_answer_leaves_one_commit(store: SceneStore, address: Address, scene: SceneInfo, lost: Any) -> None:
     with proxied(address, b"AS unchanged") as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
-        load_replica(shaky, scene)
+        meet(shaky, store, scene)
         proxy.lose(lost)
         done = shaky.act(scene, FOOTPRINT, Toggling(), intent=intent())
         assert proxy.lost == 1
@@ -204,7 +221,7 @@ def test_a_lost_answer_before_the_server_is_gone_leaves_the_outcome_unknown(
     once = intent()
     with proxied(address, b"AS unchanged") as (proxy, through), Database(through, retry_s=0.1) as database:
         shaky = SceneStore(database)
-        load_replica(shaky, scene)
+        meet(shaky, store, scene)
         proxy.lose("answer")
         proxy.refuse()
         with pytest.raises(CommitUnknown, match="may be done or not"):

@@ -28,6 +28,7 @@ def test_scenes_visited_in_turn_are_kept_only_if_few(
 ) -> None:
     """A scene that is loaded for one action and evicted before the next costs twenty actions."""
     monkeypatch.setattr(replicas, "SCENES_COUNTED", COUNTED)
+    monkeypatch.setattr(replicas, "COMMITS_BEFORE_LOADING", ROUNDS - 2)
     ours = SceneStore(store.database)
     infos = [_made(ours) for _ in range(scenes)]
     for info in infos * ROUNDS:

@@ -24,12 +24,12 @@ from scenecypher.db.store.publish import (
     CREATE_SCENE,
     DROP_RELATIONS,
     RELATIONS_PER_BATCH,
+    Batch,
     Header,
-    _Batch,
     _drop,
-    _write_batch,
     delete_generation,
     publish,
+    write_batch,
 )
 from scenecypher.db.store.runs import (
     RunFacts,
@@ -162,7 +162,7 @@ def test_a_batch_that_lacks_an_end_writes_nothing(store: SceneStore) -> None:
     key, (one, other, *_) = store.find(name).key, sorted(graph.nodes)
     parameters = {"key": key, "ids": [one, "missing", other], "rows": [[0, "FACING", [2]]]}
     with pytest.raises(ServiceError, match="wrote 0 of 1 rows"):
-        _write_batch(store.database, _Batch(ADD_RELATIONS, parameters, 1))
+        write_batch(store.database, Batch(ADD_RELATIONS, parameters, 1))
     assert store.load(name).graph == graph
 
 

@@ -11,7 +11,7 @@ from scenecypher.db.graph.delta import AddNode, AddRelation, Delta, apply
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from scenecypher.importers.eai import graph_files
@@ -202,11 +202,23 @@ def test_an_action_in_a_scene_that_is_kept_is_one_statement(
     assert sent(caplog) == {"RUN": 1, "BEGIN": 0, "COMMIT": 0}
 
 
-def test_a_single_action_is_one_transaction(store: SceneStore, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_single_action_is_a_read_and_one_statement(store: SceneStore, caplog: pytest.LogCaptureFixture) -> None:
     scene = put(store, HOME)
     with caplog.at_level(logging.DEBUG, logger="neo4j.io"):
         list(Simulator(store, scene).act("open(fridge_21)"))
-    assert sent(caplog) == {"RUN": 2, "BEGIN": 1, "COMMIT": 1}
+    assert sent(caplog) == {"RUN": 2, "BEGIN": 0, "COMMIT": 0}
+
+
+def test_after_another_s_action_a_single_one_is_decided_under_the_lock(
+    store: SceneStore, address: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = put(store, HOME)
+    with Database(address) as other:
+        list(Simulator(SceneStore(other), scene).act("open(fridge_21)"))
+    with caplog.at_level(logging.DEBUG, logger="neo4j.io"):
+        (step,) = Simulator(store, scene).act("close(fridge_21)")
+    assert sent(caplog) == {"RUN": 3, "BEGIN": 1, "COMMIT": 1}
+    assert step.version == 2
 
 
 def test_commits_of_this_process_are_followed_without_reading(
@@ -246,6 +258,8 @@ def kept_simulator(store: SceneStore) -> Simulator:
     simulator = Simulator(store, put(store, HOME))
     for action in ("open(fridge_21)", "close(fridge_21)") * 2:
         list(simulator.act(action))
+    with store.replicas.of(simulator.scene, at_once=True) as replica:
+        assert replica is not None
     return simulator
 
 

@@ -23,7 +23,7 @@ from tests.sampling import sample
 
 
 def kitchen(appliance: str, states: str, *, affordances: str = "can_open containers has_switch") -> SceneGraph:
-    """Return an appliance with a bowl in it, soup in and a lid on the bowl, a plate beside, a spoon in the hand."""
+    """Return an appliance with a bowl in it, soup in and a lid on the bowl, a plate on it, a spoon in the hand."""
     nodes = [
         node("kitchen_10", "Place"),
         node(ROBOT, "Agent"),
@@ -36,6 +36,7 @@ def kitchen(appliance: str, states: str, *, affordances: str = "can_open contain
     ]
     relations = [Relation(n.id, "INSIDE", "kitchen_10") for n in nodes[1:]]
     relations += [Relation("bowl_30", "INSIDE", f"{appliance}_20"), Relation("soup_31", "INSIDE", "bowl_30")]
+    relations += [Relation("plate_33", "ON", f"{appliance}_20")]
     relations += [Relation("lid_32", "ON", "bowl_30"), Relation(ROBOT, "HOLDS_RH", "spoon_34")]
     return SceneGraph.of(nodes, [*relations, *mutual(ROBOT, f"{appliance}_20")])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,13 +15,14 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Proposed, Refused
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.staging import SessionSetting, prepare_session
 from scenecypher.planner.usual_places import plain_class, usual_places
-from tests.planner.actions.grasif_worlds import home
+from tests.planner.actions.grasif_worlds import home, node
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.playing import Played
 from tests.planner.methods.test_goal_form import fact, variable
@@ -50,6 +51,7 @@ def explore(
     before: SceneGraph = HOME,
     method: str = "explore-then-plan",
     ablations: tuple[str, ...] = (),
+    meaning: Meaning = NO_MEANING,
 ) -> Played:
     """Play in a world that was `before` when the belief was made, and is `now`."""
     scene = put(store, before, vocabulary="grasif")
@@ -69,6 +71,7 @@ def explore(
             ablations=ablations,
             budget=Budget(40),
             belief=True,
+            meaning=meaning,
         )
         events = [*prepare_session(setting, recipe_named(method)).run()]
     actions = [event.action for event in store.history(scene) if event.actor == method]
@@ -107,6 +110,23 @@ def test_what_is_gone_is_looked_for_where_it_may_be(store: SceneStore, ablation:
         assert "kitchen: fridge-1, lamp-1, table-1" in played.last(1)
 
 
+def test_a_room_is_searched_before_it_is_left_but_not_what_holds_nothing(store: SceneStore) -> None:
+    more = (node("shelf-1", "Asset", affordances="put_on"), node("painting-1", "Asset"))
+    inside = {Relation(it.id, "INSIDE", "office") for it in more}
+    before = SceneGraph.of((*HOME.nodes.values(), *more), HOME.relations | inside)
+    at_shelf, in_fridge = (
+        looks(explore(store, [PEN_AWAY], now, before=before, ablations=("usual-places",)))
+        for now in (
+            moved(before, "pen-1", Relation("pen-1", "ON", "shelf-1")),
+            moved(before, "pen-1", Relation("pen-1", "INSIDE", "fridge-1")),
+        )
+    )
+    assert at_shelf == ["discover_objects(desk-1)", "discover_objects(shelf-1)"]
+    assert in_fridge[:2] == at_shelf
+    assert in_fridge[-1] == "discover_objects(fridge-1)"
+    assert "discover_objects(painting-1)" not in in_fridge
+
+
 def test_of_several_another_is_taken_where_one_is_gone(store: SceneStore) -> None:
     now = moved(TWO_CUPS, "cup-2", Relation("cup-2", "ON", "fridge-1"))
     goal = reply(fact("cup", "fridge-1", relation="INSIDE"), variables=(variable("cup", "cup"),))
@@ -137,9 +157,32 @@ def test_a_class_of_which_nothing_is_known_is_looked_for(store: SceneStore) -> N
     now = SceneGraph.of((*HOME.nodes.values(), book), HOME.relations | {Relation("book-1", "INSIDE", "fridge-1")})
     goal = reply(fact("book", "desk-1"), variables=(variable("book", "book"),))
     played = explore(store, [goal, reply(), PLACES], now)
-    assert "book: there is none." in played.last(1)
+    assert "book: none is known." in played.last(1)
     assert played.end.outcome == "done"
     assert holds(store, played, Related(Id("book-1"), "ON", Id("desk-1")))
+
+
+def test_a_class_that_the_scene_calls_otherwise_is_told(store: SceneStore) -> None:
+    """Mugs are known to the data sets, bureaus are not; the home has a cup and a desk."""
+    mug, bureau, desk = variable("mug", "mug"), variable("bureau", "bureau"), variable("desk", "desk")
+    replies = [
+        reply(fact("mug", "bureau"), variables=(mug, bureau)),
+        reply(fact("mug", "desk"), variables=(mug, desk)),
+        reply(fact("cup-1", "desk-1")),
+    ]
+    played = explore(store, replies, HOME, meaning=Meaning(lambda: alike))
+    assert "no class 'bureau' occurs in this scene; use one that does; in this scene 'bureau' may be 'desk'" in (
+        played.last(1)
+    )
+    assert "mug: none is known.\n" in played.last(2)
+    assert "\nIn this scene 'mug' may be 'cup'.\n" in played.last(2)
+    assert played.end.outcome == "done"
+
+
+def alike(words: Sequence[str]) -> list[list[float]]:
+    """Return vectors by which a mug is a cup and a bureau is a desk."""
+    sorts = {"mug": 0, "cup": 0, "bureau": 1, "desk": 1}
+    return [[float(sorts.get(word, 2) == axis) for axis in range(3)] for word in words]
 
 
 def test_a_goal_that_is_only_remembered_to_hold_is_looked_at(store: SceneStore) -> None:

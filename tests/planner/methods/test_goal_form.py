@@ -17,7 +17,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.methods.goal_form import GoalForm, GoalParser
-from scenecypher.planner.methods.goal_then_plan import given_states
+from scenecypher.planner.methods.goal_then_plan import states_to_name
 
 THINGS: Final = {"cup": ("cup_1", "cup_2", "cup_3"), "mat": ("mat_1", "mat_2", "mat_3"), "lamp": ("lamp_1",)}
 NODES: Final = tuple(Node(id_, "Object", id_, class_) for class_, ids in THINGS.items() for id_ in ids)
@@ -154,7 +154,7 @@ def test_what_is_no_goal_is_told(variables: list[dict[str, Any]], facts: list[di
 
 
 def test_states_that_only_an_action_gives_may_be_asked_for() -> None:
-    assert {"heated", "washed", "open"} <= {*given_states("virtualhome_ext")}
+    assert {"heated", "washed", "open"} <= {*states_to_name("virtualhome_ext")}
     form = GoalForm.model_validate({"reason": "", "variables": [], "goal": [fact("cup_1", state="heated")]})
-    parser = GoalParser(OCCURRING, states=given_states("virtualhome_ext"))
+    parser = GoalParser(OCCURRING, states=states_to_name("virtualhome_ext"))
     assert parser.condition(form) == And((HasState(Id("cup_1"), "heated"),))

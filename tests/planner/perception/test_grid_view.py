@@ -19,6 +19,7 @@ from scenecypher.importers.babyai_grid import GridCell, grid_scene_graph, neighb
 from scenecypher.planner.actions.minigrid import MOVES
 from scenecypher.planner.actions.minigrid_paths import GridLayout, turns
 from scenecypher.planner.belief import initial_belief
+from scenecypher.planner.perception.findings import MergeResult
 from scenecypher.planner.perception.grid_view import (
     GridView,
     Pose,
@@ -28,7 +29,7 @@ from scenecypher.planner.perception.grid_view import (
     visible_cells,
 )
 from scenecypher.planner.perception.grid_vision import read_view
-from scenecypher.planner.perception.merge import MergeResult, merge_all
+from scenecypher.planner.perception.merge import merge_all
 from tests.sampling import sample
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.scripted_vision import GridReader
@@ -217,9 +218,23 @@ def test_what_a_reply_makes_up_counts_for_nothing() -> None:
     pose = Pose.of(begun.env)
     ahead = pose.cell_at(3, 5)
     with (
-        ScriptedModel(["A red key.", "no JSON", json.dumps({"things": things})]) as server,
+        ScriptedModel(["A red key.", "no JSON", json.dumps({"extent": "whole", "things": things})]) as server,
         OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
     ):
         view, usage = read_view(model, render_view(begun.env), pose=pose, visible=frozenset([ahead]))
     assert [(it.class_, it.color, it.cell) for it in view.things] == [("key", "red", ahead)]
     assert usage.total_tokens == 54
+
+
+@pytest.mark.parametrize(("extent", "seen"), [("whole", 2), ("part", 1), ("nothing", 0)])
+def test_what_could_not_be_made_out_is_not_empty(extent: str, seen: int) -> None:
+    key = {"kind": "key", "color": "red", "column": 3, "row": 5, "state": None}
+    begun = level_instance("trv1", 0)
+    pose = Pose.of(begun.env)
+    visible = frozenset([pose.cell_at(3, 5), pose.cell_at(3, 4)])
+    with (
+        ScriptedModel(["A red key.", json.dumps({"extent": extent, "things": [key]})]) as server,
+        OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
+    ):
+        view, _usage = read_view(model, render_view(begun.env), pose=pose, visible=visible)
+    assert (len(view.cells), len(view.things)) == (seen, min(seen, 1))

@@ -13,8 +13,9 @@ from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneG
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.belief import initial_belief
-from scenecypher.planner.perception.merge import MergeResult, merge
-from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.findings import MergeResult
+from scenecypher.planner.perception.merge import merge
+from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
 from scenecypher.planner.perception.truth import true_observation
 from tests.planner.actions.grasif_worlds import home, random_home
 
@@ -59,26 +60,45 @@ def test_what_is_not_seen_where_it_was_believed_is_absent_and_keeps_its_node() -
     after, found = merged(initial_belief(home()), observed())
     assert kinds_and_nodes(found) == [("absent", "cup-1")]
     assert after.targets("cup-1") == ()
-    assert after.nodes["cup-1"].properties == Properties({"seen": False})
+    assert after.nodes["cup-1"].properties == Properties({"seen": False, "confidence": 0.0})
     assert after.targets("pen-1") == ("desk-1",), "nothing elsewhere is touched"
+
+
+def test_only_what_is_seen_whole_makes_anything_absent() -> None:
+    before = initial_belief(home())
+    part = replace(observed(thing("pen-1")), extent=Extent("part", "the left half", "it is cut off"))
+    after, found = merged(before, part)
+    assert kinds_and_nodes(found) == [("partial", "table-1"), ("moved", "pen-1"), ("missed", "cup-1")]
+    assert after.targets("cup-1") == ("table-1",)
+
+
+@pytest.mark.parametrize("kind", ["nothing", "elsewhere", "doubted"])
+def test_what_does_not_show_the_place_is_not_merged(kind: ExtentKind) -> None:
+    observation = replace(observed(thing("pen-1"), thing("tree")), extent=Extent(kind, why="a garden"))
+    after, found = merged(initial_belief(home()), replace(observation, states=("wet",)))
+    assert after == initial_belief(home())
+    assert kinds_and_nodes(found) == [("unseen", "table-1")]
+    assert "(a garden): nothing was merged" in found.findings[0].words
 
 
 def test_a_new_thing_gets_a_node_of_its_own() -> None:
     spoon = thing("spoon", states=("clean",), affordances=("pick_up",))
     after, found = merged(initial_belief(home()), observed(thing("cup-1"), spoon, thing("spoon")))
-    assert kinds_and_nodes(found) == [("confirmed", "cup-1"), ("new", "spoon"), ("new", "spoon_1")]
-    assert after.nodes["spoon"].states == ("clean",)
-    assert after.by_class["spoon"] == ("spoon", "spoon_1")
+    assert kinds_and_nodes(found) == [("confirmed", "cup-1"), ("new", "spoon-1"), ("new", "spoon-2")]
+    assert after.nodes["spoon-1"].states == ("clean",)
+    assert after.by_class["spoon"] == ("spoon-1", "spoon-2")
 
 
-@pytest.mark.parametrize(("count", "kinds"), [(1, "absent"), (2, ""), (3, "new")])
+@pytest.mark.parametrize(("count", "kinds"), [(1, "absent"), (2, ""), (3, "moved"), (4, "moved new")])
 def test_things_alike_are_counted(count: int, kinds: str) -> None:
     apples = [Node(f"apple-{n}", "Object", f"apple-{n}", "apple") for n in (7, 8)]
     on = [Relation(apple.id, "ON", "desk-1") for apple in apples]
     belief = initial_belief(SceneGraph.of([*home().nodes.values(), *apples], [*home().relations, *on]))
     observation = observed(*[thing("apple", ("ON", "desk-1"))] * count, thing("pen-1", ("ON", "desk-1")), of="desk-1")
     after, found = merged(belief, observation)
-    assert sum(kind == "confirmed" for kind, _ in kinds_and_nodes(found)) == min(count, 2) + 1
+    assert sum(kind == "confirmed" for kind, _ in kinds_and_nodes(found)) == min(count, 2) + 1, (
+        "the third is the one that was in the fridge"
+    )
     assert [kind for kind, _ in kinds_and_nodes(found) if kind != "confirmed"] == kinds.split()
     assert len(after.sources("desk-1", "ON")) == count + 1
 
@@ -95,8 +115,8 @@ def test_a_thing_on_a_thing_that_was_seen_is_placed() -> None:
     after, found = merged(
         initial_belief(home()), observed(thing("pea", ("INSIDE", "Bowl")), thing("bowl"), thing("cup-1"))
     )
-    assert sorted(kinds_and_nodes(found)) == [("confirmed", "cup-1"), ("new", "bowl"), ("new", "pea")]
-    assert after.targets("pea") == ("bowl",)
+    assert sorted(kinds_and_nodes(found)) == [("confirmed", "cup-1"), ("new", "bowl-1"), ("new", "pea-1")]
+    assert after.targets("pea-1") == ("bowl-1",)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +165,9 @@ def test_positions_tell_things_alike_apart() -> None:
         return kinds_and_nodes(merge(belief, observation, vocabulary="babyai"))
 
     assert look(red, 1) == [("confirmed", "ball_1")]
-    assert look(blue, 1) == [("new", "ball"), ("absent", "ball_1")]
-    assert look(red, 2) == [("new", "ball"), ("absent", "ball_1")]
-    assert look(red, 2, (2, 1)) == [("new", "ball")], "where it was believed was not in view"
+    assert look(blue, 1) == [("new", "ball_2"), ("absent", "ball_1")]
+    assert look(red, 2) == [("new", "ball_2"), ("absent", "ball_1")]
+    assert look(red, 2, (2, 1)) == [("new", "ball_2")], "where it was believed was not in view"
 
 
 def test_virtualhome_things_stay_in_their_room() -> None:
@@ -173,6 +193,14 @@ def test_virtualhome_things_stay_in_their_room() -> None:
     assert kinds_and_nodes(found) == [("moved", "cup_3")]
     assert after.targets("cup_3", "ON", "INSIDE") == ("kitchen_1", "sink_4")
     assert after.targets("cup_3", "CLOSE") == ("sink_4",)
+    mugs = Sighting("mug", "mug", ("ON", "table")), Sighting("mug", "mug", ("INSIDE", "kitchen"))
+    room = Observation("kitchen_1", mugs, 1, ("ON", "INSIDE"))
+    after = apply(initial_belief(world), merge(initial_belief(world), room, vocabulary="virtualhome").delta)
+    assert after.targets("mug_1", "ON", "INSIDE") == ("kitchen_1", "table_2"), "on the table, and in the room"
+    assert after.targets("mug_1", "CLOSE") == ("table_2",)
+    assert after.outgoing["mug_2"] == (Relation("mug_2", "INSIDE", "kitchen_1"),)
+    assert after.nodes["mug_1"].affordances == ("grabbable",)
+    assert after.targets("cup_3", "ON") == ("table_2",), "what lies on furniture is not missed in a picture of the room"
 
 
 def test_a_look_at_what_is_not_believed_is_refused() -> None:
@@ -194,6 +222,41 @@ def test_looking_everywhere_makes_a_stale_belief_true(number: int) -> None:
     assert {_where(world, node_id) for node_id in objects} == {_where(belief, node_id) for node_id in objects}
     false = set(belief.by_kind.get("Object", ())) - set(world.nodes)
     assert not [node_id for node_id in false if belief.targets(node_id) or belief.nodes[node_id].properties["seen"]]
+
+
+def test_two_things_are_not_on_each_other() -> None:
+    kept = home().relations - {Relation("box-1", "INSIDE", "fridge-1")}
+    belief = initial_belief(SceneGraph.of(home().nodes.values(), [*kept, Relation("box-1", "ON", "cup-1")]))
+    after, found = merged(belief, observed(thing("cup-1", ("ON", "box-1"))))
+    assert kinds_and_nodes(found) == [("unplaced", "cup-1")], "the box is believed on the cup"
+    assert after == belief
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_whatever_is_told_a_merge_is_sound(number: int) -> None:
+    chance = random.Random(number)  # noqa: S311
+    belief = initial_belief(random_home(chance))
+    words = [*belief.nodes, "asset", "thing", "a room", "cup", "nowhere"]
+    kinds: tuple[ExtentKind, ...] = ("whole", "part", "nothing", "elsewhere")
+    for _ in range(4):
+        names = [chance.choice(words) for _ in range(chance.randint(0, 6))]
+        sightings = [
+            Sighting(
+                name,
+                name.partition("-")[0],
+                chance.choice(((chance.choice((*COVERS, None)), chance.choice((*words, *names, None))), None)),
+                confidence=chance.random(),
+            )
+            for name in names
+        ]
+        of = chance.choice([it for it in belief.nodes if belief.nodes[it].kind != "Agent"])
+        seen = replace(observed(*sightings, of=of), extent=Extent(chance.choice(kinds)))
+        before = belief
+        belief, found = merged(belief, seen)
+        gone = {it.node for it in found.findings if it.kind == "absent"}
+        assert not gone or seen.extent.is_whole
+        assert not gone & {it for it in names if it in before}, "what is named is seen"
+        assert belief.nodes.keys() >= before.nodes.keys()
 
 
 def _opened(world: SceneGraph, node_id: str) -> SceneGraph:

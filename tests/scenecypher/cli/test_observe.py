@@ -80,7 +80,7 @@ def test_a_belief_that_another_process_changes_meanwhile_is_merged_as_it_is_then
         return reader(request)
 
     with serving(interrupted, monkeypatch):
-        seen = command("observe", belief.name, str(file), "--at", "table-1", "--json").json
+        seen = command("observe", belief.name, str(file), "--at", "table-1", "--json", "--accept").json
     assert seen["version"] == 2
     assert {(it["kind"], it["node"]) for it in seen["findings"]} == {("absent", it) for it in BALLS}
     assert not store.load(belief.name).graph.sources("table-1", "ON")
@@ -93,10 +93,30 @@ def test_json_has_the_findings(
     file.write_bytes(table([]).data)
     belief = find_or_create_belief(store, scene)
     with serving(GridReader(places=False, at="table-1"), monkeypatch):
-        seen = command("observe", belief.name, str(file), "--at", "table-1", "--json").json
+        seen = command("observe", belief.name, str(file), "--at", "table-1", "--json", "--accept").json
     assert (seen["belief"], seen["version"], seen["of"]) == (belief.name, 1, "table-1")
     assert {(it["kind"], it["node"]) for it in seen["findings"]} == {("absent", it) for it in (*BALLS, "cup-1")}
-    assert seen["tokens"] == 36
+    assert seen["tokens"] == 72, "the model was asked again, since all was gone"
+
+
+def test_most_things_gone_are_merged_only_if_that_is_accepted(
+    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "table.png"
+    file.write_bytes(table([]).data)
+    belief = find_or_create_belief(store, scene)
+    before = store.load(belief.name).graph
+    with serving(GridReader(places=False, at="table-1"), monkeypatch):
+        seen = command("observe", belief.name, str(file), "--at", "table-1")
+        first, last = seen.out.splitlines()
+        assert (seen.code, last) == (1, f"{belief.name}: nothing changed, version 0")
+        assert first.startswith(
+            "unseen    table-1  most of what is believed there is gone (3 of 3 were not seen: cup-1,"
+        )
+        assert store.load(belief.name).graph == before
+        monkeypatch.setenv("SCENECYPHER_ACCEPT_LOOKS", "true")
+        assert command("observe", belief.name, str(file), "--at", "table-1").code == 0
+    assert not store.load(belief.name).graph.sources("table-1", "ON")
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,11 @@ def test_what_pictures_cost_counts_and_is_told_apart(
     world = put(store, kitchen(), vocabulary="grasif")
     picture, log = tmp_path / "table.png", tmp_path / "log.jsonl"
     picture.write_bytes(table(["red ball"]).data)
-    looking = [says("act", "discover_objects(table-1)"), "There is a cup.", json.dumps({"objects": []})]
+    looking = [
+        says("act", "discover_objects(table-1)"),
+        "There is a cup.",
+        json.dumps({"extent": "whole", "part": None, "reason": None, "objects": []}),
+    ]
     human = ["plan", world.name, "Look.", "--world", "human"]
     server = model([says("act", "go_to(kitchen)"), *looking, says("done", "")])
     monkeypatch.setattr("sys.stdin", StringIO(f"\n{picture}\n"))

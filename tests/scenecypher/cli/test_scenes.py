@@ -151,6 +151,7 @@ def test_an_action_is_refused_carried_out_and_undone(command: RunCommand, home: 
     assert command("redo", home).code == 0
     assert command("undo", home, "--to", "0").code == 0
     assert store.load(home).graph == before
+    assert command("undo", home, "--to", "0").out.startswith(f"{home} is as it was then; nothing to change")
     assert command("scenes", "diff", home, "--since", "0").out.strip() == "no difference"
 
 

@@ -1,0 +1,1 @@
+"""Archives: all scenes of a database with their history, in one file that any server can take back."""

@@ -1,0 +1,213 @@
+"""The contents of an archive, read and checked before anything of it is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from neo4j.time import DateTime
+
+from scenecypher.db.archive.file import count_line, read_lines
+from scenecypher.db.archive.lines import Header, Line, NodeLine, RecordLine, SceneLine
+from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, STEP
+from scenecypher.db.graph.document import delta_from_json, delta_hash
+from scenecypher.db.graph.value import shown
+from scenecypher.db.store.catalog import SceneInfo, checked_name, info_of
+from scenecypher.db.store.publish import Progress
+from scenecypher.db.store.stored_form import FORM
+from scenecypher.db.vocabulary import base_name, is_known, vocabulary_names
+from scenecypher.errors import DocumentError, InputError
+
+STATUSES: Final = ("ready", "retired")
+SCENE_FACTS: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("version", "nodes", "relations", "base", "world_version"), int),
+    **dict.fromkeys(("role", "vocabulary", "source", "actions", "domain"), str),
+    **dict.fromkeys(("declared_relations", "declared_properties"), list),
+}
+"""Types of the facts of a scene that are read; all but the version may be missing."""
+RECORD_VALUES: Final[Mapping[str, Mapping[str, type]]] = {
+    EVENT: {
+        **dict.fromkeys(("actor", "action", "action_id", "kind", "delta", "hash"), str),
+        "undoes": list,
+        "at": DateTime,
+    },
+    RUN: {
+        **dict.fromkeys(("scene_name", "command", "instruction", "method", "model", "actor", "line", "host"), str),
+        **dict.fromkeys(("pid", "version"), int),
+        **dict.fromkeys(("began", "touched"), DateTime),
+    },
+    STEP: {"line": str, "at": DateTime},
+}
+"""Types of the values without which a record can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedScene:
+    """A scene of an archive: its line, its facts as a stored scene has them, and its lines by sort."""
+
+    line: SceneLine
+    info: SceneInfo
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The scenes of an archive, in its order, the stored form that they have, and the highest number of a run."""
+
+    form: int
+    made: str
+    scenes: tuple[ArchivedScene, ...]
+    last_run: int
+
+    @property
+    def totals(self) -> Counter[str]:
+        """The lines of all scenes by sort."""
+        return sum((scene.counts for scene in self.scenes), Counter())
+
+
+def read_contents(path: Path, *, progress: Progress | None = None) -> Contents:
+    """Read an archive to its end and check all of it. Raises DocumentError naming the line.
+
+    Memory is bounded by the number of scenes and the longest line.
+    """
+    found = _Found()
+    for number, line in read_lines(path, progress=progress):
+        try:
+            found.take(line)
+        except InputError as error:
+            raise DocumentError(str(path), f"line {number:,}", str(error)) from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            cause = f"not of the form that an archive has ({type(error).__name__}); make another backup"
+            raise DocumentError(str(path), f"line {number:,}", cause) from error
+    for cause in _faults(found.scenes):
+        raise DocumentError(str(path), "the scenes", cause)
+    return Contents(found.header.form, found.header.made, tuple(found.scenes), found.last_run)
+
+
+class _Found:
+    """What was read of an archive so far."""
+
+    def __init__(self) -> None:
+        self.header = Header(0, "")
+        self.scenes: list[ArchivedScene] = []
+        self.last_run = 0
+        self._records = _RecordCheck()
+
+    def take(self, line: Line) -> None:
+        """Check a line and add it."""
+        match line:
+            case Header():
+                self.header = line
+                _check_form(line.form)
+            case SceneLine():
+                self.scenes.append(ArchivedScene(line, _info(line)))
+                self._records = _RecordCheck()
+            case NodeLine():
+                line.node()
+                line.relations()
+                count_line(self.scenes[-1].counts, line)
+            case RecordLine():
+                self._records.check(line, self.scenes[-1].info)
+                count_line(self.scenes[-1].counts, line)
+                if line.label == RUN:
+                    self.last_run = max(self.last_run, line.values["number"])
+            case _:
+                pass
+
+
+def _check_form(form: int) -> None:
+    if form > FORM:
+        msg = f"written in form {form} by a newer SceneCypher; this one knows forms up to {FORM}: upgrade it"
+        raise InputError(msg)
+
+
+def _info(line: SceneLine) -> SceneInfo:
+    """Check a scene's line; return its facts."""
+    if line.status not in STATUSES:
+        msg = f"the status is {shown(line.status)}, none of {', '.join(STATUSES)}"
+        raise InputError(msg)
+    checked_name(line.name)
+    if "version" not in line.facts or any(
+        type(line.facts.get(name, kind())) is not kind for name, kind in SCENE_FACTS.items()
+    ):
+        raise TypeError
+    foreign = NOT_ARCHIVED.intersection(line.facts)
+    if foreign:
+        raise InputError(f"the scene has no fact {shown(min(foreign))}")
+    references = {"world": line.world, "copied_from": line.copied_from}
+    info = info_of({**line.facts, **references, "key": line.key, "name": line.name, "status": line.status})
+    if info.role not in {"world", "belief"} or info.version < 0:
+        raise ValueError
+    vocabulary = base_name(info.vocabulary)
+    if not is_known(vocabulary):
+        msg = (
+            f"the actions {shown(vocabulary)} of {line.name!r} are not known here, only {', '.join(vocabulary_names())}"
+            "; install the package that brings them"
+        )
+        raise InputError(msg)
+    return info
+
+
+class _RecordCheck:
+    """Checks the records of one scene: labels in order, each label's numbers upwards, and what a label needs."""
+
+    def __init__(self) -> None:
+        self._place = -1
+        self._last: tuple[int, ...] = ()
+
+    def check(self, line: RecordLine, scene: SceneInfo) -> None:
+        if line.label not in RECORDS:
+            raise InputError(f"records {shown(line.label)} are not known here; upgrade SceneCypher")
+        place = [*RECORDS].index(line.label)
+        if place != self._place:
+            self._place, self._last = max(place, self._place), ()
+        numbers = tuple(line.values[name] for name in RECORDS[line.label].order)
+        if any(type(it) is not int or it < 1 for it in numbers) or place < self._place or numbers <= self._last:
+            raise ValueError
+        self._last = numbers
+        if any(type(line.values[name]) is not kind for name, kind in RECORD_VALUES[line.label].items()):
+            raise TypeError
+        if line.label == EVENT:
+            _check_event(line.values, scene)
+
+
+def _check_event(values: Mapping[str, Any], scene: SceneInfo) -> None:
+    version = values["version"]
+    if not 0 < version <= scene.version:
+        raise InputError(f"version {version:,} is none of the scene, which has versions up to {scene.version:,}")
+    if any(not 0 < undone < version for undone in values["undoes"]):
+        raise ValueError
+    if delta_hash(values["delta"]) != values["hash"]:
+        raise InputError(f"the change of version {version:,} is not the one that was committed: its hash differs")
+    delta_from_json(values["delta"])
+
+
+def _faults(scenes: list[ArchivedScene]) -> Iterator[str]:
+    """Yield what is wrong between scenes."""
+    keys = Counter(scene.line.key for scene in scenes)
+    names = Counter(scene.line.name for scene in scenes if scene.line.status == "ready")
+    yield from (f"two scenes have the key {shown(key)}" for key, number in keys.items() if number > 1)
+    yield from (f"two scenes are named {name!r}; an archive has one of a name" for name, n in names.items() if n > 1)
+    versions = {scene.line.key: scene.info.version for scene in scenes}
+    for scene in scenes:
+        known = versions.get(scene.line.world or "")
+        if known is not None and (scene.info.world_version or 0) > known:
+            yield f"the belief {scene.line.name!r} is newer than its world"
+
+
+def mapped(scene: ArchivedScene, keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return a scene's facts with references to scenes of the archive by their new `keys`.
+
+    Others are dropped, except that of a replaced generation, which is kept because it has one.
+    """
+    origin, _, version = (scene.line.copied_from or "").partition("@")
+    successor = scene.line.replaced_by
+    return {
+        **scene.line.facts,
+        "replaced_by": None if successor is None else keys.get(successor, successor),
+        "world": keys.get(scene.line.world or ""),
+        "copied_from": f"{keys[origin]}@{version}" if origin in keys else None,
+    }

@@ -1,0 +1,303 @@
+"""Restore: the scenes of an archive as new generations, which get their names together in one last transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final, LiteralString
+from uuid import uuid4
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents
+from scenecypher.db.archive.file import NODES, read_lines
+from scenecypher.db.archive.lines import NodeLine, RecordLine, SceneLine
+from scenecypher.db.archive.records import RECORDS, RUN, STEP
+from scenecypher.db.graph.scene import IN_ORDER
+from scenecypher.db.schema import SCENE_KEY
+from scenecypher.db.store.catalog import checked_new_name
+from scenecypher.db.store.connection import ConstraintViolated, Database
+from scenecypher.db.store.lease import LEASE_S
+from scenecypher.db.store.prepare import prepare
+from scenecypher.db.store.publish import (
+    ADD_NODES,
+    ADD_RELATIONS,
+    CREATE_SCENE,
+    NODES_PER_BATCH,
+    RELATIONS_PER_BATCH,
+    Batch,
+    Progress,
+    write_batch,
+)
+from scenecypher.db.store.rows import node_row, relation_rows
+from scenecypher.db.store.stored_form import STEPS, take_step
+from scenecypher.errors import DocumentError, InputError, ServiceError
+
+RECORDS_PER_BATCH: Final = 1_000
+BATCH_LETTERS: Final = 4_000_000
+"""The most text of records in a transaction, if each record is shorter: a change may hold thousands of nodes."""
+TOUCH_S: Final = 600.0
+"""`db clean` collects what was begun longer ago than its grace, an hour unless it is given."""
+
+NAMES_TAKEN: Final[LiteralString] = """
+UNWIND $names AS name MATCH (s:Scene {name: name}) RETURN s.name AS name ORDER BY name
+"""
+TOUCH: Final[LiteralString] = """
+UNWIND $keys AS key MATCH (s:Scene {key: key}) WHERE s.status = 'importing' SET s.started = datetime()
+"""
+RETIRE_NAMES: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (s:Scene {name: row.name})
+SET s.status = 'retired', s.retired = datetime(), s.was = s.name, s.name = null, s.replaced_by = row.key
+"""
+# The label takes the lock, so that the status is read as it stays.
+PUBLISH_ALL: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (s:Scene {key: row.key}) SET s:Scene
+WITH s, row WHERE s.status = 'importing'
+SET s.status = row.status, s.name = row.name, s.was = row.was
+RETURN count(*) AS published
+"""
+
+# Numbers of runs are one's own in each database: those of the archive follow those that are there.
+RESERVE_RUNS: Final[LiteralString] = """
+MERGE (c:Counter {name: 'run'}) SET c.last = coalesce(c.last, 0) + $count RETURN c.last - $count AS last
+"""
+PUBLISH_RUNS: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (r:RestoredRun {scene: row.key}) WHERE r.number > 0
+SET r:Run REMOVE r:RestoredRun RETURN count(*) AS published
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The names that restored scenes get: their own, or after `prefix`, or `name` if the archive has one world.
+
+    With `replaces` they take the place of scenes that have the same names, as an import does.
+    """
+
+    name: str | None = None
+    prefix: str = ""
+    replaces: bool = False
+
+
+OWN_NAMES: Final = Naming()
+
+
+def check_archive(
+    database: Database, path: Path, naming: Naming = OWN_NAMES, *, progress: Progress | None = None
+) -> Contents:
+    """Check all of an archive, and that its scenes can have their names; nothing is written.
+
+    `progress` gets bytes of the file. Raises DocumentError naming the line, InputError for names that are taken.
+    """
+    contents = read_contents(path, progress=progress)
+    names = _names(contents, naming, path)
+    if not naming.replaces:
+        database.read(_refuse_taken(_ready(contents, names)))
+    return contents
+
+
+def restore_archive(
+    database: Database,
+    path: Path,
+    contents: Contents,
+    naming: Naming = OWN_NAMES,
+    *,
+    progress: Progress | None = None,
+) -> tuple[str, ...]:
+    """Bring all scenes of a checked archive into a database, or none of them; return their names.
+
+    They are invisible until the last transaction. `progress` gets nodes, relations and records. Raises InputError for
+    names that were taken meanwhile, DocumentError, ServiceError.
+    """
+    if not database.is_prepared:
+        prepare(database)
+    names = _names(contents, naming, path)
+    keys = {scene.line.key: uuid4().hex for scene in contents.scenes}
+    base = database.write(_reserve_runs(contents.last_run)) if contents.last_run else 0
+    _Writing(database, path, contents, progress, keys, names, base).write()
+    work = _publish(keys, contents, names, replaces=naming.replaces)
+    try:
+        database.write(work, timeout_s=4 * database.commit_timeout_s)
+    except ConstraintViolated as error:
+        raise InputError("a scene of one of these names was made meanwhile; restore again") from error
+    return tuple(_ready(contents, names))
+
+
+def _names(contents: Contents, naming: Naming, path: Path) -> dict[str, str]:
+    """Return the names of the scenes by their archived keys. Raises InputError."""
+    old = "" if naming.name is None else _only_world(contents, path)
+    new = naming.prefix if naming.name is None else naming.name
+    return {scene.line.key: _new_name(scene, new + scene.line.name.removeprefix(old)) for scene in contents.scenes}
+
+
+def _ready(contents: Contents, names: Mapping[str, str]) -> list[str]:
+    return [names[scene.line.key] for scene in contents.scenes if scene.line.status == "ready"]
+
+
+def _reserve_runs(count: int) -> Callable[[ManagedTransaction], int]:
+    """Return the transaction that reserves numbers of runs, and returns the one before the first."""
+
+    def work(tx: ManagedTransaction) -> int:
+        last: int = tx.run(RESERVE_RUNS, count=count).single(strict=True)["last"]
+        return last
+
+    return work
+
+
+def _only_world(contents: Contents, path: Path) -> str:
+    """Return the name of the archive's only world, or scene; the others are about it. Raises InputError."""
+    ready = [scene for scene in contents.scenes if scene.line.status == "ready"]
+    names = [scene.line.name for scene in ready if scene.info.role == "world"] or [it.line.name for it in ready]
+    only = names[0] if len(names) == 1 else ""
+    if not only or any(not f"{scene.line.name}@".startswith(f"{only}@") for scene in contents.scenes):
+        raise InputError(f"{path} has {len(ready):,} scenes; one name can't be that of all: give a `--prefix`")
+    return only
+
+
+def _new_name(scene: ArchivedScene, name: str) -> str:
+    return name if name == scene.line.name else checked_new_name(name, scene.info.role)
+
+
+def _refuse_taken(names: Sequence[str]) -> Callable[[ManagedTransaction], None]:
+    def work(tx: ManagedTransaction) -> None:
+        taken = [record["name"] for record in tx.run(NAMES_TAKEN, names=names)]
+        if taken:
+            shown = ", ".join(taken[:5]) + (f" and {len(taken) - 5:,} more" if len(taken) > 5 else "")
+            msg = f"scenes of these names are there: {shown}; give a `--prefix`, or have them replaced (`--replace`)"
+            raise InputError(msg)
+
+    return work
+
+
+def _publish(
+    keys: Mapping[str, str], contents: Contents, names: Mapping[str, str], *, replaces: bool
+) -> Callable[[ManagedTransaction], None]:
+    """Return the last transaction: all names at once."""
+    rows = []
+    for scene in contents.scenes:
+        name, is_ready = names[scene.line.key], scene.line.status == "ready"
+        naming = {"name": name if is_ready else None, "was": None if is_ready else name}
+        rows.append({"key": keys[scene.line.key], "status": scene.line.status, **naming})
+    ready = [row["name"] for row in rows if row["name"] is not None]
+
+    def work(tx: ManagedTransaction) -> None:
+        if replaces:
+            tx.run(RETIRE_NAMES, rows=rows).consume()
+        else:
+            _refuse_taken(ready)(tx)
+        published = tx.run(PUBLISH_ALL, rows=rows).single(strict=True)["published"]
+        runs = tx.run(PUBLISH_RUNS, rows=rows).single(strict=True)["published"]
+        if (published, runs) != (len(rows), contents.totals[RUN]):
+            msg = "`db clean` has collected a part of what was restored; nothing is visible of it, restore again"
+            raise ServiceError(msg, retryable=True)
+
+    return work
+
+
+@dataclass(slots=True)
+class _Writing:
+    """The writing of an archive's scenes under new keys, invisible until they are published."""
+
+    database: Database
+    path: Path
+    contents: Contents
+    progress: Progress | None
+    keys: Mapping[str, str]
+    names: Mapping[str, str]
+    """The new keys and names by the archived keys."""
+    runs_before: int
+    """What is added to the numbers of runs."""
+    _done: int = 0
+    _touched: float = field(default_factory=time.monotonic)
+
+    def write(self) -> None:
+        """Write all scenes: their facts, then nodes and records, then relations, whose ends are all there by then."""
+        for scene in self.contents.scenes:
+            self._create(scene)
+        try:
+            self._write_all(self._node_and_record_batches())
+            self._write_all(self._relation_batches())
+        except ConstraintViolated as error:
+            cause = "two nodes, or two events, of a scene have one id; make another backup"
+            raise DocumentError(str(self.path), "the scenes", cause) from error
+        for step in STEPS[self.contents.form :]:
+            take_step(self.database, [*self.keys.values()], step)
+
+    def _create(self, scene: ArchivedScene) -> None:
+        facts = mapped(scene, self.keys)
+
+        def work(tx: ManagedTransaction) -> None:
+            tx.run(CREATE_SCENE, key=self.keys[scene.line.key], facts=facts, lease_s=LEASE_S).consume()
+
+        self.database.write(work, timeout_s=2 * self.database.commit_timeout_s)
+
+    def _lines(self) -> Iterator[tuple[str, NodeLine | RecordLine]]:
+        """Yield the lines of all scenes, each with the archived key of its scene."""
+        key = ""
+        for _, line in read_lines(self.path):
+            match line:
+                case SceneLine():
+                    key = line.key
+                case NodeLine() | RecordLine():
+                    yield key, line
+                case _:
+                    pass
+
+    def _node_and_record_batches(self) -> Iterator[Batch]:
+        rows = (self._row_of(key, line) for key, line in self._lines())
+        for label, group in groupby(rows, key=itemgetter(0)):
+            statement = RECORDS[label].add if label in RECORDS else ADD_NODES
+            most = RECORDS_PER_BATCH if label in RECORDS else NODES_PER_BATCH
+            for chunk in _chunks((row for _, row in group), most):
+                yield Batch(statement, {"rows": chunk}, len(chunk))
+
+    def _relation_batches(self) -> Iterator[Batch]:
+        found = ((key, it) for key, line in self._lines() if isinstance(line, NodeLine) for it in line.relations())
+        for key, group in groupby(found, key=itemgetter(0)):
+            relations = (relation for _, relation in group)
+            while chunk := [*islice(relations, RELATIONS_PER_BATCH)]:
+                ids, rows = relation_rows(sorted(chunk, key=IN_ORDER))
+                yield Batch(ADD_RELATIONS, {"key": self.keys[key], "ids": ids, "rows": rows}, len(chunk))
+
+    def _row_of(self, key: str, line: NodeLine | RecordLine) -> tuple[str, dict[str, Any]]:
+        if isinstance(line, NodeLine):
+            return NODES, node_row(self.keys[key], line.node())
+        row = {**line.values, SCENE_KEY: self.keys[key]}
+        if line.label == RUN:
+            row |= {"number": row["number"] + self.runs_before, "scene_name": self.names[key]}
+        if line.label == STEP:
+            row |= {"run": row["run"] + self.runs_before}
+        return line.label, row
+
+    def _write_all(self, batches: Iterator[Batch]) -> None:
+        total = self.contents.totals.total()
+        for batch in batches:
+            self._done += write_batch(self.database, batch)
+            if time.monotonic() - self._touched > TOUCH_S:
+                self._touch()
+            if self.progress:
+                self.progress(self._done, total)
+
+    def _touch(self) -> None:
+        """Tell `db clean` that the scenes are still being written."""
+        keys = [*self.keys.values()]
+        self.database.write(lambda tx: tx.run(TOUCH, keys=keys).consume())
+        self._touched = time.monotonic()
+
+
+def _chunks(rows: Iterator[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield rows in lists of at most `most`, and of no more text than BATCH_LETTERS by more than one row."""
+    chunk: list[dict[str, Any]] = []
+    letters = 0
+    for row in rows:
+        chunk.append(row)
+        letters += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(chunk) == most or letters > BATCH_LETTERS:
+            yield chunk
+            chunk, letters = [], 0
+    if chunk:
+        yield chunk

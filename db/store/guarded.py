@@ -1,0 +1,40 @@
+"""Commits in one statement: a change is written only if its scene is still at the version that it was decided at."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+from scenecypher.db.store.commit import WritePlan
+from scenecypher.db.store.connection import Database
+from scenecypher.errors import QueryFailed
+
+# Takes the scene's lock. At another version the division by zero rolls the transaction back.
+VERSION_GUARD: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene, s.version = s.version + 1
+WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unchanged
+"""
+DIVISION_BY_ZERO: Final = "Neo.ClientError.Statement.ArithmeticError"
+"""Server error code of a division by zero."""
+
+
+def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: float) -> int | None:
+    """Write a change that was decided at `version`; return the version it made, None if the scene is at another.
+
+    Raises ServiceError; ConstraintViolated if the action id is taken. If a connection breaks, the change may be
+    committed: try again only with the same action id.
+    """
+    try:
+        given = {**plan.parameters, "read_at": version}
+        written = database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s)
+    except QueryFailed as error:
+        if error.code != DIVISION_BY_ZERO:
+            raise
+        return None
+    return written["version"] if written else None
+
+
+def guarded_write(plan: WritePlan) -> LiteralString:
+    """Return the statement that writes a change if the scene is at the expected version and every row matches."""
+    fits: LiteralString = " AND ".join(name + " = size($" + name + ")" for name in plan.groups) or "true"
+    end: LiteralString = "RETURN s.version AS version, unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
+    return VERSION_GUARD + plan.body + end

@@ -1,0 +1,80 @@
+"""A whole scene at an earlier version: the nearest graph that is known, and the events in between."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final, LiteralString
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.graph.delta import Delta, apply, compose, invert
+from scenecypher.db.graph.document import delta_from_json
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.at import SceneAt, find_at
+from scenecypher.db.store.catalog import split_at
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.load import Snapshot, load_generation, load_scene
+from scenecypher.db.store.snapshots import keep_snapshot, read_snapshot, snapshot_versions
+from scenecypher.errors import SceneReplaced
+
+FAR: Final = 500
+"""Versions between a state and the nearest known graph, above which readers look for snapshots, and keep one."""
+VERSIONS_PER_READ: Final = 2_000
+
+DELTAS: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until RETURN e.delta AS delta ORDER BY e.scene, e.version
+"""
+
+
+def load_at(database: Database, name: str) -> Snapshot:
+    """Return a whole scene, now or, if `name` is ``NAME@VERSION`` or ``NAME@TIME``, as it was then.
+
+    Raises SceneNotFound, SceneReplaced; InputError for a version or a time that the scene does not have.
+    """
+    found = find_at(database, name) if split_at(name) else None
+    return load_version(database, found) if isinstance(found, SceneAt) else load_scene(database, name)
+
+
+def load_version(database: Database, then: SceneAt) -> Snapshot:
+    """Return a whole scene at an earlier version. Raises SceneReplaced, ServiceError."""
+    known, graph = _nearest(database, then)
+    for after, until in _spans(known, then.version):
+        graph = apply(graph, _way(database, then.scene.key, after, until))
+    if abs(known - then.version) > FAR:
+        keep_snapshot(database, then.scene.key, then.version, graph)
+    info = replace(then.scene, version=then.version, nodes=len(graph.nodes), relations=len(graph.relations))
+    return Snapshot(info, graph)
+
+
+def _nearest(database: Database, then: SceneAt) -> tuple[int, SceneGraph]:
+    """Return the known graph with the fewest versions in between: the scene's present one, or a snapshot."""
+    scene, version = then.scene, then.version
+    if scene.version - version > FAR:
+        near = min(snapshot_versions(database, scene.key), key=lambda it: abs(it - version), default=scene.version)
+        graph = read_snapshot(database, scene.key, near) if abs(near - version) < scene.version - version else None
+        if graph is not None:
+            return near, graph
+    now = load_generation(database, scene)
+    if now.info.version < version:
+        raise SceneReplaced(scene.name)
+    return now.info.version, now.graph
+
+
+def _spans(start: int, end: int) -> list[tuple[int, int]]:
+    """Return the way from a version to another as pairs, each of at most VERSIONS_PER_READ versions."""
+    step = VERSIONS_PER_READ if end > start else -VERSIONS_PER_READ
+    stops = [*range(start, end, step), end]
+    return [*pairwise(stops)]
+
+
+def _way(database: Database, key: str, start: int, end: int) -> Delta:
+    """Return the Delta that leads from version `start` to version `end`, an earlier or a later one."""
+
+    def work(tx: ManagedTransaction) -> list[str]:
+        given = {"key": key, "after": min(start, end), "until": max(start, end)}
+        return [record["delta"] for record in tx.run(DELTAS, given)]
+
+    deltas = database.read(work, timeout_s=2 * database.read_timeout_s)
+    way = compose(map(delta_from_json, deltas))
+    return way if end > start else invert(way)

@@ -1,0 +1,99 @@
+"""The version of the form in which scenes are stored, and the steps from an older one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, LiteralString, TypeAlias
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.bounds import bounds_of, read_bounds
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.load import SCENE, members
+from scenecypher.errors import DatabaseUnavailable
+
+Step: TypeAlias = Callable[[ManagedTransaction, str], None]
+"""Bring the generation of a key, which is locked, to the next form; a second time it changes nothing."""
+Teller: TypeAlias = Callable[[str], None]
+
+# Databases of before there was a number have none, and those without a scene are of any form.
+READ_FORM: Final[LiteralString] = """
+OPTIONAL MATCH (f:StoredForm {of: 'scenes'})
+RETURN f.number AS number, EXISTS { MATCH (s:Scene) WHERE s.status IN ['ready', 'retired'] } AS has_scenes
+"""
+SET_FORM: Final[LiteralString] = """
+MERGE (f:StoredForm {of: 'scenes'})
+SET f.number = CASE WHEN f.number > $number THEN f.number ELSE $number END
+"""
+KEYS: Final[LiteralString] = "MATCH (s:Scene) WHERE s.status IN ['ready', 'retired'] RETURN s.key AS key"
+LOCK_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene"
+ADD_FACTS: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s += $facts"
+
+
+def add_bounds(tx: ManagedTransaction, key: str) -> None:
+    """Measure a scene that was imported before its bounds were kept."""
+    record = tx.run(SCENE, key=key).single()
+    if record is not None and read_bounds(record["scene"]) is None:
+        facts = bounds_of(SceneGraph.of(*members(tx, key))).properties()
+        tx.run(ADD_FACTS, key=key, facts=facts).consume()
+
+
+STEPS: Final[tuple[Step, ...]] = (add_bounds,)
+"""The step at place N leads from form N to form N + 1."""
+FORM: Final = len(STEPS)
+"""The form of today, which docs/decisions.md describes; an archive has its number too."""
+
+
+def current_form(database: Database, *, newest: int = FORM) -> int:
+    """Return the stored form; a database without scenes has the newest. Raises DatabaseUnavailable for a newer one."""
+    number, has_scenes = _read(database)
+    if number is None:
+        return 0 if has_scenes else newest
+    if number > newest:
+        msg = (
+            f"the database at {database.address.uri} has form {number}, written by a newer SceneCypher; this one knows "
+            f"forms up to {newest}: upgrade it (`pip install --upgrade scenecypher`)"
+        )
+        raise DatabaseUnavailable(msg)
+    return number
+
+
+def bring_up_to_date(database: Database, *, steps: Sequence[Step] = STEPS, tell: Teller | None = None) -> None:
+    """Take the steps that the database lacks, scene by scene, and store the new number.
+
+    Safe for several processes at once, and to begin again after it broke off. Raises DatabaseUnavailable.
+    """
+    for number in range(current_form(database, newest=len(steps)), len(steps)):
+        keys = database.read(lambda tx: [record["key"] for record in tx.run(KEYS)])
+        if tell:
+            tell(f"bringing {len(keys):,} scenes to the stored form {number + 1}…")
+        take_step(database, keys, steps[number])
+        _store_form(database, number + 1)
+    _store_form(database, len(steps))
+
+
+def take_step(database: Database, keys: Sequence[str], step: Step) -> None:
+    """Take a step with each of these generations, in a transaction each."""
+    for key in keys:
+        database.write(_locked(step, key), timeout_s=2 * database.commit_timeout_s)
+
+
+def _locked(step: Step, key: str) -> Callable[[ManagedTransaction], None]:
+    def work(tx: ManagedTransaction) -> None:
+        tx.run(LOCK_SCENE, key=key).consume()
+        step(tx, key)
+
+    return work
+
+
+def _store_form(database: Database, number: int) -> None:
+    stored, _ = _read(database)
+    if stored is None or stored < number:
+        database.write(lambda tx: tx.run(SET_FORM, number=number).consume())
+
+
+def _read(database: Database) -> tuple[int | None, bool]:
+    """Return the number that is stored, if any, and whether there are scenes."""
+    record = database.read_row(READ_FORM, {})
+    return (record["number"], record["has_scenes"]) if record else (None, False)

@@ -1,0 +1,151 @@
+"""Sightings from a JSON file, as any detector can write it; no model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
+from scenecypher.db.graph.scene import Node, Point
+from scenecypher.importers.json_file import read_json
+from scenecypher.planner.perception.camera_file import Box, PosedCamera, camera_of
+from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
+from scenecypher.planner.perception.observation import Extent, Observation, Sighting, Support
+from scenecypher.planner.perception.placing import fixtures_of
+from scenecypher.planner.perception.spatial import fuse, support_at
+
+CONFIDENCE: Final = 0.8
+"""Confidence of a detection that has none, as of a thing in a picture."""
+
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+Relation = Literal["ON", "INSIDE"]
+
+
+class _StrictModel(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DetectedSupport(_StrictModel):
+    """Place of a thing; without `related_to` it is the observed node."""
+
+    relation: Relation
+    related_to: Name | None = None
+
+
+class Detection(_StrictModel):
+    """One detected thing.
+
+    `box` is left, top, right, bottom in pixels of `picture`; with a camera file beside that picture it gives the
+    position. `position` is x, y, z in metres in the scene's frame.
+    """
+
+    class_: Name = Field(alias="class")
+    name: Name | None = None
+    picture: Name | None = None
+    box: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat] | None = None
+    position: tuple[FiniteFloat, FiniteFloat, FiniteFloat] | None = None
+    confidence: Annotated[FiniteFloat, Field(ge=0, le=1)] = CONFIDENCE
+    support: DetectedSupport | None = None
+    states: list[Literal["open", "closed", "on", "off"]] = []
+
+    @model_validator(mode="after")
+    def _is_box(self) -> Self:
+        if self.box and (self.box[0] >= self.box[2] or self.box[1] >= self.box[3]):
+            raise ValueError("the box is empty; give left, top, right and bottom in pixels")
+        return self
+
+
+class DetectionsFile(_StrictModel):
+    """Content of a file: detections of one look at the node `of`.
+
+    Only if `seen` is ``whole`` are believed things absent that were not detected; a detector finds what it was trained
+    on, so ``part`` is the default. `support` is that of all detections without one of their own.
+    """
+
+    of: Name | None = None
+    seen: Literal["whole", "part"] = "part"
+    support: DetectedSupport | None = None
+    sightings: Annotated[list[Detection], Field(max_length=5_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Detections:
+    """A file's content, with the cameras of its pictures by their names."""
+
+    content: DetectionsFile
+    cameras: dict[str, PosedCamera]
+
+    def observation(self, known: KnownNode, *, step: int) -> Observation:
+        """Return the observation of a node, each thing once that several pictures show."""
+        fixtures = fixtures_of(known.belief, known.id, vocabulary=known.vocabulary)
+        supports = [known.belief.nodes[it] for it in (*fixtures, known.id)]
+        by_picture: dict[str | None, list[Sighting]] = {}
+        for it in self.content.sightings:
+            by_picture.setdefault(it.picture, []).append(self._sighting(it, known, supports))
+        part = "" if self.content.seen == "whole" else "what was detected"
+        shut = ("ON",) if "closed" in known.states else ("INSIDE", "ON")
+        return Observation(
+            known.id,
+            fuse(by_picture.values()),
+            step,
+            shut,
+            partial_states=True,
+            extent=Extent(self.content.seen, part),
+        )
+
+    def _sighting(self, it: Detection, known: KnownNode, supports: Sequence[Node]) -> Sighting:
+        meaning = meaning_of_name(it.class_, known)
+        position = Point(*it.position) if it.position else self._located(it)
+        support = _support(it.support or self.content.support, known)
+        if support is None and position is not None:
+            found = [at for node in supports if (at := support_at(position, node)) is not None]
+            support = min(found, key=lambda at: at[0] != "ON", default=None)
+        return Sighting(
+            it.name or it.class_,
+            meaning.class_,
+            support,
+            tuple(sorted({*it.states})) or None,
+            position=position,
+            traits=meaning.traits,
+            confidence=it.confidence,
+        )
+
+    def _located(self, it: Detection) -> Point | None:
+        camera = self.cameras.get(it.picture or "")
+        if camera is None or it.box is None:
+            return None
+        width, height = camera.file.width, camera.file.height
+        box: Box = (it.box[0] / width, it.box[1] / height, it.box[2] / width, it.box[3] / height)
+        return camera.position_of(box)
+
+
+def read_detections(file: Path) -> Detections:
+    """Read a file of detections, and the camera files beside the pictures that it names.
+
+    Raises DocumentError with the file's problems, and InputError for a camera's depth.
+    """
+    document = read_json(file)
+    try:
+        content = DetectionsFile.model_validate(document)
+    except ValidationError as error:
+        raise document_error(str(file), problems_of(error, document)) from error
+    if problems := [*_outside(content, file.parent)]:
+        raise document_error(str(file), problems)
+    names = dict.fromkeys(it.picture for it in content.sightings if it.picture and it.box)
+    found = {name: camera_of(file.parent / name) for name in names}
+    return Detections(content, {name: camera for name, camera in found.items() if camera is not None})
+
+
+def _outside(content: DetectionsFile, folder: Path) -> Iterator[Problem]:
+    """Yield pictures outside the file's folder."""
+    for number, it in enumerate(content.sightings):
+        if it.picture and not (folder / it.picture).resolve().is_relative_to(folder.resolve()):
+            yield f"$.sightings[{number}].picture", "leads out of the file's folder; give a path within it"
+
+
+def _support(given: DetectedSupport | None, known: KnownNode) -> Support | None:
+    return None if given is None else (given.relation, given.related_to or known.id)

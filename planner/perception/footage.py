@@ -1,0 +1,158 @@
+"""Pictures of one look: files, a folder of them, or a short video, of which the most different frames are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scenecypher.chat.model import Image
+from scenecypher.errors import InputError
+from scenecypher.planner.perception.camera_file import ASPECT_TOLERANCE, PosedCamera, camera_of
+from scenecypher.planner.perception.picture import encode_jpeg, media_type_of, read_picture
+from scenecypher.waiting import waiting_for
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
+
+MAX_SENT: Final = 8
+"""Default of the largest number of pictures in one look."""
+MAX_FILES: Final = 500
+VIDEO_SECONDS: Final = 120.0
+"""Limit of a video's length."""
+FRAMES_A_SECOND: Final = 2.0
+"""Rate at which frames of a video are compared."""
+CHANGE: Final = 0.03
+"""Least mean difference (0 to 1) of a frame's small grey copy from those of all chosen ones."""
+COPY_SIDE: Final = 24
+
+_SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture of a look: its name for people, its bytes, and its camera if a file beside it gives one."""
+
+    name: str
+    image: Image
+    camera: PosedCamera | None = None
+
+
+def read_look(files: Sequence[Path], *, at_most: int = MAX_SENT) -> tuple[Picture, ...]:
+    """Read the pictures of one look, at most `at_most` of them.
+
+    Pictures that are named are all taken; of a folder or a video those that differ most. Raises InputError.
+    """
+    if len(files) == 1 and files[0].is_dir():
+        return _of_folder(files[0], at_most)
+    if len(files) == 1 and _is_video(files[0]):
+        return _of_video(files[0], at_most)
+    if len(files) > at_most:
+        raise InputError(f"{len(files)} pictures; at most {at_most} are sent: name fewer, or raise --pictures")
+    return tuple(_picture(file) for file in files)
+
+
+def choose_by_change(frames: Sequence[bytes], *, at_most: int) -> tuple[int, ...]:
+    """Return the numbers of the frames that differ most, in their order; the first is always among them.
+
+    `frames` are small grey copies of one size. Frame by frame that one is added which differs most from all chosen
+    ones, until none differs by CHANGE.
+    """
+    nearest = [1.0] * len(frames)
+    chosen: list[int] = []
+    candidate = 0
+    while frames and len(chosen) < at_most and (not chosen or nearest[candidate] >= CHANGE):
+        chosen.append(candidate)
+        nearest = [min(old, _difference(it, frames[candidate])) for old, it in zip(nearest, frames, strict=True)]
+        candidate = max(range(len(frames)), key=nearest.__getitem__)
+    return tuple(sorted(chosen))
+
+
+def _picture(file: Path) -> Picture:
+    image, camera = read_picture(file), camera_of(file)
+    if camera is not None:
+        with _opened(image) as picture:
+            width, height = picture.size
+        if abs(width / height * camera.file.height / camera.file.width - 1) > ASPECT_TOLERANCE:
+            size = f"{camera.file.width} x {camera.file.height}"
+            raise InputError(f"{file}: {width} x {height} pixels, but its camera file says {size}: mend that file")
+    return Picture(file.name, image, camera)
+
+
+def _of_folder(folder: Path, at_most: int) -> tuple[Picture, ...]:
+    files = sorted(it for it in folder.iterdir() if it.suffix.casefold() in _SUFFIXES)
+    if not files:
+        raise InputError(f"{folder}: there is no picture in it; put PNG, JPEG, GIF or WebP files there")
+    if len(files) > MAX_FILES:
+        raise InputError(f"{folder}: {len(files):,} pictures; at most {MAX_FILES} are compared: split the folder")
+    pictures = [_picture(file) for file in files]
+    if len(pictures) <= at_most:
+        return tuple(pictures)
+    return tuple(pictures[it] for it in choose_by_change([_small(it.image) for it in pictures], at_most=at_most))
+
+
+def _is_video(file: Path) -> bool:
+    """Check if a file can only be a video: no picture by its first bytes, a container of films by them."""
+    try:
+        with file.open("rb") as opened:
+            head = opened.read(16)
+    except OSError:
+        return False  # told when it is read as a picture
+    is_film = head[4:8] == b"ftyp" or head.startswith((b"\x1aE\xdf\xa3", b"\0\0\x01")) or head[8:12] == b"AVI "
+    return media_type_of(head) is None and is_film
+
+
+def _of_video(file: Path, at_most: int) -> tuple[Picture, ...]:
+    try:
+        import av
+    except ImportError as error:
+        raise InputError("a video is read by PyAV: run `pip install 'scenecypher[video]'`") from error
+    try:
+        with waiting_for(f"the frames of {file.name}"):
+            frames = tuple(_frames(file))
+    except (av.FFmpegError, OSError, ValueError) as error:
+        raise InputError(f"{file}: the video can't be read; give an MP4, WebM, MOV or AVI file, or pictures") from error
+    if not frames:
+        raise InputError(f"{file}: there is no picture in the video; take it again")
+    chosen = choose_by_change([small for _, _, small in frames], at_most=at_most)
+    return tuple(Picture(f"{file.name} at {frames[it][0]:.1f} s", frames[it][1]) for it in chosen)
+
+
+def _frames(file: Path) -> Iterator[tuple[float, Image, bytes]]:
+    """Yield frames at FRAMES_A_SECOND: time in seconds, picture, small grey copy."""
+    import av
+
+    with av.open(str(file)) as opened:
+        if not opened.streams.video:
+            return
+        wanted_s = 0.0
+        for frame in opened.decode(opened.streams.video[0]):
+            time_s = float(frame.time or 0.0)
+            if time_s > VIDEO_SECONDS:
+                raise InputError(f"{file}: the video is longer than {VIDEO_SECONDS:g} s; cut out the part of this look")
+            if time_s >= wanted_s:
+                picture: PillowImage = frame.to_image()  # type: ignore[no-untyped-call]
+                yield time_s, encode_jpeg(picture), _grey(picture)
+                wanted_s = time_s + 1 / FRAMES_A_SECOND
+
+
+def _small(image: Image) -> bytes:
+    with _opened(image) as picture:
+        return _grey(picture)
+
+
+def _opened(image: Image) -> PillowImage:
+    from PIL import Image as Pillow
+
+    return Pillow.open(BytesIO(image.data))
+
+
+def _grey(picture: PillowImage) -> bytes:
+    return bytes(picture.convert("L").resize((COPY_SIDE, COPY_SIDE)).tobytes())
+
+
+def _difference(one: bytes, other: bytes) -> float:
+    """Return the mean difference of two grey copies, 0 to 1."""
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True)) / (255 * len(one))

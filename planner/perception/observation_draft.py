@@ -1,0 +1,212 @@
+"""Draft of a belief into which an observation is merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from scenecypher.db.graph.scene import Node, Point, Relation
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.vocabulary import conventions_of
+from scenecypher.planner.perception.draft import CONFIDENCE, SEEN, BeliefDraft, relation_text
+from scenecypher.planner.perception.findings import Finding, FindingKind
+from scenecypher.planner.perception.matching import Matches
+from scenecypher.planner.perception.moving import gained_relations
+from scenecypher.planner.perception.new_things import new_node
+from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.placing import Placement, fixtures_of, is_covered, is_shut_in
+from scenecypher.planner.perception.wording import is_of_class, normal_form
+
+OPPOSITE_STATES: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
+"""State that each state excludes."""
+LEAST: Final = 0.3
+"""Confidence below which a sighting is told, but not merged."""
+INFERRED: Final = 0.75
+"""Factor of a sighting's confidence if its support, or what it is, was inferred."""
+MISSED: Final = 0.5
+"""Factor of a belief's confidence for each look that missed the thing without making it absent."""
+PRIOR: Final = 0.5
+"""Confidence of a belief that nobody has confirmed, where a look misses the thing."""
+
+
+@dataclass(slots=True)
+class ObservationDraft(BeliefDraft):
+    """Draft of a belief into which an observation is merged; `ids` are the nodes of sightings, by number."""
+
+    observation: Observation
+    known: Matches
+    ids: dict[int, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    unplaced: list[int] = field(default_factory=list)
+    believed: list[str] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+    def merge_own_states(self, of: Node) -> None:
+        """Merge the states of the observed node itself."""
+        self._merge_states(of.id, self.observation.states)
+
+    def merge_sighting(self, placement: Placement) -> None:
+        """Merge one placed sighting, unless it is too uncertain or of something fixed."""
+        number, seen = placement.number, self.observation.sightings[placement.number]
+        known = self.known.nodes.get(number)
+        support = placement.support if isinstance(placement.support, str) else self.ids.get(placement.support)
+        inferred = placement.inferred + (number in self.known.far)
+        confidence = round(seen.confidence * INFERRED**inferred, 4)
+        self.seen |= {it for it in (known, support) if it is not None}
+        if known is None and self._merge_fixture(number, seen):
+            return
+        if support is None or confidence < LEAST:
+            self._tell_unplaced(number, f"seen, but it or its place is too uncertain ({confidence} of 1): not merged")
+            return
+        relation = (placement.type, support)
+        if known is not None and self._is_on(support, known):
+            self._tell_unplaced(number, f"seen on or in {support}, which is believed on or in it: not merged")
+            return
+        if known is None:
+            node = new_node(self.nodes, seen, vocabulary=self.vocabulary)
+            self.nodes[node.id] = node
+            self._place(node.id, relation)
+            self._add_finding("new", node.id, f"seen {relation_text(*relation)} for the first time")
+            known = node.id
+        else:
+            self._merge_known(known, seen, relation)
+        self.ids[number] = known
+        self._note_sighting(known, seen, confidence)
+
+    def merge_unplaced(self, placed: set[int]) -> None:
+        """Merge sightings without a place: what is believed here stays where it is, all else is only told."""
+        for number, seen in enumerate(self.observation.sightings):
+            if number in placed:
+                continue
+            known = self.known.nodes.get(number)
+            self.seen |= {known} if known is not None else set()
+            if known is not None and self._is_visible_below(known):
+                words = f"seen, where it is believed: {self._place_text(known)}"
+                self._add_finding("confirmed", known, words)
+                self._merge_states(known, seen.states)
+                self._note_sighting(known, seen, round(seen.confidence * INFERRED, 4))
+            elif known is not None or not self._merge_fixture(number, seen):
+                self.unplaced.append(number)
+                self._tell_unplaced(number, f"seen, but not on or in {self.observation.of}: not merged")
+
+    def merge_absences(self) -> None:
+        """Remove believed objects that were not seen, if the whole was seen; else believe less in them."""
+        self.believed += self._believed_here()
+        for node_id in self.believed:
+            if node_id in self.seen or node_id in self.ids.values():
+                continue
+            was = self._place_text(node_id)
+            if self.observation.extent.is_whole:
+                self.vanished.append(node_id)
+                self.mark_absent(node_id)
+                self._add_finding("absent", node_id, f"believed {was}, not seen there")
+            else:
+                before = self.nodes[node_id].properties.get(CONFIDENCE, PRIOR)
+                self.set_facts(node_id, {CONFIDENCE: MISSED * before if isinstance(before, int | float) else PRIOR})
+                self._add_finding("missed", node_id, f"believed {was}, not seen, but only a part was: it is kept")
+
+    def _merge_known(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
+        is_vague = seen.id is None and self.nodes[relation[1]].kind == "Place"
+        if Relation(node_id, *relation) in self.relations:
+            self._add_finding("confirmed", node_id, f"seen {relation_text(*relation)}, as believed")
+        elif is_vague and self._is_visible_below(node_id):
+            words = f"seen {relation_text(*relation)}, where it is believed {self._place_text(node_id)}"
+            self._add_finding("confirmed", node_id, words)
+        else:
+            was = self._place_text(node_id)
+            self.remove_from_place(node_id)
+            self._place(node_id, relation)
+            self._add_finding("moved", node_id, f"seen {relation_text(*relation)}, believed {was}")
+        self._merge_states(node_id, seen.states)
+
+    def _merge_fixture(self, number: int, seen: Sighting) -> bool:
+        """Merge the states of a room's furniture or door if the sighting is of one; return False if it is not."""
+        fixtures = fixtures_of(self.belief, self.observation.of, vocabulary=self.vocabulary)
+        nodes = [self.nodes[it] for it in fixtures]
+        named = [it for it in nodes if normal_form(seen.name) in {normal_form(it.id), normal_form(it.name)}]
+        found = named or [it for it in nodes if is_of_class(seen.name, it.class_)]
+        for node in found if len(found) == 1 else ():
+            self.ids[number] = node.id
+            self._merge_states(node.id, seen.states)
+        return bool(found)
+
+    def _is_on(self, upper: str, lower: str) -> bool:
+        """Check if a node is on or in another one by what is merged so far."""
+        if upper == self.observation.of:
+            return False  # what it is on or in is never taken for a thing that was seen
+        reached, waiting = {upper}, [upper]
+        while waiting:
+            here = waiting.pop()
+            above = {it.target for it in self.relations if it.source == here and it.type in self._containment}
+            waiting += above - reached
+            reached |= above
+        return lower in reached
+
+    def _is_visible_below(self, node_id: str) -> bool:
+        """Check if a node is believed on or in the observed one, and not inside something closed."""
+        is_below = self.observation.of in self.belief.reached(node_id, *self._containment)
+        return is_below and not is_shut_in(self.belief, node_id, containment=self._containment)
+
+    def _merge_states(self, node_id: str, states: tuple[str, ...] | None) -> None:
+        """Merge the seen states of a node, if any."""
+        node = self.nodes[node_id]
+        if states is None:
+            return
+        if self.observation.partial_states:
+            states = (*states, *({*node.states} - {OPPOSITE_STATES.get(state) for state in states}))
+        self.nodes[node_id] = replace(node, states=states)
+        if self.nodes[node_id].states != node.states:
+            self._add_finding("changed", node_id, _difference(node.states, self.nodes[node_id].states))
+
+    def _note_sighting(self, node_id: str, seen: Sighting, confidence: float) -> None:
+        facts: dict[str, object] = {
+            **seen.traits,
+            SEEN: True,
+            CONFIDENCE: confidence,
+            "last_seen": self.observation.step,
+        }
+        if seen.position is not None:
+            facts["center"] = seen.position
+        self.set_facts(node_id, facts)
+
+    def _believed_here(self) -> Iterator[str]:
+        """Yield believed objects that the observation covers."""
+        of, covers = self.observation.of, self.observation.covers
+        for node_id in sorted({*self.belief.sources(of, *covers)} if covers else ()):
+            node = self.belief.nodes[node_id]
+            hidden = is_covered(self.belief, node_id, of, containment=self._containment)
+            if node.kind == "Object" and not hidden and self._in_view(node):
+                yield node_id
+
+    def _in_view(self, node: Node) -> bool:
+        center, cells = node.properties.get("center"), self.observation.cells
+        return cells is None or (isinstance(center, Point) and (round(center.x), round(center.y)) in cells)
+
+    def _place(self, node_id: str, relation: tuple[str, str]) -> None:
+        placed = Relation(node_id, *relation)
+        room_of, vocabulary = self.observation.of, self.vocabulary
+        self.relations |= {*gained_relations(self.belief, placed, room_of=room_of, vocabulary=vocabulary)}
+
+    def _place_text(self, node_id: str) -> str:
+        inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self._containment]
+        places = [relation_text(it.type, it.target) for it in inside]
+        places += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if it.type in HOLDING]
+        return " and ".join(places) or "nowhere"
+
+    def _tell_unplaced(self, number: int, words: str) -> None:
+        self._add_finding("unplaced", self.observation.sightings[number].name, words)
+
+    def _add_finding(self, kind: FindingKind, node: str, words: str) -> None:
+        self.findings.append(Finding(kind, node, words))
+
+    @property
+    def _containment(self) -> tuple[str, ...]:
+        return conventions_of(self.vocabulary).containment
+
+
+def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:
+    changes = [f"it is {state}" for state in after if state not in before]
+    changes += [f"it is no longer {state}" for state in before if state not in after]
+    return ", ".join(changes)

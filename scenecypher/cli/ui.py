@@ -1,0 +1,57 @@
+"""`scenecypher ui`: a local page with all homes."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from scenecypher.cli.context import errors, open_database, print_line
+from scenecypher.errors import InputError
+
+LOOPBACK = "127.0.0.1"
+
+
+def ui(
+    *,
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Where to listen; 0: any.")] = 0,
+    read_only: Annotated[bool, typer.Option("--read-only", help="For showing others: nothing can be changed.")] = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the page in a web browser too.")] = False,
+) -> None:
+    """Show all homes on a local page: rooms and things, versions, questions, actions. Ends with Ctrl-C.
+
+    The page is served on this machine only, at an address whose token counts once.
+    """
+    from scenecypher.ui.render import INSTALL
+
+    try:
+        import uvicorn
+
+        from scenecypher.ui.guard import TOKEN, Guard
+        from scenecypher.ui.server import application
+    except ImportError as error:
+        raise InputError(INSTALL) from error
+
+    token = secrets.token_urlsafe(24)
+    with open_database() as database, _listening(port) as listening:
+        host = f"{LOOPBACK}:{listening.getsockname()[1]}"
+        guard = Guard(application(database, read_only=read_only), host=host, token=token)
+        address = f"http://{host}/?{TOKEN}={token}"
+        print_line(f"open {address}")
+        if open_it and not webbrowser.open(address):
+            errors().print("no web browser could be opened here; open the address yourself")
+        config = uvicorn.Config(guard, log_level="error", access_log=False, server_header=False, lifespan="off")
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(port: int) -> socket.socket:
+    """Return a socket that listens on this machine only. Raises InputError if the port is taken."""
+    try:
+        return socket.create_server((LOOPBACK, port), backlog=128)
+    except OSError as error:
+        raise InputError(
+            f"port {port} can't be used ({error.strerror}); choose another, or leave --port out"
+        ) from error

@@ -1,0 +1,142 @@
+"""A home as one reads it, now or at an earlier version: its graph, its tree, queries and questions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from scenecypher.chat.model import Model, model_name
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.delta import Delta, diff
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo, original_of
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.runs import RunCommand
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.values import JsonValue
+from scenecypher.meaning import Meaning
+from scenecypher.planner.asking import keep_answer
+from scenecypher.planner.recording import RunRecorder
+from scenecypher.planner.reporting import question_began
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import Retrieval
+from scenecypher.retriever.retriever import Options, Retriever
+from scenecypher.retriever.schema_text import schema_text
+from scenecypher.settings import Settings
+
+
+class Services(Protocol):
+    """What a home needs of the database that it is in."""
+
+    store: SceneStore
+    settings: Settings
+    enumerator: Enumerator
+    meaning: Meaning
+
+    @property
+    def gate(self) -> Gate:
+        """The gate to the database."""
+        ...
+
+    def reader_of(self, info: SceneInfo) -> SceneReader:
+        """Return the gated reader of a scene as it was found."""
+        ...
+
+    def model(self, chosen: Model | str | None = None) -> Model:
+        """Return the model for the `model` argument of a method, None for the usual model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The rows of a query at one version of the scene; `truncated` says why there are no more, if there are."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[JsonValue, ...], ...]
+    truncated: str | None
+    version: int
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[JsonValue, ...]]:
+        return iter(self.rows)
+
+    def _repr_html_(self) -> str:
+        """Return a table, for notebooks."""
+        from scenecypher.notebook import table_html
+
+        return table_html(self.columns, self.rows, truncated=self.truncated)
+
+
+class ReadableHome(ABC):
+    """A scene to be read, by its name. Every method raises SceneNotFound once it is deleted, and ServiceError."""
+
+    def __init__(self, services: Services, name: str) -> None:
+        self.name, self._services = name, services
+
+    @property
+    @abstractmethod
+    def info(self) -> SceneInfo:
+        """The facts of the scene: vocabulary, role, version, counts at its import."""
+
+    @property
+    @abstractmethod
+    def graph(self) -> SceneGraph:
+        """The whole scene at one version."""
+
+    @abstractmethod
+    def _found(self) -> SceneInfo:
+        """Return the scene that queries read."""
+
+    def tree(self, of: str | None = None, *, everything: bool = False) -> str:
+        """Return rooms, furniture and things as text, a line each: what is where, what is held, states in brackets.
+
+        `of` is a room or thing by its id, name or class, with what is in and on it. Walls and floors with nothing in or
+        on them are left off, unless `everything` is asked for. Raises UnknownReference.
+        """
+        from scenecypher.db.store.reference import resolve_in_graph
+        from scenecypher.tree import SceneTree
+
+        graph = self.graph
+        node = None if of is None else resolve_in_graph(graph, of)
+        return "\n".join(SceneTree(graph, shell=everything).lines(node))
+
+    @property
+    def schema(self) -> str:
+        """The text that a model is shown of the scene: what occurs in it, never the graph."""
+        info = self._found()
+        return schema_text(self._services.enumerator.of(info), "", vocabulary=info.vocabulary)
+
+    def query(self, cypher: str) -> QueryResult:
+        """Run a reading query. It reads this scene only, changes nothing and has a bounded cost.
+
+        Raises QueryRefused, with a hint how to repair the query.
+        """
+        answer = self._services.reader_of(self._found()).run(cypher)
+        rows = tuple(tuple(row) for row in answer.rows)
+        return QueryResult(tuple(answer.columns), rows, answer.truncated, answer.version, answer.seconds)
+
+    def ask(self, question: str, *, model: Model | str | None = None, options: Options | None = None) -> Retrieval:
+        """Ask a question in words: a model writes Cypher, the gate scopes it, the database answers.
+
+        Returns the answer in a sentence with its rows, its Cypher and all attempts; `options` with the verifier ``off``
+        save the call for the sentence. Raises InputError for an empty question, ModelUnavailable.
+        """
+        services = self._services
+        chosen = options or Options(verifier="words")
+        asked, info = services.model(model), self._found()
+        retriever = Retriever(asked, services.gate, services.enumerator, chosen, services.meaning)
+        began = question_began(question, original_of(info), model_name(asked))
+        return keep_answer(self._recorder(original_of(info), "ask"), began, lambda: retriever.ask(question, info))
+
+    def diff(self, other: ReadableHome | SceneGraph) -> Delta:
+        """Return the changes that lead from this home, as it is now or was at its version, to `other`."""
+        return diff(self.graph, other if isinstance(other, SceneGraph) else other.graph)
+
+    def _recorder(self, scene: SceneInfo, command: RunCommand) -> RunRecorder:
+        services = self._services
+        return RunRecorder(services.store.database, scene, command, is_on=services.settings.record_runs)

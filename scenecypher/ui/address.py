@@ -1,0 +1,38 @@
+"""Addresses of the pages about one scene at one version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The pages about a scene; `version` is None for the scene as it is now."""
+
+    scene: str
+    version: int | None = None
+
+    def home(self, **fields: object) -> str:
+        """Return the address of the home, at this version unless `fields` name another."""
+        return self._of("/home", **fields)
+
+    def node(self, node: str) -> str:
+        """Return the address of all that is known of a node."""
+        return self._of("/node", id=node)
+
+    def room(self, node: str) -> str:
+        """Return the address of the things in a room, a part of a page."""
+        return self._of("/room", id=node)
+
+    def runs(self) -> str:
+        """Return the address of what was carried out and asked here."""
+        return self._of("/runs")
+
+    def belief(self) -> str:
+        """Return the address of the belief beside its world."""
+        return self._of("/belief")
+
+    def _of(self, path: str, **fields: object) -> str:
+        version = {} if self.version is None else {"version": self.version}
+        return f"{path}?{urlencode({'scene': self.scene, **version, **fields}, doseq=True)}"

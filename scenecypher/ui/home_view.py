@@ -1,0 +1,165 @@
+"""A home as people see it: rooms with their doors, furniture in rooms, things on and in furniture, and who acts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from scenecypher.db.graph.change import node_id_of
+from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.store.enumerations import DENSE
+from scenecypher.tree import SHELL, SceneTree
+
+Mark: TypeAlias = Literal["", "found", "changed"]
+"""Why a node stands out: it is in an answer, or the version shown changed it."""
+
+DEPTH: Final = 6
+"""Levels of things in things that are shown below a room; what is deeper is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A node with what is directly in, on or held by it; `below` counts all that is, `deeper` what is not shown."""
+
+    id: str
+    name: str
+    class_: str
+    kind: str
+    relation: str
+    states: tuple[str, ...]
+    mark: Mark
+    things: tuple[Thing, ...]
+    below: int
+    deeper: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HomeView:
+    """A home at one version: its rooms and what is in none, and doors between rooms by room.
+
+    `left_off` names walls and floors that are not shown, `usual` the states that most nodes have, which are not either.
+    """
+
+    rooms: tuple[Thing, ...]
+    elsewhere: tuple[Thing, ...]
+    doors: Mapping[str, tuple[str, ...]]
+    left_off: str
+    usual: tuple[str, ...]
+    nodes: int
+    relations: int
+
+
+def view_of(
+    graph: SceneGraph, *, everything: bool = False, found: Collection[str] = (), changed: Collection[str] = ()
+) -> HomeView:
+    """Return the view of a graph; `found` and `changed` are ids of nodes to mark.
+
+    Unless `everything` is asked for, walls and floors are left off, what is on them is in the room, and states that
+    more than half of the nodes have are not shown.
+    """
+    usual = () if everything else usual_states(graph)
+    viewer = _Viewer(
+        SceneTree(graph),
+        frozenset(usual),
+        {**dict.fromkeys(changed, "changed"), **dict.fromkeys(found, "found")},
+        everything=everything,
+    )
+    roots = viewer.things(viewer.tree.roots(), 0)
+    rooms = tuple(room for root in roots for room in _rooms(root))
+    elsewhere = tuple(root for root in roots if root.kind not in {"Place", "Door"})
+    doors = {room.id: tuple(neighbours_of(graph, room.id)) for room in rooms}
+    return HomeView(rooms, elsewhere, doors, viewer.left_off(), usual, len(graph.nodes), len(graph.relations))
+
+
+def usual_states(graph: SceneGraph) -> tuple[str, ...]:
+    """Return the states that more than half of the nodes have, sorted."""
+    counts = Counter(state for node in graph.nodes.values() for state in node.states)
+    return tuple(sorted(state for state, count in counts.items() if 2 * count > len(graph.nodes)))
+
+
+def neighbours_of(graph: SceneGraph, room: str) -> list[str]:
+    """Return the names of the rooms that doors or openings join with a room."""
+    found: set[str] = set()
+    for one in _joined(graph, room):
+        found |= {one} if graph.nodes[one].kind == "Place" else {*_joined(graph, one)}
+    return sorted(graph.nodes[it].name for it in found - {room} if graph.nodes[it].kind == "Place")
+
+
+def changed_nodes(delta: Delta) -> frozenset[str]:
+    """Return the ids of the nodes that a Delta changes; of a relation its source, which is what was moved."""
+    found: set[str] = set()
+    for change in delta.changes:
+        if not isinstance(change, AddRelation | RemoveRelation):
+            found.add(node_id_of(change))
+        elif change.relation.type != DENSE:
+            found.add(change.relation.source)
+    return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Viewer:
+    """Makes the things of one tree."""
+
+    tree: SceneTree
+    usual: frozenset[str]
+    marks: Mapping[str, Mark]
+    everything: bool
+
+    def things(self, nodes: Iterable[str], depth: int) -> tuple[Thing, ...]:
+        """Return these nodes as things, a wall or floor as what is on it: agents first, then what holds most."""
+        things = [self._thing(it, depth) for it in self._without_shell(nodes)]
+        return tuple(sorted(things, key=lambda it: (it.kind != "Agent", not it.below, it.name)))
+
+    def left_off(self) -> str:
+        """Return what is left off by class, with counts."""
+        counts = Counter(it.class_ for it in self.tree.graph.nodes.values() if self._is_shell(it))
+        return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
+
+    def _without_shell(self, nodes: Iterable[str]) -> Iterator[str]:
+        waiting = [*nodes][::-1]
+        while waiting:
+            node_id = waiting.pop()
+            if self._is_shell(self.tree.graph.nodes[node_id]):
+                waiting += self.tree.children(node_id)
+            else:
+                yield node_id
+
+    def _is_shell(self, node: Node) -> bool:
+        return not self.everything and node.class_.casefold() in SHELL
+
+    def _thing(self, node_id: str, depth: int) -> Thing:
+        node, children = self.tree.graph.nodes[node_id], self.tree.children(node_id)
+        things = self.things(children, depth + 1) if depth < DEPTH else ()
+        parent = self.tree.parent(node_id)
+        is_on_shell = parent is not None and self._is_shell(self.tree.graph.nodes[parent])
+        return Thing(
+            node_id,
+            node.name,
+            node.class_,
+            node.kind,
+            "" if is_on_shell else self.tree.relation(node_id),
+            tuple(it for it in node.states if it not in self.usual),
+            self.marks.get(node_id, ""),
+            things,
+            len(things) + sum(it.below for it in things),
+            0 if things else len(children),
+        )
+
+
+def _rooms(thing: Thing) -> Iterator[Thing]:
+    """Yield a place, and the places within it as rooms of their own."""
+    if thing.kind != "Place":
+        return
+    yield thing
+    for part in thing.things:
+        yield from _rooms(part)
+
+
+def _joined(graph: SceneGraph, node: str) -> set[str]:
+    """Return the rooms and doors next to a room or door."""
+    near = {*graph.targets(node, "CONNECTS"), *graph.sources(node, "CONNECTS")}
+    around = {*graph.targets(node, "INSIDE", "BETWEEN"), *graph.sources(node, "INSIDE", "BETWEEN")}
+    return near | {it for it in around if "Door" in {graph.nodes[it].kind, graph.nodes[node].kind}}

@@ -1,0 +1,269 @@
+"""What each page shows: the list of homes, a home at a version, a node, a belief, an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from scenecypher.db.graph.change import nodes_of
+from scenecypher.db.store.enumerations import DENSE
+from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
+from scenecypher.errors import InputError
+from scenecypher.planner.belief import belief_name
+from scenecypher.retriever.retrieval import cell_text
+from scenecypher.ui.address import Address
+from scenecypher.ui.belief_view import compare
+from scenecypher.ui.fields import Fields, number, required
+from scenecypher.ui.home_view import changed_nodes, view_of
+from scenecypher.ui.render import OPEN_NODES, map_of, render
+from scenecypher.ui.run_view import Frame, frames_of
+
+if TYPE_CHECKING:
+    from scenecypher.db.graph.scene import Node, SceneGraph
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.history import Event
+    from scenecypher.scenes import SceneDatabase
+
+HOMES_SHOWN: Final = 200
+RUNS_SHOWN: Final = 100
+FILMS_SHOWN: Final = 4
+EVENTS_SHOWN: Final = 20
+EVENTS_SEARCHED: Final = 500
+"""The latest events among which those of one node are looked for."""
+RELATIONS_SHOWN: Final = 200
+FOUND_SHOWN: Final = 100
+NOTICES: Final = {
+    "scripted": "Scripted replies: a person wrote this Cypher, no model did.",
+    "recorded": "Recorded replies: a model wrote this Cypher at an earlier time.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HomeRow:
+    """A line of the list of homes; `last` is its last event, None if there was none."""
+
+    info: SceneInfo
+    address: str
+    last: Event | None
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A run with its frames, and the addresses of its scene's pages."""
+
+    run: RunInfo
+    frames: tuple[Frame, ...]
+    address: Address
+
+
+class Pages:
+    """The pages of one database, each as HTML. Safe to share between threads."""
+
+    def __init__(self, database: SceneDatabase, *, read_only: bool = False) -> None:
+        self._database, self._store, self._read_only = database, database.store, read_only
+        self._loaded: dict[str, Snapshot] = {}
+
+    def fleet(self, fields: Fields) -> str:
+        """Return the list of all scenes, or of those with the text `q` in their names."""
+        wanted = fields.get("q", "").strip()
+        infos = self._store.scenes()
+        found = [it for it in infos if wanted.casefold() in it.name.casefold()]
+        rows = [
+            HomeRow(it, Address(it.name).home(), next(self._store.latest(it), None) if it.version else None)
+            for it in found[:HOMES_SHOWN]
+        ]
+        more = max(0, len(found) - HOMES_SHOWN)
+        return render("fleet.html", title="Homes", total=len(infos), wanted=wanted, homes=rows, more=more)
+
+    def home(self, fields: Fields) -> str:
+        """Return a home: rooms, furniture and things, with what an answer or a version's event is about marked."""
+        scene, version, snapshot = self._at(fields)
+        event = self._event(snapshot.info, version)
+        found = [it for it in fields.get("found", "").split(",") if it in snapshot.graph]
+        view = view_of(
+            snapshot.graph,
+            everything="all" in fields,
+            found=found,
+            changed=changed_nodes(event.delta) if event and "version" in fields else (),
+        )
+        newest = self._store.find(scene).version
+        return render(
+            "home.html",
+            title=scene,
+            scene=scene,
+            view=view,
+            vocabulary=snapshot.info.vocabulary,
+            version=version,
+            newest=newest,
+            event=event if "version" in fields else None,
+            events=[*islice(self._store.latest(snapshot.info), EVENTS_SHOWN)],
+            found=found,
+            belief=snapshot.info.role == "world" and self._has_belief(scene),
+            address=Address(scene, None if version == newest else version),
+            open=view.nodes <= OPEN_NODES,
+            map=map_of(snapshot),
+            read_only=self._read_only,
+            example="open(fridge)",
+        )
+
+    def room(self, fields: Fields) -> str:
+        """Return the things in one room, as a part of a page."""
+        scene, version, snapshot = self._at(fields)
+        wanted = required(fields, "id")
+        room = next((it for it in view_of(snapshot.graph).rooms if it.id == wanted), None)
+        if room is None:
+            raise InputError(f"{scene} has no room {wanted!r}")
+        return render("room.html", room=room, address=Address(scene, version if "version" in fields else None))
+
+    def node(self, fields: Fields) -> str:
+        """Return all that is known of a node: its fields, its relations, what happened to it."""
+        scene, version, snapshot = self._at(fields)
+        node = snapshot.graph.nodes.get(required(fields, "id"))
+        if node is None:
+            raise InputError(f"{scene} has no node {fields['id']!r} at version {version}")
+        around = (*snapshot.graph.outgoing.get(node.id, ()), *snapshot.graph.incoming.get(node.id, ()))
+        telling = [it for it in around if it.type != DENSE][:RELATIONS_SHOWN]
+        ends = {end for it in telling for end in (it.source, it.target)}
+        events = [*islice(self._store.latest(snapshot.info), EVENTS_SEARCHED)]
+        return render(
+            "node.html",
+            title=node.name,
+            scene=scene,
+            node=node.id,
+            facts=[*_facts(node)],
+            relations=telling,
+            names={it: snapshot.graph.nodes[it].name for it in ends},
+            left_off=len(around) - len(telling),
+            events=[it for it in events if any(node.id in nodes_of(change) for change in it.delta.changes)],
+            older=EVENTS_SEARCHED if len(events) == EVENTS_SEARCHED else 0,
+            version=version,
+            newest=snapshot.info.version,
+            address=Address(scene, version if "version" in fields else None),
+        )
+
+    def belief(self, fields: Fields) -> str:
+        """Return a robot's belief beside its world."""
+        scene, _, snapshot = self._at(fields)
+        groups = compare(self._load(belief_name(scene)).graph, snapshot.graph)
+        return render("belief.html", title="Belief", scene=scene, groups=groups, address=Address(scene))
+
+    def runs(self, fields: Fields) -> str:
+        """Return the latest runs, all or those of one scene."""
+        scene = fields.get("scene", "")
+        found = [*islice(latest_runs(self._store.database, scene or None), RUNS_SHOWN)]
+        return render("runs.html", title="Runs", scene=scene, runs=found, address=Address(scene))
+
+    def run(self, fields: Fields) -> str:
+        """Return runs as films side by side: those of `number`, whole numbers with commas."""
+        films = [self._film(it) for it in required(fields, "number").split(",")[:FILMS_SHOWN]]
+        return render("run.html", title="Runs" if len(films) > 1 else f"Run {films[0].run.number}", films=films)
+
+    def film(self, fields: Fields) -> str:
+        """Return one run's film, as a part of a page."""
+        film = self._film(required(fields, "number"))
+        return render("run_part.html", run=film.run, frames=film.frames, address=film.address)
+
+    def steps(self, fields: Fields) -> tuple[int, bool]:
+        """Return the number of a run's stored steps, and whether it is running."""
+        run = find_run(self._store.database, number({"number": required(fields, "number")}, "number") or 0)
+        return run.steps, run.state == "running"
+
+    def _film(self, text: str) -> Film:
+        run = find_run(self._store.database, number({"number": text}, "number") or 0)
+        frames = tuple(frames_of(read_lines(self._store.database, run.number)))
+        return Film(run, frames, Address(run.scene_name))
+
+    def ask(self, fields: Fields) -> str:
+        """Return the answer to a question, its rows and its Cypher. Raises ModelUnavailable, QueryRefused."""
+        scene, question = required(fields, "scene"), required(fields, "question")
+        found = self._database.home(scene).ask(question)
+        why = "" if found.outcome == "answered" else f"{found.outcome}: {found.answer}"
+        return self._answer(
+            scene,
+            found.columns,
+            found.rows,
+            cypher=found.cypher or "",
+            question=question,
+            answer=found.answer if found.outcome == "answered" else "",
+            refused=[why] if why else [],
+            notice=NOTICES.get(found.source, ""),
+            summary=f"{len(found.rows):,} rows at version {found.version}, {found.usage.total_tokens:,} tokens",
+        )
+
+    def query(self, fields: Fields) -> str:
+        """Return the rows of a query, which the gate has let through. Raises QueryRefused."""
+        scene, cypher = required(fields, "scene"), required(fields, "cypher")
+        found = self._database.home(scene).query(cypher)
+        more = f", {found.truncated}" if found.truncated else ""
+        summary = f"{len(found):,} rows{more} at version {found.version}, {1_000 * found.seconds:.0f} ms"
+        return self._answer(scene, found.columns, found.rows, cypher=cypher, summary=summary)
+
+    def _answer(self, scene: str, columns: tuple[str, ...], rows: tuple[tuple[Any, ...], ...], **shown: Any) -> str:
+        graph = self._load(scene).graph
+        named = [it for it in dict.fromkeys(_named(rows)) for it in _nodes_named(graph, it)]
+        nothing = {"question": "", "answer": "", "notice": "", "refused": []}
+        return render(
+            "answer.html",
+            title="Answer",
+            scene=scene,
+            columns=columns,
+            rows=[[cell_text(cell) for cell in row] for row in rows],
+            found=",".join(named[:FOUND_SHOWN]),
+            address=Address(scene),
+            **nothing | shown,
+        )
+
+    def _at(self, fields: Fields) -> tuple[str, int, Snapshot]:
+        """Return the scene that a page is about, at its version."""
+        scene, version = required(fields, "scene"), number(fields, "version")
+        now = self._load(scene)
+        if version is None or version == now.info.version:
+            return scene, now.info.version, now
+        return scene, version, Snapshot(now.info, self._store.as_of(scene, version))
+
+    def _load(self, scene: str) -> Snapshot:
+        """Return a scene as it is now; one that nobody changed is kept from the last time."""
+        info = self._store.find(scene)
+        kept = self._loaded.get(info.key)
+        if kept is None or kept.info.version != info.version:
+            kept = self._store.load(scene)
+            self._loaded.clear()
+            self._loaded[kept.info.key] = kept
+        return kept
+
+    def _event(self, info: SceneInfo, version: int) -> Event | None:
+        return next(iter(self._store.history(info, after=version - 1)), None) if version else None
+
+    def _has_belief(self, scene: str) -> bool:
+        from scenecypher.db.store.catalog import lookup_scene
+
+        return lookup_scene(self._store.database, belief_name(scene)) is not None
+
+
+def _facts(node: Node) -> Iterable[tuple[str, str]]:
+    yield from (("id", node.id), ("kind", node.kind), ("class", node.class_), ("name", node.name))
+    yield "states", ", ".join(node.states) or "none"
+    yield "affordances", ", ".join(node.affordances) or "none"
+    yield from ((name, str(value)) for name, value in sorted(node.properties.items()))
+
+
+def _named(rows: tuple[tuple[Any, ...], ...]) -> Iterable[str]:
+    """Yield all text in rows, also within lists."""
+    waiting = [cell for row in rows for cell in row][::-1]
+    while waiting:
+        match waiting.pop():
+            case str(text):
+                yield text
+            case list() | tuple() as inner:
+                waiting += inner
+            case dict() as inner:
+                waiting += inner.values()
+            case _:
+                pass
+
+
+def _nodes_named(graph: SceneGraph, text: str) -> Iterable[str]:
+    return [text] if text in graph else graph.by_name.get(text, ())

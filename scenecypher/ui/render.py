@@ -1,0 +1,91 @@
+"""Templates of pages, and the home as one file that needs no server."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from scenecypher.errors import InputError
+from scenecypher.ui.home_view import view_of
+from scenecypher.ui.plan_view import plan_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from scenecypher.db.store.history import Event
+    from scenecypher.db.store.load import Snapshot
+    from scenecypher.db.store.runs import RunInfo
+    from scenecypher.ui.run_view import Frame
+
+OPEN_NODES: Final = 1_500
+"""Up to this many nodes, all rooms are open at first."""
+INSTALL: Final = "pages need the extra `ui`: run `pip install 'scenecypher[ui]'`"
+
+
+def home_file(snapshot: Snapshot, title: str, events: Sequence[Event] = ()) -> str:
+    """Return a scene as one HTML page with all that it needs inside: rooms, plan from above, search, and `events`.
+
+    Raises InputError without the extra `ui`.
+    """
+    view = view_of(snapshot.graph)
+    style, script = static_text("home.css"), static_text("home.js")
+    return render(
+        "file.html",
+        title=title,
+        view=view,
+        open=view.nodes <= OPEN_NODES,
+        map=map_of(snapshot),
+        events=events,
+        style=_markup(style),
+        script=_markup(script),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def run_file(run: RunInfo, frames: Sequence[Frame]) -> str:
+    """Return a run as one HTML page that needs no server. Raises InputError without the extra `ui`."""
+    style = static_text("home.css")
+    title = f"Run {run.number} in {run.scene_name}"
+    values = {"style": _markup(style), "style_hash": _hash(style)}
+    return render("run_file.html", title=title, run=run, frames=frames, **values)
+
+
+def map_of(snapshot: Snapshot) -> str:
+    """Return a scene from above as SVG, empty where it has no positions."""
+    plan = plan_of(snapshot.graph, snapshot.info.vocabulary)
+    return _markup(render("map.svg", plan=plan)) if plan else ""
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a template with its values, which are escaped. Raises InputError without the extra `ui`."""
+    return _templates().get_template(template).render(**values)
+
+
+def static_text(name: str) -> str:
+    """Return the text of a style or script."""
+    return (files(__package__) / "static" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise InputError(INSTALL) from error
+    loader = PackageLoader("scenecypher.ui")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+
+
+def _markup(text: str) -> str:
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - our own files, and templates that have escaped their values
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

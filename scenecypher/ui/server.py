@@ -1,0 +1,182 @@
+"""The page's server: homes, their versions, nodes, questions and actions, each by the front door."""
+
+from __future__ import annotations
+
+from asyncio import sleep
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from scenecypher.errors import SceneCypherError, SceneNotFound
+from scenecypher.ui.address import Address
+from scenecypher.ui.fields import Fields, number, required
+from scenecypher.ui.guard import BODY_BYTES
+from scenecypher.ui.pages import Pages
+from scenecypher.ui.render import render, static_text
+
+if TYPE_CHECKING:
+    from scenecypher.scenes import SceneDatabase
+
+Answer: TypeAlias = Callable[[Fields], Response | str]
+
+REFUSED, BAD_INPUT, NOT_FOUND = 409, 400, 404
+LOOK_S: Final = 0.2
+"""Time between two looks for the steps of a run."""
+STATIC: Final[Mapping[str, str]] = {"home.css": "text/css", "home.js": "text/javascript"}
+READ_ONLY: Final = "this page is for looking only: it was started with --read-only"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a page changes: actions, undo, redo and copies; each answers with the home as it is then."""
+
+    database: SceneDatabase
+
+    def act(self, fields: Fields) -> Response:
+        """Carry out an action. Raises ActionRefused, UnknownReference."""
+        steps = self.database.home(required(fields, "scene")).act(required(fields, "action"), fix="fix" in fields)
+        return _shown(fields, steps[-1].version)
+
+    def undo(self, fields: Fields) -> Response:
+        """Undo the latest action that holds. Raises NothingToUndo."""
+        return _shown(fields, self.database.home(required(fields, "scene")).undo().version)
+
+    def redo(self, fields: Fields) -> Response:
+        """Take the latest undo back. Raises NothingToRedo."""
+        return _shown(fields, self.database.home(required(fields, "scene")).redo().version)
+
+    def fork(self, fields: Fields) -> Response:
+        """Copy the scene at a version to a new name. Raises InputError for a name that is taken."""
+        scene, version = required(fields, "scene"), number(fields, "version")
+        now = self.database.store.find(scene).version
+        source = scene if version in {None, now} else f"{scene}@{version}"
+        copy = self.database.store.copy(source, required(fields, "name"))
+        return RedirectResponse(Address(copy.name).home(), status_code=303)
+
+
+def application(database: SceneDatabase, *, read_only: bool = False) -> Starlette:
+    """Return the pages of a database; without changes if `read_only`. It is to be run behind a `Guard`."""
+    pages, changes = Pages(database, read_only=read_only), Changes(database)
+    seen: Mapping[str, Answer] = {
+        "/": pages.fleet,
+        "/home": pages.home,
+        "/room": pages.room,
+        "/node": pages.node,
+        "/belief": pages.belief,
+        "/runs": pages.runs,
+        "/run": pages.run,
+        "/run/film": pages.film,
+    }
+    asked: Mapping[str, Answer] = {"/ask": pages.ask, "/query": pages.query}
+    changed: Mapping[str, Answer] = {
+        "/act": changes.act,
+        "/undo": changes.undo,
+        "/redo": changes.redo,
+        "/fork": changes.fork,
+    }
+    if read_only:
+        changed = dict.fromkeys(changed, _refuse_change)
+    return Starlette(
+        routes=[
+            *(Route(path, _endpoint(answer), methods=["GET"]) for path, answer in seen.items()),
+            *(Route(path, _endpoint(answer), methods=["POST"]) for path, answer in {**asked, **changed}.items()),
+            Route("/run/steps", _steps(pages)),
+            *(Route(f"/static/{name}", _static(name, kind)) for name, kind in STATIC.items()),
+        ],
+        exception_handlers={HTTPException: _no_page},
+    )
+
+
+def _endpoint(answer: Answer) -> Callable[[Request], object]:
+    """Return an endpoint that answers in a thread: the driver's calls wait."""
+
+    async def endpoint(request: Request) -> Response:
+        fields = _fields(request)
+        if request.method == "POST":
+            fields = await _posted(request)
+        return await run_in_threadpool(_answered, answer, fields)
+
+    return endpoint
+
+
+def _fields(request: Request) -> dict[str, str]:
+    """Return the fields of an address; those given more than once with commas."""
+    return {key: ",".join(request.query_params.getlist(key)) for key in request.query_params}
+
+
+def _steps(pages: Pages) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that tells a browser of each step that a run stores, until it ends (server-sent events)."""
+
+    async def endpoint(request: Request) -> Response:
+        fields = _fields(request)
+
+        async def told() -> AsyncIterator[str]:
+            known, is_running = -1, True
+            while is_running and not await request.is_disconnected():
+                try:
+                    steps, is_running = await run_in_threadpool(pages.steps, fields)
+                except SceneCypherError:
+                    break
+                if steps != known:
+                    known = steps
+                    yield f"data: {steps}\n\n"
+                await sleep(LOOK_S)
+            yield "data: end\n\nevent: end\ndata: \n\n"
+
+        return StreamingResponse(told(), media_type="text/event-stream")
+
+    return endpoint
+
+
+async def _posted(request: Request) -> dict[str, str]:
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > BODY_BYTES:
+            raise HTTPException(413)
+    try:
+        return {key: values[-1] for key, values in parse_qs(body.decode(), errors="strict").items()}
+    except ValueError:
+        raise HTTPException(400) from None
+
+
+def _answered(answer: Answer, fields: Fields) -> Response:
+    try:
+        found = answer(fields)
+    except SceneCypherError as error:
+        status = NOT_FOUND if isinstance(error, SceneNotFound) else REFUSED if error.exit_code == 1 else BAD_INPUT
+        back = Address(fields["scene"]).home() if "scene" in fields and status != NOT_FOUND else ""
+        title = "Refused" if status == REFUSED else "Error"
+        return HTMLResponse(render("message.html", title=title, text=str(error), bad=True, back=back), status)
+    return found if isinstance(found, Response) else HTMLResponse(found)
+
+
+def _refuse_change(_: Fields) -> Response:
+    return HTMLResponse(render("message.html", title="Refused", text=READ_ONLY, bad=True, back="/"), REFUSED)
+
+
+def _no_page(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    text = "There is no such page; the list of homes has them all." if status == NOT_FOUND else str(error)
+    return HTMLResponse(render("message.html", title="No page", text=text, bad=True, back="/"), status)
+
+
+def _static(name: str, kind: str) -> Callable[[Request], Response]:
+    text = static_text(name)
+
+    def endpoint(_: Request) -> Response:
+        return Response(text, media_type=kind)
+
+    return endpoint
+
+
+def _shown(fields: Fields, version: int) -> Response:
+    return RedirectResponse(Address(required(fields, "scene")).home(version=version), status_code=303)

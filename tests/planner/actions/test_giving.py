@@ -1,0 +1,41 @@
+"""A goal that names a state alone is planned with the things that give it, such as appliances."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from scenecypher.db.condition import And, HasState, Id, Not, evaluate
+from scenecypher.importers.homes import our_home
+from scenecypher.planner.actions.giving import given_states, giving_classes
+from scenecypher.planner.actions.pddl_part import part_of, sought_for
+from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan, planning_state
+from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.virtualhome.extended import HEATERS, WASHERS
+
+OPERATORS = operators_of("virtualhome_ext")
+
+
+def test_what_gives_a_state_is_read_from_the_effects() -> None:
+    assert giving_classes(HasState("x", "washed"), OPERATORS) == {*WASHERS}
+    assert giving_classes(Not(HasState("x", "heated")), OPERATORS) == {*HEATERS}
+    assert giving_classes(HasState("x", "open"), OPERATORS) == frozenset()
+    assert sought_for(HasState(Id("cup_1"), "washed"), OPERATORS).classes == {*WASHERS}
+    assert sought_for(HasState(Id("cup_1"), "washed")).classes == frozenset()
+    under = dict(given_states(OPERATORS["switch_on"].effects))
+    assert under["on"] == (), "switching on gives it whatever else holds"
+    assert len(under["washed"]) == 2, "in a washer, and to what is in it"
+
+
+@pytest.mark.parametrize(("thing", "state"), [("plate", "washed"), ("breadslice", "heated")])
+def test_a_thing_is_washed_or_heated_though_no_appliance_is_named(thing: str, state: str) -> None:
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    scene, _ = our_home("apartment")
+    goal = And((HasState(Id(scene.graph.by_class[thing][0]), state),))
+    part = partial(part_of, scene.graph, goal, operators=OPERATORS)
+    found = find_plan(PlanRequest(goal, scene.vocabulary), lambda wide: part(wide=wide))
+    state_now = planning_state(scene.graph, scene.vocabulary)
+    assert found.plan is not None, found.why
+    assert state_now is not None
+    assert evaluate(goal, state_now.after(*found.plan).graph, {})

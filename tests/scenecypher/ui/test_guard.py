@@ -1,0 +1,77 @@
+"""The guard: a token that counts once, this host alone, changes from own pages alone, and headers on every answer."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from scenecypher.ui.guard import HEADERS, Guard
+
+HOST = "127.0.0.1:8765"
+HERE = f"http://{HOST}"
+
+
+def echo(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(f"{request.method} {request.url.path}")
+
+
+@pytest.fixture
+def client() -> TestClient:
+    app = Starlette(routes=[Route("/{path:path}", echo, methods=["GET", "POST"])])
+    return TestClient(Guard(app, host=HOST, token="right"), base_url=HERE)
+
+
+def test_a_token_counts_once_and_the_cookie_from_then_on(client: TestClient) -> None:
+    assert client.get("/").status_code == 403
+    assert client.get("/?token=wrong").status_code == 403
+    welcome = client.get("/home?scene=a&token=right")
+    assert (welcome.status_code, welcome.headers["refresh"]) == (200, "0; url=/home?scene=a")
+    assert "HttpOnly" in welcome.headers["set-cookie"]
+    assert "SameSite=Strict" in welcome.headers["set-cookie"]
+    assert client.get("/home").text == "GET /home"
+    client.cookies.clear()
+    assert client.get("/?token=right").status_code == 403
+    assert "scenecypher ui" in client.get("/?token=right").text
+
+
+def test_two_tabs_share_the_cookie(client: TestClient) -> None:
+    client.get("/?token=right")
+    assert [client.get("/a").text, client.get("/b").text] == ["GET /a", "GET /b"]
+    assert client.get("/?token=right").text == "GET /", "a reload of the first address"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1:1", "127.0.0.1", ""])
+def test_another_host_is_refused(client: TestClient, host: str) -> None:
+    client.get("/?token=right")
+    assert client.get("/", headers={"host": host}).status_code == 421
+    assert client.get("/", headers={"host": "localhost:8765", "cookie": "x=y"}).status_code == 403
+
+
+@pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "http://127.0.0.1:1", f"https://{HOST}"])
+def test_a_change_from_another_origin_is_refused(client: TestClient, origin: str | None) -> None:
+    client.get("/?token=right")
+    given = {} if origin is None else {"origin": origin}
+    assert client.post("/act", headers=given).status_code == 403
+    assert client.post("/act", headers={"origin": HERE}).text == "POST /act"
+
+
+@pytest.mark.parametrize("cookie", ["scenecypher_8765=guess", "scenecypher_8765=", 'a="b', "scenecypher_8765=\xff"])
+def test_a_wrong_cookie_is_refused(client: TestClient, cookie: str) -> None:
+    assert client.get("/", headers=[(b"cookie", cookie.encode("latin-1"))]).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["//evil.example", "/\\evil.example"])
+def test_the_welcome_leads_nowhere_else(client: TestClient, path: str) -> None:
+    welcome = client.get(f"{HERE}{path}?token=right")
+    assert not welcome.headers["refresh"].removeprefix("0; url=").startswith(("//", "/\\"))
+
+
+def test_every_answer_has_the_headers(client: TestClient) -> None:
+    refused, welcome, page = client.get("/"), client.get("/?token=right"), client.get("/x")
+    for answer in (refused, welcome, page):
+        assert {name: answer.headers[name] for name in HEADERS} == dict(HEADERS)
+    assert "unsafe-inline" not in HEADERS["content-security-policy"]

@@ -1,0 +1,208 @@
+"""The page on the real database: homes are found, seen, asked, changed, undone and copied, by the front door."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from uuid import uuid4
+
+import pytest
+from pydantic import SecretStr
+from starlette.testclient import TestClient
+
+import scenecypher as sc
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.ui.guard import Guard
+from scenecypher.ui.server import application
+from tests.planner.actions.household_worlds import SILENT
+
+HOST = "127.0.0.1:8766"
+
+
+QUESTION = "Where is the cup?"
+CYPHER = "MATCH (c:Object {class: 'cup'})-[:ON]->(t) RETURN c.id AS cup, t.name AS place"
+SCRIPT = sc.Scripted(
+    [
+        sc.ScriptedReply((QUESTION,), f"```cypher\n{CYPHER}\n```", system=("You write Cypher",)),
+        sc.ScriptedReply((), "The cup is on the tray."),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def db(address: Address) -> Iterator[sc.SceneDatabase]:
+    settings = sc.Settings(
+        neo4j_uri=address.uri, neo4j_username=address.username, neo4j_password=SecretStr(address.password)
+    )
+    with sc.connect(settings, model=SCRIPT, tell=lambda _: None) as opened:
+        opened.store.prepare()
+        yield opened
+
+
+@pytest.fixture
+def home(db: sc.SceneDatabase) -> Iterator[sc.Home]:
+    home = db.import_scene(ImportedScene(f"test/ui-{uuid4().hex[:8]}", SILENT, "household"))
+    yield home
+    db.delete(home.name)
+
+
+def client_of(db: sc.SceneDatabase, *, read_only: bool = False) -> TestClient:
+    guard = Guard(application(db, read_only=read_only), host=HOST, token="t")
+    client = TestClient(guard, base_url=f"http://{HOST}", headers={"origin": f"http://{HOST}"})
+    client.get("/?token=t")
+    return client
+
+
+@pytest.fixture
+def client(db: sc.SceneDatabase) -> TestClient:
+    return client_of(db)
+
+
+def shown(client: TestClient, path: str, **query: str | int) -> str:
+    answer = client.get(path, params=query)
+    assert answer.status_code == 200, answer.text
+    return unescape(answer.text)
+
+
+def test_homes_are_listed_and_found_by_name(client: TestClient, home: sc.Home) -> None:
+    home.act("pick_up(key)")
+    page = shown(client, "/", q=home.name.upper())
+    assert "pick_up(key)" in page
+    assert shown(client, "/", q="no-such-home").count("No scene has") == 1
+    (link,) = re.findall(r'href="(/home[^"]*)"', page)
+    assert "kitchen" in client.get(link).text
+
+
+def test_a_version_marks_what_it_changed_and_names_who_did_it(client: TestClient, home: sc.Home) -> None:
+    home.act("pick_up(key)")
+    home.act("go_to(kitchen)")
+    page = shown(client, "/home", scene=home.name, version=1)
+    assert re.search(r'class="object changed"[^>]*data-words="key', page)
+    assert "Version 1" in page
+    assert "pick_up(key)</b> by" in page
+    assert "changed" not in shown(client, "/home", scene=home.name, version=0).replace(".changed", "")
+    assert shown(client, "/home", scene=home.name, version=2) != page
+
+
+def test_a_node_tells_its_relations_and_its_history(client: TestClient, home: sc.Home) -> None:
+    home.act("pick_up(key)")
+    page = shown(client, "/node", scene=home.name, id="key")
+    assert "HOLDS" in page
+    assert "pick_up(key)" in page
+    assert "Nothing since the import" in shown(client, "/node", scene=home.name, id="jar")
+
+
+def test_a_room_comes_as_a_part(client: TestClient, home: sc.Home) -> None:
+    part = shown(client, "/room", scene=home.name, id="kitchen")
+    assert "fridge" in part
+    assert "<html" not in part
+    assert client.get("/room", params={"scene": home.name, "id": "cellar"}).status_code == 400
+
+
+def test_an_action_is_carried_out_or_refused_in_the_words_of_the_command_line(
+    client: TestClient, home: sc.Home
+) -> None:
+    done = client.post("/act", data={"scene": home.name, "action": "pick_up(key)"}, follow_redirects=False)
+    assert (done.status_code, home.info.version) == (303, 1)
+    assert "version=1" in done.headers["location"]
+    with pytest.raises(sc.ActionRefused) as refusal:
+        home.act("put_in(key, fridge)")
+    refused = client.post("/act", data={"scene": home.name, "action": "put_in(key, fridge)"})
+    assert (refused.status_code, home.info.version) == (409, 1)
+    assert str(refusal.value) in unescape(refused.text)
+    fixed = client.post("/act", data={"scene": home.name, "action": "put_in(key, fridge)", "fix": "1"})
+    assert fixed.status_code == 200
+    assert home.info.version > 2
+    assert client.post("/act", data={"scene": home.name, "action": " "}).status_code == 400
+
+
+def test_undo_redo_and_a_copy(client: TestClient, home: sc.Home, db: sc.SceneDatabase) -> None:
+    home.act("pick_up(key)")
+    form = {"scene": home.name}
+    client.post("/undo", data=form)
+    client.post("/redo", data=form)
+    assert [event.kind for event in home.history()] == ["act", "undo", "redo"]
+    copy = f"{home.name}-copy"
+    answer = client.post("/fork", data={**form, "version": "3", "name": copy})
+    assert (answer.status_code, db.home(copy).graph) == (200, home.graph)
+    assert client.post("/fork", data={**form, "version": "3", "name": copy}).status_code == 400
+    db.delete(copy)
+
+
+def test_an_answer_has_its_rows_its_cypher_and_its_nodes(client: TestClient, home: sc.Home) -> None:
+    page = unescape(client.post("/ask", data={"scene": home.name, "question": QUESTION}).text)
+    assert "The cup is on the tray." in page
+    assert CYPHER in page
+    assert "Scripted replies" in page
+    (link,) = re.findall(r'href="(/home[^"]*found=[^"]*)"', page)
+    marked = re.findall(r'found" data-words="(\w+)', client.get(link).text)
+    assert {"cup", "tray"} <= {*marked}
+
+
+def test_a_run_is_a_film_with_its_refusal_shown_in_the_home(client: TestClient, home: sc.Home) -> None:
+    home.plan(goal="cup INSIDE fridge", method="symbolic")
+    home.ask(QUESTION)
+    (asked, planned) = re.findall(r'href="/run\?number=(\d+)"', shown(client, "/runs", scene=home.name))
+    film = shown(client, "/run", number=planned)
+    assert re.search(r"put_in\(cup, ?fridge\)", film)
+    version = home.info.version
+    assert f"version={version}&" in film
+    question = shown(client, "/run", number=f"{asked},{planned}")
+    assert CYPHER in question
+    assert question.count("<section") == 2
+    assert client.get("/run/film", params={"number": planned}).text in client.get(f"/run?number={planned}").text
+    live = client.get("/run/steps", params={"number": planned})
+    assert live.headers["content-type"].startswith("text/event-stream")
+    assert live.text.count("event: end") == 1, "a run that has ended is told of once"
+    assert client.get("/run", params={"number": 10**9}).status_code == 400
+    assert client.get("/run", params={"number": "x"}).status_code == 400
+
+
+def test_cypher_runs_through_the_gate(client: TestClient, home: sc.Home) -> None:
+    rows = client.post("/query", data={"scene": home.name, "cypher": CYPHER})
+    assert "<td>tray</td>" in rows.text
+    refused = client.post("/query", data={"scene": home.name, "cypher": "MATCH (n) DETACH DELETE n"})
+    assert refused.status_code == 409
+    assert home.info.version == 0
+
+
+def test_a_page_for_looking_changes_nothing(db: sc.SceneDatabase, home: sc.Home) -> None:
+    client = client_of(db, read_only=True)
+    assert 'action="/act"' not in shown(client, "/home", scene=home.name)
+    for path in ("/act", "/undo", "/redo", "/fork"):
+        answer = client.post(path, data={"scene": home.name, "action": "pick_up(key)", "name": "x"})
+        assert (answer.status_code, "--read-only" in answer.text) == (409, True)
+    assert home.info.version == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "told"),
+    [
+        ("/home?scene=nowhere-at-all", 404, "nowhere-at-all"),
+        ("/home", 400, "'scene' is empty"),
+        ("/home?scene={home}&version=99", 400, "versions 0 to 0"),
+        ("/home?scene={home}&version=-1", 400, "no whole number"),
+        ("/home?scene={home}&version=1e9", 400, "no whole number"),
+        ("/node?scene={home}&id=ghost", 400, "no node 'ghost'"),
+        ("/nothing", 404, "no such page"),
+    ],
+)
+def test_a_wrong_address_is_told(client: TestClient, home: sc.Home, path: str, status: int, told: str) -> None:
+    answer = client.get(path.replace("{home}", home.name))
+    assert (answer.status_code, told in unescape(answer.text)) == (status, True)
+
+
+def test_a_form_that_is_too_long_or_no_text_is_refused(client: TestClient) -> None:
+    assert client.post("/act", content=b"action=" + b"x" * 200_000).status_code == 413
+    assert client.post("/act", content=b"action=%ff").status_code == 400
+
+
+def test_a_killed_database_is_told_in_words(home: sc.Home) -> None:
+    settings = sc.Settings(neo4j_uri="bolt://127.0.0.1:1", neo4j_password=SecretStr("x"), retry_s=0)
+    database = Database(Address("bolt://127.0.0.1:1", "neo4j", "x"), retry_s=0.1)
+    with sc.SceneDatabase(database, settings) as gone:
+        answer = client_of(gone).get("/home", params={"scene": home.name})
+    assert answer.status_code == 400
+    assert "127.0.0.1:1" in answer.text
