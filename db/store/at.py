@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, LiteralString, TypeAlias
 
-from scenecypher.db.store.catalog import SceneInfo, find_scene, lookup_scene, split_at
+from scenecypher.db.store.catalog import SceneInfo, find_scene, lookup_longest, split_at
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import InputError
 
@@ -45,11 +45,11 @@ def find_at(database: Database, name: str) -> SceneInfo | SceneAt:
     Raises SceneNotFound; InputError for a version that the scene does not have, or a time before its beginning.
     """
     parts = split_at(name)
-    scene = lookup_scene(database, name) if parts else find_scene(database, name)
-    if scene is not None or parts is None:
-        return scene or find_scene(database, name)
+    if parts is None:
+        return find_scene(database, name)
     stem, moment = parts
-    return scene_at(database, find_scene(database, stem), read_moment(moment, name=name))
+    scene = lookup_longest(database, name, stem) or find_scene(database, stem)
+    return scene if scene.name == name else scene_at(database, scene, read_moment(moment, name=name))
 
 
 def scene_at(database: Database, scene: SceneInfo, moment: Moment) -> SceneAt:

@@ -24,6 +24,8 @@ AS_IT_WAS: Final = re.compile(r"@\s*[+-]?\d[\d\s:.,_+TZtz-]*$")
 RESERVED: Final = re.compile(rf"{BELIEF_SUFFIX}$|{AS_IT_WAS.pattern}", re.IGNORECASE)
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
+# Of a name and its beginning the longer one comes first.
+FIND_LONGEST: Final[LiteralString] = "MATCH (s:Scene) WHERE s.name IN $names RETURN s ORDER BY s.name DESC LIMIT 1"
 BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s"
 REPLACED: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
@@ -122,6 +124,14 @@ def lookup_scene(database: Database, name: str) -> SceneInfo | None:
     return found
 
 
+def lookup_longest(database: Database, name: str, stem: str) -> SceneInfo | None:
+    """Return the published scene of this name, else the one that is named by its beginning `stem`, else None."""
+    found = _read_one(database, FIND_LONGEST, names=[name, stem])
+    if found is not None:
+        database.versions.note(found.key, found.version)
+    return found
+
+
 def scene_of(database: Database, key: str) -> SceneInfo | None:
     """Return the generation of this key; None if it is gone."""
     return _read_one(database, BY_KEY, key=key)
@@ -153,7 +163,7 @@ def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     return database.read(work)
 
 
-def _read_one(database: Database, statement: LiteralString, **parameters: str) -> SceneInfo | None:
+def _read_one(database: Database, statement: LiteralString, **parameters: str | list[str]) -> SceneInfo | None:
     record = database.read_row(statement, parameters)
     return info_of(record["s"]) if record else None
 

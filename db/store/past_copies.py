@@ -21,6 +21,7 @@ from scenecypher.db.store.publish import Header, Progress, delete_generation, wr
 from scenecypher.db.store.rewind import load_version
 from scenecypher.db.store.steady import WRITE_REFUSED
 from scenecypher.errors import QueryFailed, SceneReplaced, ServiceError
+from scenecypher.waiting import waiting_for
 
 COPIES_KEPT: Final = 40
 """Maximum number of cached copies in a database."""
@@ -68,7 +69,8 @@ def _find(database: Database, then: SceneAt) -> SceneInfo | None:
 def _write(database: Database, then: SceneAt, *, progress: Progress | None) -> SceneInfo | None:
     """Write the copy and delete surplus ones; None if somebody else was faster."""
     try:
-        key = _write_members(database, load_version(database, then), progress)
+        with waiting_for(f"a copy of {then.name!r}, which is written once, to be queried"):
+            key = _write_members(database, load_version(database, then), progress)
     except QueryFailed as error:
         if error.code in WRITE_REFUSED:
             raise _may_not_write(then) from error

@@ -17,6 +17,7 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import Snapshot, load_generation, load_scene
 from scenecypher.db.store.snapshots import keep_snapshot, read_snapshot, snapshot_versions
 from scenecypher.errors import SceneReplaced
+from scenecypher.waiting import waiting_for
 
 FAR: Final = 500
 """Versions between a state and the nearest known graph, above which readers look for snapshots, and keep one."""
@@ -38,9 +39,10 @@ def load_at(database: Database, name: str) -> Snapshot:
 
 def load_version(database: Database, then: SceneAt) -> Snapshot:
     """Return a whole scene at an earlier version. Raises SceneReplaced, ServiceError."""
-    known, graph = _nearest(database, then)
-    for after, until in _spans(known, then.version):
-        graph = apply(graph, _way(database, then.scene.key, after, until))
+    with waiting_for(f"{then.name!r}, which is read from the history"):
+        known, graph = _nearest(database, then)
+        for start, end in _spans(known, then.version):
+            graph = apply(graph, _way(database, then.scene.key, start, end))
     if abs(known - then.version) > FAR:
         keep_snapshot(database, then.scene.key, then.version, graph)
     info = replace(then.scene, version=then.version, nodes=len(graph.nodes), relations=len(graph.relations))

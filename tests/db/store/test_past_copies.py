@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Barrier
 from typing import Any, LiteralString
 
@@ -22,6 +24,7 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneReplaced, ServiceError
+from scenecypher.waiting import listen
 from tests.db.store.test_at import SOIL
 from tests.db.store.test_rewind import with_states
 from tests.db.store.test_steady import ReadingDatabase, reading
@@ -227,6 +230,23 @@ def test_who_may_not_write_reads_what_is_there_and_is_told_else(
     made = store.find_at(f"{name}@1")
     assert reader.find_at(f"{name}@1").key == made.key
     assert states_of_cup(reading, made) == [[["dirty"]]]
+
+
+def test_what_takes_long_says_what_is_waited_for(store: SceneStore, name: str) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def note(what: str) -> Iterator[None]:
+        told.append(what)
+        yield
+
+    listen(note)
+    try:
+        store.find_at(f"{name}@1")
+    finally:
+        listen(None)
+    assert f"a copy of '{name}@1', which is written once, to be queried" in told
+    assert f"'{name}@1', which is read from the history" in told
 
 
 def test_a_fork_is_a_world_of_its_own(store: SceneStore, name: str) -> None:

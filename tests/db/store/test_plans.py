@@ -39,7 +39,7 @@ from scenecypher.planner.vocabularies.registry import operators_of
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("names", "keys", "rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
+_LISTS = ("names", "names", "keys", "rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
     "key",

@@ -50,7 +50,7 @@ def parts_of(database: Database, key: str) -> int:
 
 
 @pytest.mark.parametrize("far", [0, 1])
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(graphs=st.lists(scene_graphs(), min_size=2, max_size=4), data=st.data())
 def test_each_version_is_what_it_was(store: SceneStore, far: int, graphs: list[SceneGraph], data: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:

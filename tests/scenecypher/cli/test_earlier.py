@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 import scenecypher as sc
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.home import small_home
 from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.belief_simulator import simulator_of
 from tests.scenecypher.cli.conftest import RunCommand
 from tests.scenecypher.test_home import db
 from tests.scripted_model import MODEL_NAME, ScriptedModel
@@ -20,13 +24,19 @@ __all__ = ["db"]
 CUP, WHERE = "cup_2004", "MATCH (:Agent)-[:INSIDE]->(room:Place) RETURN room.name"
 
 
-@pytest.fixture
-def walked(home: str, store: SceneStore, command: RunCommand) -> str:
+@pytest.fixture(scope="module")
+def walked(store: SceneStore) -> Iterator[str]:
     """The name of a home in which the agent walked into the bathroom, and took the cup."""
-    assert command("act", home, f"walk({CUP})").code == 0
-    assert command("act", home, f"grab({CUP})").code == 0
-    assert store.find(home).version == 2
-    return home
+    name = f"test/walked-{uuid4().hex[:10]}"
+    store.put(replace(small_home(), name=name))
+    simulator = simulator_of(store, store.find(name))
+    for action in (f"walk({CUP})", f"grab({CUP})"):
+        assert [*simulator.act(action)]
+    assert store.find(name).version == 2
+    yield name
+    for info in store.scenes():
+        if info.name.startswith(name):
+            store.delete(info.name)
 
 
 @pytest.fixture
@@ -47,7 +57,7 @@ def test_a_version_is_queried_asked_shown_and_exported(
     assert asked.json["rows"] == then["rows"], asked.err
     assert "@0" not in json.dumps(model.requests), "a model is told no version"
     runs = command("runs", "list", walked, "--json").json
-    assert [(run["scene"], run["version"]) for run in runs] == [(walked, 0)], "a question is a run of the home itself"
+    assert (walked, 0) in [(run["scene"], run["version"]) for run in runs], "a question is a run of the home itself"
     assert command("scenes", "show", f"{walked}@1", "--json").json["version"] == 1
     assert "held" not in command("scenes", "tree", f"{walked}@1").out
     assert command("scenes", "tree", f"{walked}@2", "character_65").out.splitlines()[1:] == ["  held: cup_2004 [clean]"]
@@ -159,7 +169,7 @@ def test_the_same_from_python(db: sc.SceneDatabase, walked: str) -> None:
     assert home.at(second).version == home.at("2").version == home.at(second.isoformat()).version == 2
     with pytest.raises(sc.InputError, match="not 3"):
         home.at("3")
-    fork = then.copy(f"{walked}/fork")
+    fork = then.copy(f"{walked}/other")
     assert fork.act(f"walk({CUP})")[0].version == 1
     assert then.diff(fork)
     with pytest.raises(sc.InputError, match="scenes copy"):
