@@ -73,13 +73,15 @@ RETURN s
 """
 # What an import replaced is kept longer than what was deleted, if it has a past.
 LEFTOVERS: Final[LiteralString] = """
-MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s})
-                       AND (s.replaced_by IS NULL OR s.retired < datetime() - duration({seconds: $keep_s})
-                            OR NOT (EXISTS { MATCH (e:Event {scene: s.key}) WHERE e.version > 0 }
-                                    OR EXISTS { MATCH (:Run {scene: s.key}) })))
-                   OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
-                   OR s.status = 'deleting'
-                   OR (s.past >= '' AND s.published < datetime() - duration({seconds: $grace_s}))
+MATCH (s:Scene) WHERE s.status IN ['retired', 'importing', 'deleting'] OR s.past >= ''
+WITH s
+WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s})
+       AND (s.replaced_by IS NULL OR s.retired < datetime() - duration({seconds: $keep_s})
+            OR NOT (EXISTS { MATCH (e:Event {scene: s.key}) WHERE e.version > 0 }
+                    OR EXISTS { MATCH (:Run {scene: s.key}) })))
+   OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
+   OR s.status = 'deleting'
+   OR (s.past >= '' AND s.published < datetime() - duration({seconds: $grace_s}))
 RETURN s.key AS key
 """
 # First, since no version moves while members are deleted: a reader of the generation sees its status change.
