@@ -55,6 +55,10 @@ class SceneWriter:
         self._stream.write(data)
         count_line(self.counts, line)
 
+    def drop(self) -> None:
+        """End the scene without its last line; what it wrote is for its file to cut off."""
+        self._stream.close()
+
     def close(self) -> bytes:
         """Write and return the scene's last line."""
         data = line_bytes(SceneEnd(self.counts, self._digest.hexdigest()))
@@ -70,17 +74,23 @@ class ArchiveWriter:
         self._file, self._digest = file, sha256()
         self.totals: Counter[str] = Counter()
         self.scenes = 0
+        self._begun: SceneWriter | None = None
         self._append(line_bytes(header))
 
     def begin_scene(self) -> SceneWriter:
         """Return the writer of the next scene, in place of one that was not kept."""
+        if self._begun is not None:
+            # Left open, it would write its end into a later scene, whenever Python collects it.
+            self._begun.drop()
         self._file.seek(self._end)
         self._file.truncate()
-        return SceneWriter(self._file)
+        self._begun = SceneWriter(self._file)
+        return self._begun
 
     def keep(self, scene: SceneWriter) -> None:
         """Close a scene, so that the next one follows it."""
         self._digest.update(scene.close())
+        self._begun = None
         self._end = self._file.tell()
         self.totals.update(scene.counts)
         self.scenes += 1

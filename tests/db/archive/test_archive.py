@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import itertools
 import json
@@ -21,6 +22,9 @@ from hypothesis import strategies as st
 
 from scenecypher.db.archive.backup import back_up
 from scenecypher.db.archive.contents import read_contents
+from scenecypher.db.archive.file import ArchiveWriter
+from scenecypher.db.archive.lines import Header as ArchiveHeader
+from scenecypher.db.archive.lines import RecordLine
 from scenecypher.db.archive.restore import Naming, check_archive, restore_archive
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import SceneGraph
@@ -29,6 +33,7 @@ from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.stored_form import FORM
 from scenecypher.errors import ConflictError, DocumentError, InputError, NothingToRedo, NothingToUndo, SceneNotFound
 from tests.db.store.test_store import fresh, odd, small
 from tests.sampling import FULL
@@ -161,6 +166,21 @@ def test_a_backup_beside_a_writer_has_each_scene_at_one_version(store: SceneStor
             info = store.find(scene)
             assert store.as_of(scene, 0) == small()
             assert store.load(scene).graph == graphs[(info.version + 1) % 2]
+
+
+def test_a_scene_that_is_begun_again_leaves_nothing_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.archive"
+    with file.open("w+b") as opened:
+        writer = ArchiveWriter(opened, ArchiveHeader(FORM, "2026-11-23"))
+        first = writer.begin_scene()
+        first.write(RecordLine("Event", {"x": "y" * 10_000}))
+        again = writer.begin_scene()
+        del first
+        gc.collect()
+        writer.keep(again)
+        writer.end()
+    lines = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
+    assert len(lines) == 3, "the header, the end of the scene and the end of the file"
 
 
 def test_a_reference_that_leads_out_of_the_archive_is_dropped(store: SceneStore, tmp_path: Path) -> None:
