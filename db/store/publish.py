@@ -73,16 +73,16 @@ RETURN s
 """
 # What an import replaced is kept longer than what was deleted, if it has a past.
 LEFTOVERS: Final[LiteralString] = """
-MATCH (s:Scene) WHERE s.status IN ['retired', 'importing', 'deleting'] OR s.past >= ''
-WITH s
-WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s})
-       AND (s.replaced_by IS NULL OR s.retired < datetime() - duration({seconds: $keep_s})
-            OR NOT (EXISTS { MATCH (e:Event {scene: s.key}) WHERE e.version > 0 }
-                    OR EXISTS { MATCH (:Run {scene: s.key}) })))
-   OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
-   OR s.status = 'deleting'
-   OR (s.past >= '' AND s.published < datetime() - duration({seconds: $grace_s}))
+MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s})
+                       AND (s.replaced_by IS NULL OR s.retired < datetime() - duration({seconds: $keep_s})
+                            OR NOT (EXISTS { MATCH (e:Event {scene: s.key}) WHERE e.version > 0 }
+                                    OR EXISTS { MATCH (:Run {scene: s.key}) })))
+                   OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
+                   OR s.status = 'deleting'
 RETURN s.key AS key
+"""
+OLD_COPIES: Final[LiteralString] = """
+MATCH (s:Scene) WHERE s.past >= '' AND s.published < datetime() - duration({seconds: $grace_s}) RETURN s.key AS key
 """
 # First, since no version moves while members are deleted: a reader of the generation sees its status change.
 MARK_DELETING: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.status = 'deleting', s.past = null"
@@ -182,7 +182,8 @@ def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progr
     """
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
-        return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s, keep_s=keep_s)]
+        found = [*tx.run(LEFTOVERS, grace_s=grace_s, keep_s=keep_s), *tx.run(OLD_COPIES, grace_s=grace_s)]
+        return [record["key"] for record in found]
 
     keys = database.read(leftovers)
     for number, key in enumerate(keys, 1):
