@@ -68,7 +68,7 @@ def render(template: str, **values: Any) -> str:
 
 def static_text(name: str) -> str:
     """Return the text of a style or script."""
-    return (files(__package__) / "static" / name).read_text(encoding="utf-8")
+    return (files("scenecypher.ui") / "static" / name).read_text(encoding="utf-8")
 
 
 @cache
