@@ -439,7 +439,7 @@ def test_lines_in_another_order_are_noticed(whole: Path, tmp_path: Path) -> None
             read_contents(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b'{"format":"scenecypher/scene"}\n', gzip.compress(b"[]\n")])
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"format":"scenecypher/scene"}\n', gzip.compress(b"[]\n", mtime=0)])
 def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "no.archive"
     path.write_bytes(content)
