@@ -36,7 +36,7 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("skeleton")
     shutil.copy(ROOT / "pyproject.toml", root)
     named = ("db/connect", "db/gate", "db/local", "db/store")
-    for package in ("scenecypher", "scenecypher/cli", "tests", "benchmarks", *ROOMS, *named):
+    for package in ("scenecypher", "scenecypher/cli", "scenecypher/ui", "tests", "benchmarks", *ROOMS, *named):
         (root / package).mkdir()
         (root / package / "__init__.py").write_text('"""A package."""\n', encoding="utf-8")
     for module in ("errors", "home", "notebook", "scenes", "settings", "tree", "meaning", "waiting"):

@@ -495,7 +495,10 @@ class SceneStore:
         seen = self.database.versions.latest(scene.key)
         if seen is None or intent.expected_version not in {None, seen}:
             return None
-        part = look()
+        try:
+            part = look()
+        except DatabaseUnavailable:
+            return None
         if part is None or part.version != seen:
             return None
         try:

@@ -20,6 +20,7 @@ from scenecypher.planner.events import Acted, Finished, Refused
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.part_reader import part_reader
 from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.vocabularies.registry import operators_of
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, home
 
@@ -68,7 +69,8 @@ def test_the_query_finds_what_memory_finds(store: SceneStore) -> None:
         store.put(stored)
         tasks = [task for task in DATASETS[name].tasks() if task.scene == scene.name][::5]
         goals = [*(task.goal for task in tasks), Related(Id("character_1"), "HOLDS_LH", Id("plum_56"))]
+        operators = operators_of(scene.vocabulary)
         for goal, wide in product(goals, (False, True)):
             found = part_reader(store.database, store.find(stored.name), goal)(wide)
-            assert found == part_of(scene.graph, goal, wide=wide), (goal, wide)
+            assert found == part_of(scene.graph, goal, wide=wide, operators=operators), (goal, wide)
             assert len(found.nodes) < len(scene.graph.nodes)

@@ -9,7 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.db.archive.contents import read_contents
+from scenecypher.db.archive.file import read_lines
+from scenecypher.db.archive.lines import SceneLine
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import FORM
@@ -123,9 +124,10 @@ def test_a_backup_has_all_scenes(
 ) -> None:
     path = tmp_path / "all.archive"
     done = command("db", "backup", str(path), "--json")
-    contents = read_contents(path)
-    assert done.json == {"file": str(path), "scenes": len(contents.scenes), **contents.totals}
-    assert {info.name for info in store.scenes()} <= {scene.line.name for scene in contents.scenes}
+    # Lines alone: other tests on this server plant events that no archive may hold.
+    names = [line.name for _, line in read_lines(path) if isinstance(line, SceneLine)]
+    assert (done.json["file"], done.json["scenes"]) == (str(path), len(names))
+    assert {info.name for info in store.scenes()} <= {*names}
     assert path.stat().st_mode & 0o077 == 0
 
 
