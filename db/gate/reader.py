@@ -18,6 +18,7 @@ from scenecypher.db.gate.paths import Node
 from scenecypher.db.gate.patterns import Reading
 from scenecypher.db.gate.sizes import Size, Variables, either
 from scenecypher.db.gate.words import MATCH_MODES, MATCHED, REFUSED_WORDS
+from scenecypher.db.schema import PAST
 from scenecypher.errors import QueryRefused
 
 MAX_SHARED_LIMIT: Final = 100  # the largest LIMIT that is a parameter, so that queries share a plan
@@ -153,7 +154,9 @@ class Reader(ExpressionReader):
         while is_first or self.skip(","):
             is_first = False
             nodes = [part for part in self.pattern() if isinstance(part, Node) and part.name]
-            hinted += nodes[:1] if not known & {node.name for node in nodes} else []
+            unknown = [node for node in nodes if node.name not in known]
+            # The past has few nodes at first: the server then scans all of them rather than begin at what it knows.
+            hinted += [node for node in unknown if len(unknown) == len(nodes) or node.bound_by == PAST][:1]
         self.reading.hinted += ((self.at - 1, node.name, node.bound_by) for node in hinted)
         self.where()
 
