@@ -13,7 +13,7 @@ from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.patterns import Reading
 from scenecypher.db.gate.reader import Reader
-from scenecypher.db.schema import SCENE_KEY, Vocabulary
+from scenecypher.db.schema import PAST, SCENE_KEY, Vocabulary
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused
 
@@ -69,7 +69,8 @@ def scope(
     check_names(reading, vocabulary, known or {})
     scoped = render(tokens, reading)
     for index, name, label in reading.hinted:
-        reading.after[index].append(f" USING INDEX `{name}`:{label}({SCENE_KEY})")
+        seek = " SEEK" if label == PAST else ""
+        reading.after[index].append(f" USING INDEX{seek} `{name}`:{label}({SCENE_KEY})")
     return replace(scoped, cost=cost, hinted=replace(render(tokens, reading), cost=cost) if reading.hinted else None)
 
 
