@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -16,6 +17,11 @@ ROWS_SHOWN: Final = 20
 ITEMS_SHOWN: Final = 50
 """Items of one list that a text shows, such as the poses of a robot's path."""
 CHARACTERS_SHOWN: Final = 4_000
+NOTICES: Final[Mapping[ReplySource, str]] = {
+    "scripted": "scripted replies: a person wrote this Cypher, no model did; the rows are the database's own",
+    "recorded": "recorded replies: a model wrote this Cypher at an earlier time; the rows are the database's own",
+}
+"""What people are told of replies that no model gave just now, by their source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,15 +28,9 @@ from scenecypher.cli.scenes import AsJson, ReadName
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from scenecypher.chat.model import ReplySource
     from scenecypher.errors import SceneCypherError
     from scenecypher.retriever.events import RetrievalEvent
     from scenecypher.retriever.retrieval import Attempt, Retrieval
-
-NOTICES: dict[ReplySource, str] = {
-    "scripted": "scripted replies: a person wrote this Cypher, no model did; the rows are the database's own",
-    "recorded": "recorded replies: a model wrote this Cypher at an earlier time; the rows are the database's own",
-}
 
 Verifier = Literal["off", "words", "paper", "hints"]
 Form = Literal["compact", "json", "prose"]
@@ -174,7 +168,7 @@ def final_retrieval(events: Iterator[RetrievalEvent], *, refusals: Console | Non
 
 def show_retrieval(retrieval: Retrieval, *, as_json: bool = False) -> None:
     """Print a retrieval: the source of its replies, the answer, the rows, the Cypher."""
-    from scenecypher.retriever.retrieval import retrieval_document
+    from scenecypher.retriever.retrieval import NOTICES, retrieval_document
 
     if as_json:
         print_json(retrieval_document(retrieval))

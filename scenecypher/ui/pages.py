@@ -13,7 +13,7 @@ from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError
 from scenecypher.planner.belief import belief_name
-from scenecypher.retriever.retrieval import cell_text
+from scenecypher.retriever.retrieval import NOTICES, cell_text
 from scenecypher.ui.address import Address
 from scenecypher.ui.belief_view import compare
 from scenecypher.ui.fields import Fields, number, required
@@ -35,10 +35,6 @@ EVENTS_SEARCHED: Final = 500
 """The latest events among which those of one node are looked for."""
 RELATIONS_SHOWN: Final = 200
 FOUND_SHOWN: Final = 100
-NOTICES: Final = {
-    "scripted": "Scripted replies: a person wrote this Cypher, no model did.",
-    "recorded": "Recorded replies: a model wrote this Cypher at an earlier time.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +85,7 @@ class Pages:
             found=found,
             changed=changed_nodes(event.delta) if event and "version" in fields else (),
         )
-        newest = self._store.find(scene).version
+        newest = snapshot.info.version
         return render(
             "home.html",
             title=scene,

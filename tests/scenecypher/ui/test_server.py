@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 import scenecypher as sc
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Address, Database
+from scenecypher.retriever.retrieval import NOTICES
 from scenecypher.ui.guard import Guard
 from scenecypher.ui.server import application
 from tests.planner.actions.household_worlds import SILENT
@@ -131,11 +132,22 @@ def test_undo_redo_and_a_copy(client: TestClient, home: sc.Home, db: sc.SceneDat
     db.delete(copy)
 
 
+def test_a_copy_of_an_earlier_version_is_as_the_home_was(
+    client: TestClient, home: sc.Home, db: sc.SceneDatabase
+) -> None:
+    before = home.graph
+    home.act("pick_up(key)")
+    copy = f"{home.name}-then"
+    answer = client.post("/fork", data={"scene": home.name, "version": "0", "name": copy})
+    assert (answer.status_code, db.home(copy).graph) == (200, before)
+    db.delete(copy)
+
+
 def test_an_answer_has_its_rows_its_cypher_and_its_nodes(client: TestClient, home: sc.Home) -> None:
     page = unescape(client.post("/ask", data={"scene": home.name, "question": QUESTION}).text)
     assert "The cup is on the tray." in page
     assert CYPHER in page
-    assert "Scripted replies" in page
+    assert NOTICES["scripted"] in page
     (link,) = re.findall(r'href="(/home[^"]*found=[^"]*)"', page)
     marked = re.findall(r'found" data-words="(\w+)', client.get(link).text)
     assert {"cup", "tray"} <= {*marked}
