@@ -282,7 +282,7 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         name, keys = _index_of(label, "")
         yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
     yield "run_scene_name", "CREATE INDEX run_scene_name IF NOT EXISTS FOR (n:Run) ON (n.scene_name, n.number)"
-    yield "run_began", "CREATE INDEX run_began IF NOT EXISTS FOR (n:Run) ON (n.began)"
+    yield "run_touched", "CREATE INDEX run_touched IF NOT EXISTS FOR (n:Run) ON (n.touched)"
     yield "step_scene_version", "CREATE INDEX step_scene_version IF NOT EXISTS FOR (n:Step) ON (n.scene, n.version)"
     for label, name, keys in PAST_INDEXES:
         yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"

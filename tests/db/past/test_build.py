@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Final, LiteralString
@@ -279,3 +280,6 @@ class ReadOnly(Database):
 
     def write(self, work: Any, *, timeout_s: float | None = None) -> Any:
         return self.read(work, timeout_s=timeout_s)
+
+    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], **_: Any) -> Any:
+        return self.read_row(text, parameters)
