@@ -225,9 +225,9 @@ def test_a_plan_is_started_paced_and_shown(client: TestClient, home: sc.Home) ->
     assert client.post("/plan", data=form).status_code == 400, "one plan at a time in a home"
     client.post("/act", data={"scene": home.name, "action": "go_to(kitchen)", "run": run["number"]})
     client.post("/run/go", data=run)
-    lines = client.get("/run/steps", params=run).text.splitlines()
-    assert lines[-1] == "data: "
-    assert ":done" in [it for it in lines if it.startswith("data: ")][-2]
+    told = [it for it in client.get("/run/steps", params=run).text.splitlines() if it]
+    assert told[-3].endswith(":done")
+    assert told[-2:] == ["event: end", "data: "]
     assert (home.history()[0].actor, home.graph.targets("cup", "INSIDE")) == ("person", ("fridge",))
 
 
