@@ -34,6 +34,8 @@ from scenecypher.planner.action_mask import ActionMask
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.ground_calls import calls_for
 from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, nested_effects
+from scenecypher.planner.actions.pddl_part import part_of
+from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, find_plan
 from scenecypher.planner.actions.pddl_variables import atoms_of
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.budget import SPARE_STEPS
@@ -228,9 +230,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     def step(self, action: Taken) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
         """Carry out an action; a refused one changes nothing. Raises ServiceError; InputError before a reset."""
-        if self._open is None or self._open.pid != os.getpid():
-            raise InputError("this process has no episode; reset the environment first")
-        world, text = self._open.world, self._text(action)
+        world, text = self._current(), self._text(action)
         self._steps += 1
         carried_out: list[str] = []
         try:
@@ -252,6 +252,19 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
     def render(self) -> str:
         """Return the last observation as text."""
         return self._shown
+
+    def plan(self, *, timeout_s: float = PLAN_TIMEOUT_S) -> tuple[str, ...] | None:
+        """Return the actions of a plan from the present state, by the symbolic planner of the extra `pddl`.
+
+        None if none was found in time (of the processor). Raises InputError without the extra, or before a reset.
+        """
+        graph, episode = self._current().graph, self._episode
+        now = SceneGraph.of(graph.nodes.values(), graph.relations)
+        request = PlanRequest(
+            episode.goal, episode.scene.vocabulary, timeout_s, required_actions=tuple(episode.action_goals)
+        )
+        found = find_plan(request, lambda wide: part_of(now, episode.goal, wide=wide, operators=episode.operators))
+        return None if found.plan is None else tuple(map(str, found.plan))
 
     def close(self) -> None:
         """Give the copy back and close the connection; the next reset opens another."""
@@ -369,6 +382,11 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     def _goal_words(self, goal: Condition, start: SceneGraph) -> str:
         return self._goal if isinstance(self._goal, str) else f"Reach the goal: {explain(goal, start, {})}"
+
+    def _current(self) -> EpisodeWorld:
+        if self._open is None or self._open.pid != os.getpid():
+            raise InputError("this process has no episode; reset the environment first")
+        return self._open.world
 
     def _world(self) -> EpisodeWorld:
         """Return the world of this process; what a process before a fork has opened stays as it is."""

@@ -304,3 +304,12 @@ def test_the_copy_of_a_killed_worker_comes_back_at_once(
         assert copy.key == killed
         assert store.load(copy.name).graph == home()
         assert acquire(store.database, origin, timeout_s=30) is None, "this process lives, and holds it"
+
+
+def test_the_example_plays_a_random_and_a_symbolic_policy() -> None:
+    played = subprocess.run(
+        [sys.executable, ROOT / "examples/play_home.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    by_chance, by_plan = played.stdout.splitlines()
+    assert by_chance.startswith("random    return 0 after ")
+    assert by_plan == "symbolic  return 1 after 2 actions: walk(tv_98), switch_on(tv_98)"
