@@ -21,7 +21,7 @@ from scenecypher.planner.actions.pddl_variables import required_choices, variabl
 from scenecypher.planner.actions.text import ActionCall
 
 Arguments: TypeAlias = tuple[str, ...]
-Chosen: TypeAlias = dict[tuple[int, *tuple[str | None, ...]], str | None]
+Chosen: TypeAlias = dict[tuple[int, tuple[str | None, ...]], str | None]
 """The nodes chosen so far, by the choice's number and the nodes that it depends on."""
 
 
@@ -45,7 +45,7 @@ class _Question:
     def holds(self, graph: GraphView, agent: str, arguments: Arguments, chosen: Chosen) -> bool:
         bindings = {AGENT: agent, **dict(zip(self.names, arguments, strict=True))}
         for each in self.choices:
-            key = (each.number, *map(bindings.get, each.mentioned))
+            key = (each.number, tuple(map(bindings.get, each.mentioned)))
             if key not in chosen:
                 chosen[key] = bind_choices((each.choice,), graph, bindings).get(each.choice.var)
             node = chosen[key]
