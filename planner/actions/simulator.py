@@ -18,6 +18,7 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.look import read_part
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.telemetry import error_type, measure, span, timed
 from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.execution import (
@@ -39,6 +40,8 @@ from scenecypher.planner.actions.read_set import AccessPath, choice_needs
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
+TOOL_CALL: Final = "execute_tool"
+"""OpenTelemetry's name of what an agent does to its world."""
 INSERTED_MARK: Final = "  [inserted: "
 """The separator in the history between an inserted action and the reason of its insertion."""
 MAX_INSERTED: Final = 8
@@ -179,8 +182,28 @@ class ActionSimulator(ABC):
     def _perform(
         self, call: ActionCall, because: str | None, *, action_id: str | None = None, expected: int | None = None
     ) -> CommittedAction:
+        action_id = action_id or uuid4().hex
+        about = {
+            "gen_ai.operation.name": TOOL_CALL,
+            "gen_ai.tool.name": call.name,
+            "scenecypher.scene": self.scene.name,
+        }
+        told = {**about, "gen_ai.tool.type": "function", "gen_ai.tool.call.id": action_id}
+        with timed("scenecypher.action.duration", about), span(f"{TOOL_CALL} {call.name}", told) as current:
+            try:
+                step = self._performed(call, because, action_id=action_id, expected=expected)
+            except RejectedError as refused:
+                measure("scenecypher.refusals", 1, {**about, "error.type": error_type(refused)})
+                raise
+            current.note({"scenecypher.version": step.version, "scenecypher.changes": len(step.delta)})
+        measure("scenecypher.actions", 1, {**about, "scenecypher.inserted": because is not None})
+        return step
+
+    def _performed(
+        self, call: ActionCall, because: str | None, *, action_id: str, expected: int | None
+    ) -> CommittedAction:
         operator = operator_of(call, self.operators, self.macros)
-        intent = Intent(self._actor, history_text(call, because), action_id or uuid4().hex, expected)
+        intent = Intent(self._actor, history_text(call, because), action_id, expected)
         try:
             return self._commit(operator, call, because, intent)
         except _UnresolvedWords as unresolved:

@@ -35,7 +35,7 @@ class RobotGone(ServiceError):
 class Timing:
     """Seconds after which a request is repeated, an action is cancelled, and a silent robot counts as gone."""
 
-    repeat_s: float = 1.0
+    repeat_s: float = 0.25
     action_s: float = 600.0
     silence_s: float = 30.0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import time
+import weakref
 from contextlib import suppress
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from types import TracebackType
@@ -30,11 +32,15 @@ def address_of(url: str) -> tuple[str, int]:
 
 
 class SocketTransport:
-    """The planner's end. A line that can't be sent now is lost: who needs an answer sends it again."""
+    """The planner's end: one connection at a time, closed with the object.
+
+    A line that can't be sent now is lost: who needs an answer sends it again.
+    """
 
     def __init__(self, url: str) -> None:
         self._address = address_of(url)
-        self._socket: socket.socket | None = None
+        self._open: list[socket.socket] = []
+        weakref.finalize(self, _close, self._open)
         self._read = bytearray()
 
     def __enter__(self) -> Self:
@@ -48,10 +54,10 @@ class SocketTransport:
     def send(self, line: bytes) -> None:
         """Send a line, over a new connection if there is none."""
         try:
-            if self._socket is None:
-                self._socket = socket.create_connection(self._address, timeout=CONNECT_S)
-            self._socket.settimeout(CONNECT_S)
-            self._socket.sendall(line)
+            if not self._open:
+                self._open.append(socket.create_connection(self._address, timeout=CONNECT_S))
+            self._open[0].settimeout(CONNECT_S)
+            self._open[0].sendall(line)
         except OSError:
             self.close()
 
@@ -66,18 +72,16 @@ class SocketTransport:
 
     def close(self) -> None:
         """Close the connection; the next line opens another."""
-        if self._socket is not None:
-            self._socket.close()
-        self._socket = None
+        _close(self._open)
         self._read.clear()
 
     def _receive_some(self, timeout_s: float) -> bool:
-        if self._socket is None:
-            _pause(timeout_s)
+        if not self._open:
+            time.sleep(timeout_s)
             return False
         try:
-            self._socket.settimeout(max(timeout_s, 0.001))
-            read = self._socket.recv(CHUNK)
+            self._open[0].settimeout(max(timeout_s, 0.001))
+            read = self._open[0].recv(CHUNK)
         except TimeoutError:
             return False
         except OSError:
@@ -86,7 +90,7 @@ class SocketTransport:
         if read and len(self._read) <= MAX_BYTES:
             return True
         self.close()
-        _pause(timeout_s)
+        time.sleep(timeout_s)
         return False
 
 
@@ -117,7 +121,6 @@ class _Connection(StreamRequestHandler):
                     self.wfile.write(encode(self.server.desk.answer(decode_request(line))))
 
 
-def _pause(seconds: float) -> None:
-    import time
-
-    time.sleep(seconds)
+def _close(connections: list[socket.socket]) -> None:
+    while connections:
+        connections.pop().close()

@@ -31,7 +31,7 @@ def test_a_plan_that_a_robot_carries_out(
         assert run_command_line(["plan", scene.name, "Take the cup.", *options]) == 0
         process.kill()
         assert process.stdout is not None
-        assert process.stdout.read().splitlines() == ["go_to(kitchen)", "access(table-1)", "pick_up(cup-1)"]
+        assert process.stdout.read().splitlines() == ["go_to(kitchen)", "pick_up(cup-1)"]
     events = [json.loads(line) for line in log.read_text().splitlines()]
     assert [it["action"] for it in events if it["event"] == "refused"] == ["pick_up(teapot)"]
     assert store.find(scene.name).version == 0, "the robot's world is no scene"
