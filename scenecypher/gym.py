@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
-import gymnasium
-import numpy as np
-from gymnasium import spaces
-from numpy.typing import NDArray
+try:
+    import gymnasium
+    import numpy as np
+    from gymnasium import spaces
+    from numpy.typing import NDArray
+except ImportError as missing:
+    raise ImportError("environments need Gymnasium: pip install 'scenecypher[gym]'") from missing
 
 from scenecypher.db.condition import ALWAYS, Condition, Id, evaluate, explain, terms, unmet_parts
 from scenecypher.db.graph.delta import Delta

@@ -72,7 +72,7 @@ def test_gymnasium_s_own_checker_finds_nothing(
     make: MakeEnv, observation: str, actions: str, *, in_memory: bool
 ) -> None:
     env = make(observation=observation, actions=actions, in_memory=in_memory, moved=1, max_steps=5)
-    check_env(env, skip_close_check=True)
+    check_env(env)
 
 
 def test_it_is_made_by_its_name_without_a_database() -> None:
