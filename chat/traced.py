@@ -1,4 +1,4 @@
-"""A model with an OpenTelemetry span for each reply, by the conventions for generative AI."""
+"""A model with an OpenTelemetry span and metrics of each reply, by the conventions for generative AI."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scenecypher.chat.model import Model, Reply, ReplySource, Request
-from scenecypher.db.telemetry import span
+from scenecypher.db.telemetry import measure, span, timed
 
 OPERATION: Final = "chat"
 PROVIDERS: Final[Mapping[ReplySource, str]] = {"live": "openai", "recorded": "cassette", "scripted": "script"}
@@ -22,20 +22,36 @@ class TracedModel:
 
     def reply(self, request: Request) -> Reply:
         """Answer once, in a span. Raises as the model does."""
-        with span(OPERATION, _request_attributes(request), kind="CLIENT") as current:
+        common = {"gen_ai.operation.name": OPERATION, "gen_ai.request.model": request.model or None}
+        with (
+            timed("gen_ai.client.operation.duration", common) as measured,
+            span(OPERATION, _request_attributes(request), kind="CLIENT") as current,
+        ):
             reply = self.model.reply(request)
-            current.rename(f"{OPERATION} {reply.model}")
+            asked = request.model or reply.model
+            current.rename(f"{OPERATION} {asked}")
+            of_reply = {
+                "gen_ai.provider.name": PROVIDERS[reply.source],
+                "gen_ai.request.model": asked,
+                "gen_ai.response.model": reply.model,
+            }
+            measured.update(of_reply)
             current.note(
                 {
-                    "gen_ai.provider.name": PROVIDERS[reply.source],
-                    "gen_ai.request.model": request.model or reply.model,
-                    "gen_ai.response.model": reply.model,
+                    **of_reply,
                     "gen_ai.response.finish_reasons": [reply.finish],
                     "gen_ai.usage.input_tokens": reply.usage.prompt_tokens,
                     "gen_ai.usage.output_tokens": reply.usage.completion_tokens,
                 }
             )
-            return reply
+        for kind, tokens in (("input", reply.usage.prompt_tokens), ("output", reply.usage.completion_tokens)):
+            measure("gen_ai.client.token.usage", tokens, {**measured, "gen_ai.token.type": kind})
+        return reply
+
+
+def traced(model: Model) -> TracedModel:
+    """Return the model with its replies traced, once."""
+    return model if isinstance(model, TracedModel) else TracedModel(model)
 
 
 def _request_attributes(request: Request) -> dict[str, str | int | float | bool | list[str] | None]:

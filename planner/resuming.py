@@ -67,7 +67,8 @@ def _continue(setting: SessionSetting, recipe: Recipe, past: LoggedSession) -> I
         yield Remembered(
             spent.steps, document, *remembered, spent.refused, Usage(), seconds=spent.seconds, seeing=spent.seeing
         )
-    yield from ready.session.run(replace(ready.memory, turns=turns, opening=past.opening), spent=rest.spent)
+    memory = replace(ready.memory, turns=turns, opening=past.opening)
+    yield from ready.traced(ready.session.run(memory, spent=rest.spent))
 
 
 def _with_step_text(turn: Turn | None, step_writer: StepWriter | None) -> Turn | None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from scenecypher.chat.model import Model, Reply, Request, model_name
+from scenecypher.chat.traced import traced
 from scenecypher.db.condition import Condition
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
@@ -21,7 +24,7 @@ from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
 from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.current_graph import CurrentGraph
 from scenecypher.planner.environment import Environment, SceneEnvironment
-from scenecypher.planner.events import Began, Event
+from scenecypher.planner.events import Began, Event, Finished
 from scenecypher.planner.method import Memory
 from scenecypher.planner.others import InformedModel, OthersActs
 from scenecypher.planner.part_reader import part_reader
@@ -33,6 +36,9 @@ from scenecypher.planner.vocabularies.registry import action_list, vocabulary_na
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.retriever.schema_text import schema_text
+
+AGENT_RUN: Final = "invoke_agent"
+"""OpenTelemetry's name of a run of an agent."""
 
 
 class NoModel:
@@ -88,8 +94,36 @@ class PreparedSession:
 
     def run(self) -> Iterator[Event]:
         """Run the whole session; the first event is Began."""
+        return self.traced(self._events())
+
+    def traced(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Yield the events of this session, or of its rest, as one span."""
+        began = self.began
+        about = {
+            "gen_ai.operation.name": AGENT_RUN,
+            "gen_ai.provider.name": "scenecypher",
+            "gen_ai.agent.name": began.method,
+            "gen_ai.request.model": began.model or None,
+            "scenecypher.scene": began.scene,
+        }
+        return trace_steps(f"{AGENT_RUN} {began.method}", about, events, attributes_of=_totals)
+
+    def _events(self) -> Iterator[Event]:
         yield self.began
         yield from self.session.run(self.memory)
+
+
+def _totals(event: Event) -> Attributes:
+    """Return what the end of a run adds to its span."""
+    if not isinstance(event, Finished):
+        return {}
+    return {
+        "gen_ai.usage.input_tokens": event.usage.prompt_tokens + event.seeing.prompt_tokens,
+        "gen_ai.usage.output_tokens": event.usage.completion_tokens + event.seeing.completion_tokens,
+        "scenecypher.outcome": event.outcome,
+        "scenecypher.steps": event.steps,
+        "scenecypher.actions": event.actions,
+    }
 
 
 def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
@@ -103,11 +137,11 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         )
     simulator = _simulator(setting, recipe)
     scene, enumerator = simulator.scene, Enumerator(setting.store.database, replicas=setting.store.replicas)
-    access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), setting.model)
+    access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), traced(setting.model))
     view, tools = make_view(recipe, access, instruction=setting.instruction)
     others = OthersActs(setting.store, simulator, setting.name)
     context = MethodContext(
-        InformedModel(setting.model, others),
+        InformedModel(traced(setting.model), others),
         scene.vocabulary,
         frozenset(setting.ablations),
         plan_goal=lambda goal, required_actions=(): _plan(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
 from scenecypher.chat.model import Message, Model, Request
-from scenecypher.chat.traced import TracedModel
+from scenecypher.chat.traced import traced
 from scenecypher.db.gate import Answer, Gate
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
@@ -168,7 +168,7 @@ class Retriever:
 
     def _attempt(self, conversation: Conversation, scene: SceneInfo) -> Attempt:
         """Ask the model once, and run its query unless it is a repeated one."""
-        reply = TracedModel(self.model).reply(self._request(*conversation.messages))
+        reply = traced(self.model).reply(self._request(*conversation.messages))
         if conversation.read_at is not None:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
         found = parse_reply(reply)
@@ -239,7 +239,7 @@ class Retriever:
             return None, None
         try:
             verdict = verify(
-                TracedModel(self.model),
+                traced(self.model),
                 conversation.question,
                 conversation.results,
                 mode=self.options.verifier,

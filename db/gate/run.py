@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
@@ -33,11 +34,11 @@ from scenecypher.db.store.load import current_bounds
 from scenecypher.db.store.steady import SceneChanging, known_version, read_steadily
 from scenecypher.db.store.values import JsonValue, exceeds, json_value
 from scenecypher.db.store.watchdog import Watchdog
-from scenecypher.db.telemetry import span
+from scenecypher.db.telemetry import span, timed
 from scenecypher.errors import QueryRefused, SceneReplaced, ServiceError
 
 LOG: Final = logging.getLogger("scenecypher.db")
-QUERY_SPAN_ATTRIBUTES: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
+OPERATION: Final = "query"
 PLANNING_TRIES: Final = 2  # maximum requests for a plan that the server does not make in time
 PAST_TRIES: Final = 5  # maximum reads of a past whose scene changes meanwhile
 GRACE_S: Final = 0.5  # time after a transaction's limit until the watchdog terminates it, if the server has not
@@ -158,13 +159,31 @@ class Gate:
             scoped, _ = self._accepted(self._scoped(cypher, scene, vocabulary, known, past), scene)
             with (
                 self._slot(scoped.cost.steps),
-                span("query neo4j", {**QUERY_SPAN_ATTRIBUTES, "db.query.text": scoped.text}, kind="CLIENT") as queried,
+                timed("db.client.operation.duration", self._about),
+                span(
+                    f"{OPERATION} {self._about['db.namespace']}",
+                    {**self._about, "db.query.text": scoped.text},
+                    kind="CLIENT",
+                ) as queried,
             ):
                 read = partial(self._rows, scoped, scene)
                 (columns, rows, truncated), version = read_steadily(self._database, scene, read)
                 queried.note({"db.response.returned_rows": len(rows)})
             gated.note({"scenecypher.version": version, "scenecypher.truncated": truncated is not None})
         return Answer(columns, rows, truncated, version, time.perf_counter() - start)
+
+    @cached_property
+    def _about(self) -> Mapping[str, str | int | None]:
+        """The server and its database, by the conventions for databases."""
+        address = self._database.address
+        server = urlsplit(address.uri)
+        return {
+            "db.system.name": "neo4j",
+            "db.namespace": address.database,
+            "db.operation.name": OPERATION,
+            "server.address": server.hostname,
+            "server.port": server.port,
+        }
 
     # --- before the server
 

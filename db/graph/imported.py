@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Literal
 
 from scenecypher.db.graph.scene import SceneGraph
@@ -27,3 +28,10 @@ class ImportedScene:
     source: str = ""
     merges: bool = field(default=False, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def digest(self) -> str:
+        """A digest of the scene's content, without its name."""
+        lines = sorted(f"{relation.source}\t{relation.type}\t{relation.target}" for relation in self.graph.relations)
+        lines += sorted(map(repr, self.graph.nodes.values()))
+        return sha256("\n".join([self.vocabulary, repr(self.declared), *lines]).encode()).hexdigest()

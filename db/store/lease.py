@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import astuple
 from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.processes import Process, is_gone, process_space, this_process
 
 LEASE_S: Final = 12 * 3_600
-"""Time until a lease expires, longer than any sample: it is not renewed. Meanwhile a dead worker's copy is idle."""
+"""Time until a lease expires, longer than any sample: it is not renewed. It counts for workers of other machines only:
+the copy of a process of this machine that has ended is taken over as soon as one is needed."""
 ACQUIRE_TRIES: Final = 3
 """Attempts of a worker to lease a copy that others take first, before one more copy is created."""
 
@@ -23,8 +27,16 @@ WITH s LIMIT 1
 SET s:Scene
 WITH s.key AS key
 OPTIONAL MATCH (copy:Scene {key: key}) WHERE copy.free OR copy.leased_until < datetime()
-SET copy.free = false, copy.leased_until = datetime() + duration({seconds: $lease_s})
+SET copy.free = false, copy.leased_until = datetime() + duration({seconds: $lease_s}), copy.leased = $holder
 RETURN copy
+"""
+HOLDERS: Final[LiteralString] = """
+MATCH (s:Scene {status: 'ready', copied_from: $origin}) WHERE s.leased IS NOT NULL AND coalesce(s.free, false) = false
+RETURN collect(DISTINCT s.leased) AS holders
+"""
+EXPIRE: Final[LiteralString] = """
+MATCH (s:Scene {status: 'ready', copied_from: $origin}) WHERE s.leased IN $holders AND coalesce(s.free, false) = false
+SET s.leased_until = datetime() - duration({seconds: 1}) RETURN count(*) AS expired
 """
 # Only at that version: a late write of a cut connection must not become the next worker's base.
 REBASE: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
@@ -32,18 +44,44 @@ RELEASE: Final[LiteralString] = REBASE + ", s.free = true"
 
 
 def acquire(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | None:
-    """Lease a free copy of `origin` to the caller; None if none is free."""
+    """Lease a free copy of `origin` to the caller, or one whose holder has ended; None if there is none."""
 
     def work(tx: ManagedTransaction) -> Record | None:
-        return tx.run(ACQUIRE, origin=origin, lease_s=LEASE_S).single()
+        return tx.run(ACQUIRE, origin=origin, lease_s=LEASE_S, holder=holder()).single()
 
     for _ in range(ACQUIRE_TRIES):
         found = database.write(work, timeout_s=timeout_s)
         if found is None:
-            return None
-        if found["copy"] is not None:
+            if not _expire_ended(database, origin, timeout_s=timeout_s):
+                return None
+        elif found["copy"] is not None:
             return info_of(found["copy"])
     return None
+
+
+def holder() -> str:
+    """Return what names the holder of a lease: this process."""
+    return json.dumps([process_space(), *astuple(this_process())])
+
+
+def _expire_ended(database: Database, origin: str, *, timeout_s: float) -> int:
+    """End the leases of `origin` that processes of this machine held which have ended; return their number."""
+    held: list[str] = database.read(lambda tx: tx.run(HOLDERS, origin=origin).single(strict=True)["holders"])
+    ended = [it for it in held if _has_ended(it)]
+    if not ended:
+        return 0
+    return database.write(
+        lambda tx: int(tx.run(EXPIRE, origin=origin, holders=ended).single(strict=True)["expired"]), timeout_s=timeout_s
+    )
+
+
+def _has_ended(held_by: str) -> bool:
+    """Check if the holder is known to be gone; of another machine or container that can't be known."""
+    try:
+        space, host, pid, started = json.loads(held_by)
+    except ValueError:  # of an earlier version: it named no process
+        return False
+    return bool(space == process_space()) and is_gone(Process(host, pid, started))
 
 
 def release(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 SAME_START_S: Final = 2.0
@@ -33,6 +34,14 @@ def this_process() -> Process:
     except ImportError:  # of the extra `local`
         return Process(socket.gethostname(), os.getpid())
     return Process(socket.gethostname(), os.getpid(), psutil.Process().create_time())
+
+
+def process_space() -> str:
+    """Return what tells processes apart that have one host's name and id: the namespace of ids, in a container."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:  # no Linux
+        return ""
 
 
 def is_gone(process: Process) -> bool:

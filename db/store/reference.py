@@ -7,7 +7,7 @@ from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.steady import steady_transaction
@@ -44,7 +44,7 @@ def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
     return steady_transaction(database, scene, work, status=scene.status)[0]
 
 
-def resolve_in_graph(graph: SceneGraph, text: str) -> str:
+def resolve_in_graph(graph: GraphView, text: str) -> str:
     """Return what `resolve_reference` does, for a graph in memory. Raises UnknownReference as it does."""
     wanted = unicodedata.normalize("NFC", text)
     for found in ([wanted] if wanted in graph.nodes else [], graph.by_name.get(wanted), graph.by_class.get(wanted)):

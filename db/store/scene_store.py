@@ -217,7 +217,7 @@ class SceneStore:
         source = self.find(name)
         origin = f"{source.key}@{source.version}"
         copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s) or self._copy(
-            name, f"{name}#lease-{uuid4().hex[:12]}", leased=uuid4().hex, copied_from=origin
+            name, f"{name}#lease-{uuid4().hex[:12]}", leased=lease.holder(), copied_from=origin
         )
         with self._leased(copy) as version:
             yield replace(copy, version=version)
@@ -233,7 +233,7 @@ class SceneStore:
         copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s)
         if copy is None:
             header = Header(name, scene.vocabulary, scene.role, scene.declared, scene.source, copied_from=origin)
-            copy = publish.publish(self.database, scene.graph, replace(header, leased=uuid4().hex))
+            copy = publish.publish(self.database, scene.graph, replace(header, leased=lease.holder()))
         with self._leased(copy) as version:
             yield replace(copy, version=version)
 
@@ -403,7 +403,8 @@ class SceneStore:
         try:
             yield version
         finally:
-            lease.release(self.database, copy, self.reset(copy), timeout_s=self._commit_timeout_s)
+            now = self.find(copy.name)  # its base, since an episode may have set another
+            lease.release(self.database, now, self.reset(now), timeout_s=self._commit_timeout_s)
 
     def _reset_if_changed(self, copy: SceneInfo) -> int:
         """Reset a copy as just found: an earlier worker may have died during its lease.

@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache
-from hashlib import sha256
 
 from scenecypher.db.graph.delta import Delta, diff
-from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.eai.tasks import CACHE_SIZE, TaskStart, all_task_ids, task_start
@@ -34,7 +32,7 @@ class TaskScenePool:
         """Yield a leased copy in the task's initial state; all changes are undone at the end. Raises ServiceError."""
         store, base, start = self._pool.database().store, _base_start(), task_start(task_id)
         if start.scene.declared != base.scene.declared:
-            with store.lease_imported(start.scene, digest=scene_digest(start.scene)) as own:
+            with store.lease_imported(start.scene, digest=start.scene.digest) as own:
                 yield store, own
             return
         with store.lease_imported(base.scene, digest=base_digest()) as copy:
@@ -44,17 +42,10 @@ class TaskScenePool:
             yield store, replace(copy, version=version, base=version)
 
 
-def scene_digest(scene: ImportedScene) -> str:
-    """Return a digest of this scene's content."""
-    lines = sorted(f"{relation.source}\t{relation.type}\t{relation.target}" for relation in scene.graph.relations)
-    lines += sorted(map(repr, scene.graph.nodes.values()))
-    return sha256("\n".join([scene.vocabulary, repr(scene.declared), *lines]).encode()).hexdigest()
-
-
 @cache
 def base_digest() -> str:
     """Return the digest of the home that is copied."""
-    return scene_digest(_base_start().scene)
+    return _base_start().scene.digest
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -176,3 +177,13 @@ def asks_empty_hand(condition: Condition) -> bool:
         case Not(Exists(var, HeldBy(x, holder))):
             return x == var and holder == AGENT
     return False
+
+
+def nested_effects(effects: Iterable[Effect]) -> Iterator[Effect]:
+    """Yield the effects and, after each, those within it."""
+    for effect in effects:
+        yield effect
+        if isinstance(effect, When):
+            yield from nested_effects((*effect.effects, *effect.otherwise))
+        elif isinstance(effect, ForEach):
+            yield from nested_effects(effect.effects)

@@ -26,6 +26,7 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
     asks_empty_hand,
+    nested_effects,
 )
 from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
 from scenecypher.planner.actions.pddl_formula import Conjunction, Formula, GroundAtom, Literal, Threshold
@@ -344,19 +345,10 @@ def _holds_one_at_most(operators: Iterable[Operator], graph: SceneGraph, agent: 
         taken = [it for it in changes if isinstance(it, Relate)]
         held = {part.target for part in needed if isinstance(part, c.Related) and part.type in HOLDING}
         put = {it.other for it in changes if isinstance(it, Unrelate)}
-        hidden = sum(1 for it in _nested(operator.effects) if _is_taking(it) or _is_putting(it)) > len(changes)
+        hidden = sum(1 for it in nested_effects(operator.effects) if _is_taking(it) or _is_putting(it)) > len(changes)
         if hidden or not put <= held or len(taken) > 1 or (taken and not (put or any(map(asks_empty_hand, needed)))):
             return False
     return True
-
-
-def _nested(effects: Iterable[Effect]) -> Iterator[Effect]:
-    for effect in effects:
-        yield effect
-        if isinstance(effect, When):
-            yield from _nested((*effect.effects, *effect.otherwise))
-        elif isinstance(effect, ForEach):
-            yield from _nested(effect.effects)
 
 
 def _in_hand(graph: SceneGraph, agent: str) -> tuple[str, ...]:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.schema import HOLDING
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Choose,
-    Operator,
-)
+from scenecypher.planner.actions.ground_calls import static_calls
+from scenecypher.planner.actions.operator import Choose, Operator
 from scenecypher.planner.actions.pddl_bindings import ChoiceBinder, GroundingScope, GuardedBinding, OutOfTime
 from scenecypher.planner.actions.pddl_effects import ConditionalEffect, EffectGrounder
-from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
+from scenecypher.planner.actions.pddl_facts import PossibleFacts
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
@@ -93,22 +89,12 @@ class Grounding:
 
     def _possible_calls(self) -> Iterator[tuple[Operator, dict[str, str]]]:
         """Yield operators with arguments that satisfy the requirements that never change."""
-        reader = ConditionReader(self.facts)
-        ids = sorted({*self.facts.graph.nodes} - ({self.scope.agent} if self.scope.pruned else set()))
-        for operator in self.operators.values():
-            names = [parameter.name for parameter in operator.parameters]
-            chosen_vars = frozenset(choice.var for choice in operator.choose)
-            fixed = [part.condition for part in operator.requires if _is_static(part.condition, chosen_vars)]
-            own = {name: [it for it in fixed if variables_of(it) == {name}] for name in names}
-            fitting = [
-                [x for x in ids if all(reader.read(it, {name: x}) != FALSE for it in own[name])] for name in names
-            ]
-            for chosen in product(*fitting):
-                if self.scope.is_over():
-                    raise OutOfTime
-                arguments = {AGENT: self.scope.agent, **dict(zip(names, chosen, strict=True))}
-                if all(reader.read(condition, arguments) != FALSE for condition in fixed):
-                    yield operator, arguments
+        ids = {*self.facts.graph.nodes} - ({self.scope.agent} if self.scope.pruned else set())
+        for operator, arguments in static_calls(self.operators, self.facts.graph, among=ids, agent=self.scope.agent):
+            if self.scope.is_over():
+                raise OutOfTime
+            if arguments is not None:
+                yield operator, arguments
 
     def _ground(self, operator: Operator, arguments: Mapping[str, str]) -> Iterator[GroundAction]:
         call = ActionCall(operator.name, tuple(arguments[parameter.name] for parameter in operator.parameters))
@@ -212,16 +198,3 @@ def _strengthened(formula: Formula) -> Formula:
             return all_of(map(_strengthened, formula.parts))
         case _:
             return formula
-
-
-def _is_static(condition: c.Condition, chosen: frozenset[str]) -> bool:
-    """Return whether no action can change the condition's value and it mentions no chosen variable."""
-    match condition:
-        case c.And() | c.Or():
-            return all(_is_static(part, chosen) for part in condition.parts)
-        case c.Not():
-            return _is_static(condition.part, chosen)
-        case c.HasAffordance() | c.HasClass() | c.HasKind() | c.PropertyEquals() | c.Same():
-            return not chosen & {*c.terms(condition)}
-        case _:
-            return False

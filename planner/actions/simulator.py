@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -9,7 +10,7 @@ from typing import Final
 from uuid import uuid4
 
 from scenecypher.db.graph.delta import Delta
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Intent, LockedPart
 from scenecypher.db.store.footprint import Footprint, ReadPlan
@@ -17,6 +18,7 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.look import read_part
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.telemetry import error_type, measure, span, timed
 from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.execution import (
@@ -38,6 +40,8 @@ from scenecypher.planner.actions.read_set import AccessPath, choice_needs
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
+TOOL_CALL: Final = "execute_tool"
+"""OpenTelemetry's name of what an agent does to its world."""
 INSERTED_MARK: Final = "  [inserted: "
 """The separator in the history between an inserted action and the reason of its insertion."""
 MAX_INSERTED: Final = 8
@@ -61,28 +65,41 @@ class CommittedAction:
     action_id: str = field(default="", compare=False)
 
 
-class Simulator:
-    """Acts on one scene. `agent` is the acting node's id; None means the first by id at the first action.
+class ActionSimulator(ABC):
+    """Acts on one scene, wherever that is kept. `agent` is the acting node's id; None means the first by id.
 
     `fix` inserts missing actions. `pick_node` selects a node if an operator's choice has several.
     """
 
     def __init__(
         self,
-        store: SceneStore,
         scene: SceneInfo,
         *,
         actor: str = "person",
         agent: str | None = None,
         fix: bool = False,
         pick_node: NodePicker = lowest_id,
-        meaning: Meaning = NO_MEANING,
     ) -> None:
-        self._meaning = meaning
         self.scene, self.fix, self._pick_node = scene, fix, pick_node
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
-        self._store, self._actor, self._agent = store, actor, agent
+        self._actor, self._agent = actor, agent
+
+    @abstractmethod
+    def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
+        """Commit one action as one change. Raises _UnresolvedWords for words that are no ids, or ActionRefused."""
+
+    @abstractmethod
+    def _event_of(self, action_id: str) -> Event | None:
+        """Return the event of an action, None if it was not committed."""
+
+    @abstractmethod
+    def _resolve(self, word: str) -> str:
+        """Return the id of the node that a word means. Raises UnknownReference."""
+
+    @abstractmethod
+    def _read_part(self, footprint: Footprint) -> GraphView:
+        """Return the present part of the scene that `footprint` names, or more of it."""
 
     def act(
         self, text: str, *, expected_version: int | None = None, action_id: str | None = None
@@ -118,15 +135,6 @@ class Simulator:
         InputError if the id belongs to another action.
         """
         return self._perform(parse_action(text), because, action_id=action_id)
-
-    def notice_others(self) -> tuple[Event, ...]:
-        """Return the acts of others that the acting node notices outside the scene's own history: none in a world."""
-        return ()
-
-    def is_told(self, event: Event) -> bool:
-        """Check if an event of the scene's history is told to a method, if somebody else is its author."""
-        del event
-        return True
 
     def _act_macro(
         self, call: ActionCall, macro: Macro, at: _ExpectedVersion, action_id: str
@@ -174,8 +182,28 @@ class Simulator:
     def _perform(
         self, call: ActionCall, because: str | None, *, action_id: str | None = None, expected: int | None = None
     ) -> CommittedAction:
+        action_id = action_id or uuid4().hex
+        about = {
+            "gen_ai.operation.name": TOOL_CALL,
+            "gen_ai.tool.name": call.name,
+            "scenecypher.scene": self.scene.name,
+        }
+        told = {**about, "gen_ai.tool.type": "function", "gen_ai.tool.call.id": action_id}
+        with timed("scenecypher.action.duration", about), span(f"{TOOL_CALL} {call.name}", told) as current:
+            try:
+                step = self._performed(call, because, action_id=action_id, expected=expected)
+            except RejectedError as refused:
+                measure("scenecypher.refusals", 1, {**about, "error.type": error_type(refused)})
+                raise
+            current.note({"scenecypher.version": step.version, "scenecypher.changes": len(step.delta)})
+        measure("scenecypher.actions", 1, {**about, "scenecypher.inserted": because is not None})
+        return step
+
+    def _performed(
+        self, call: ActionCall, because: str | None, *, action_id: str, expected: int | None
+    ) -> CommittedAction:
         operator = operator_of(call, self.operators, self.macros)
-        intent = Intent(self._actor, history_text(call, because), action_id or uuid4().hex, expected)
+        intent = Intent(self._actor, history_text(call, because), action_id, expected)
         try:
             return self._commit(operator, call, because, intent)
         except _UnresolvedWords as unresolved:
@@ -187,16 +215,6 @@ class Simulator:
             msg = f"{', '.join(unresolved.words)} went away meanwhile; look at the scene again"
             raise UnknownReference(msg) from unresolved
 
-    def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
-        """Commit one action in one transaction. Raises _UnresolvedWords for words that are no ids, or ActionRefused."""
-        decide = partial(self._decide, operator, call)
-        done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
-        event = self._store.event(self.scene, intent.action_id) if done.repeated else None
-        if event is not None:
-            self._check_same(call, event, intent.action_id)
-        self.scene = replace(self.scene, version=max(done.version, self.scene.version))
-        return CommittedAction(str(call), done.version, done.delta, because, action_id=intent.action_id)
-
     def _committed_before(self, call: ActionCall, action_id: str) -> CommittedAction | None:
         """Return the action that was committed under this id, None if there is none. Raises InputError for another."""
         event = self._event_of(action_id)
@@ -206,9 +224,6 @@ class Simulator:
         self._check_same(last, event, action_id)
         action, because = action_of(event)
         return CommittedAction(str(action), event.version, event.delta, because, action_id=action_id)
-
-    def _event_of(self, action_id: str) -> Event | None:
-        return self._store.event(self.scene, action_id)
 
     def _check_same(self, call: ActionCall, event: Event, action_id: str) -> None:
         """Raise InputError if the action committed as `event` is another one."""
@@ -237,12 +252,6 @@ class Simulator:
         names = (parameter.name for parameter in operator.parameters)
         return {AGENT: locked.agent, **dict(zip(names, call.arguments, strict=True))}
 
-    def _resolve(self, word: str) -> str:
-        try:
-            return resolve_reference(self._store.database, self.scene, word)
-        except UnknownReference as error:
-            raise self._meaning.explained(error) from None
-
     def _remedy(self, refusal: Infeasible) -> ActionCall | None:
         """Return the action to insert first; None if no rule helps with one of the unmet requirements."""
         if not self.fix or any(part.requirement.repair is None for part in refusal.unmet):
@@ -264,7 +273,7 @@ class Simulator:
         choices = repair_choices(repair, self._nodes_for(repair, unmet), unmet.bindings)
         return Infeasible(refusal.action, (replace(unmet, choices=choices), *others)) if choices else refusal
 
-    def _nodes_for(self, repair: Repair, unmet: UnmetRequirement) -> SceneGraph:
+    def _nodes_for(self, repair: Repair, unmet: UnmetRequirement) -> GraphView:
         """Return the part of the scene that the choices of a repair read."""
         known = {argument: unmet.bindings[argument] for argument in repair.arguments if argument in unmet.bindings}
         paths = {name: (AccessPath(name),) for name in (AGENT, *known)}
@@ -272,7 +281,55 @@ class Simulator:
             reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, paths))))
         except ValueError:
             reads = ReadPlan((AGENT,), everything=True)
-        footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
+        return self._read_part(Footprint(reads, tuple(known.values()), unmet.bindings[AGENT]))
+
+
+class Simulator(ActionSimulator):
+    """Acts on one scene of the database: each action is a transaction. The arguments are those of ActionSimulator."""
+
+    def __init__(
+        self,
+        store: SceneStore,
+        scene: SceneInfo,
+        *,
+        actor: str = "person",
+        agent: str | None = None,
+        fix: bool = False,
+        pick_node: NodePicker = lowest_id,
+        meaning: Meaning = NO_MEANING,
+    ) -> None:
+        super().__init__(scene, actor=actor, agent=agent, fix=fix, pick_node=pick_node)
+        self._store, self._meaning = store, meaning
+
+    def notice_others(self) -> tuple[Event, ...]:
+        """Return the acts of others that the acting node notices outside the scene's own history: none in a world."""
+        return ()
+
+    def is_told(self, event: Event) -> bool:
+        """Check if an event of the scene's history is told to a method, if somebody else is its author."""
+        del event
+        return True
+
+    def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
+        """Commit one action in one transaction."""
+        decide = partial(self._decide, operator, call)
+        done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
+        event = self._store.event(self.scene, intent.action_id) if done.repeated else None
+        if event is not None:
+            self._check_same(call, event, intent.action_id)
+        self.scene = replace(self.scene, version=max(done.version, self.scene.version))
+        return CommittedAction(str(call), done.version, done.delta, because, action_id=intent.action_id)
+
+    def _event_of(self, action_id: str) -> Event | None:
+        return self._store.event(self.scene, action_id)
+
+    def _resolve(self, word: str) -> str:
+        try:
+            return resolve_reference(self._store.database, self.scene, word)
+        except UnknownReference as error:
+            raise self._meaning.explained(error) from None
+
+    def _read_part(self, footprint: Footprint) -> GraphView:
         return read_part(self._store.database, self.scene, footprint)
 
 

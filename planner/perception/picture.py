@@ -47,15 +47,20 @@ def read_picture(file: Path) -> Image:
     except OSError as error:
         msg = f"{file}: can't be read ({error.strerror}); give the path of a picture"
         raise InputError(msg) from error
+    return picture_of(data, str(file))
+
+
+def picture_of(data: bytes, name: str) -> Image:
+    """Return what `read_picture` does, of a file's bytes. Raises as it does, with `name` for the file."""
     if not data:
-        raise InputError(f"{file}: the file is empty, so it is no picture; take the picture again")
+        raise InputError(f"{name}: the file is empty, so it is no picture; take the picture again")
     if len(data) > MAX_BYTES:
-        msg = f"{file}: the picture is too large; give one of at most {MAX_BYTES:,} bytes"
+        msg = f"{name}: the picture is too large; give one of at most {MAX_BYTES:,} bytes"
         raise InputError(msg)
     if (media_type := media_type_of(data)) is None:
-        msg = f"{file}: this is no picture that a model can be shown; give a PNG, JPEG, GIF or WebP file"
+        msg = f"{name}: this is no picture that a model can be shown; give a PNG, JPEG, GIF or WebP file"
         raise InputError(msg)
-    return _sendable(Image(data, media_type), str(file))
+    return _sendable(Image(data, media_type), name)
 
 
 def media_type_of(data: bytes) -> str | None:

@@ -27,6 +27,7 @@ from scenecypher.cli.worlds import (
     OBSERVER_HELP,
     SCENE,
     TRUTH,
+    URL_HELP,
     WORLD_HELP,
     WORLDS,
     Eyes,
@@ -103,6 +104,7 @@ def plan(
         ),
     ] = None,
     world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
+    url: Annotated[str | None, typer.Option("--url", metavar="URL", help=URL_HELP)] = None,
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
     log: Annotated[
         Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line, in a new file.")
@@ -120,7 +122,7 @@ def plan(
     from scenecypher.planner.recording import RunRecorder
     from scenecypher.planner.staging import NoModel, SessionSetting
 
-    of = world_options(world, observer)
+    of = world_options(world, observer, url)
     _check(instruction, task, goal, log=log, resume=resume, world=of.world)
     is_own = instruction is None and goal is None and task is None
     recipe = recipe_named(method)
@@ -136,7 +138,7 @@ def plan(
         connect_timeout_s=connect_timeout,
     ) as db:
         info = db.store.find(scene)
-        model = db.model() if recipe.model or needs_eyes(of) else NoModel()
+        model = db.model() if recipe.model or needs_eyes(of, db.settings) else NoModel()
         wanted_goal = known.goal if known is not None and known.has_graph_goal else None
         if goal is not None:
             wanted_goal = read_goal_in(db.store.database, info, goal)

@@ -33,6 +33,7 @@ from scenecypher.cli.worlds import (
     OBSERVER_HELP,
     SCENE,
     TRUTH,
+    URL_HELP,
     WORLD_HELP,
     WORLDS,
     Eyes,
@@ -63,6 +64,7 @@ def session(
     ] = False,
     human: Annotated[bool, typer.Option("--human", help="The same as --world human.")] = False,
     world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
+    url: Annotated[str | None, typer.Option("--url", metavar="URL", help=URL_HELP)] = None,
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
     query_timeout: QueryTimeout = None,
     model_timeout: ModelTimeout = None,
@@ -80,7 +82,7 @@ def session(
     from scenecypher.planner.staging import NoModel
 
     recipe_named(method)
-    of = world_options("human" if human else world, observer)
+    of = world_options("human" if human else world, observer, url)
     with open_database(
         query_timeout_s=query_timeout,
         model_timeout_s=model_timeout,
@@ -90,7 +92,7 @@ def session(
         connect_timeout_s=connect_timeout,
     ) as db:
         info = db.store.find(scene)
-        model = db.model() if needs_eyes(of) else NoModel()
+        model = db.model() if needs_eyes(of, db.settings) else NoModel()
         behind = world_behind(db.store, info, of=of, actor="person", eyes=Eyes(model, db.settings.accept_looks))
         believed = find_or_create_belief(db.store, info) if belief or not of.is_plain else None
         state = SessionState(db, info, method, believed, behind, is_elsewhere=of.world != SCENE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,24 +16,28 @@ if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.planner.environment import Environment
+    from scenecypher.planner.perception.naming import KnownNode
+    from scenecypher.settings import Settings
 
 SCENE: Final = "scene"
-WORLDS: Final = (SCENE, "minigrid", "human")
+WORLDS: Final = (SCENE, "minigrid", "human", "robot")
 TRUTH: Final = "truth"
 NOISY: Final = re.compile(r"noisy:(\d+)")
 INSTANCE: Final = re.compile(r"(?:.*/)?([^/]+)/(\d+)")
 """The end of a MiniGrid scene's name: the level and its seed."""
 
-WORLD_HELP: Final = "Where actions happen, with a belief: the scene, minigrid (the level itself), or human (a person)."
+WORLD_HELP: Final = "Where actions happen, with a belief: the scene, minigrid (the level itself), a person, a robot."
+URL_HELP: Final = "The robot of --world robot, such as tcp://localhost:7070."
 OBSERVER_HELP: Final = "What a look shows, with a belief: the truth, or noisy:SEED, with a simulated model's mistakes."
 
 
 @dataclass(frozen=True, slots=True)
 class WorldOptions:
-    """The parsed options; `seed` is of the observer's mistakes, None for none."""
+    """The parsed options; `seed` is of the observer's mistakes, None for none; `url` is the robot's."""
 
     world: str = SCENE
     seed: int | None = None
+    url: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -48,21 +53,23 @@ class Eyes:
     accept: bool
 
 
-def world_options(world: str, observer: str) -> WorldOptions:
+def world_options(world: str, observer: str, url: str | None = None) -> WorldOptions:
     """Parse the options. Raises InputError."""
     if world not in WORLDS:
         raise InputError(f"there is no world {world!r}{did_you_mean(world, WORLDS)}; give {', '.join(WORLDS)}")
     noisy = NOISY.fullmatch(observer)
     if observer != TRUTH and noisy is None:
         raise InputError(f"there is no observer {observer!r}; give truth, or noisy: and a seed such as noisy:7")
-    if world == "human" and noisy:
-        raise InputError("a person's pictures can't have simulated mistakes; leave out --observer")
-    return WorldOptions(world, int(noisy[1]) if noisy else None)
+    if world in {"human", "robot"} and noisy:
+        raise InputError(f"what a {world} sees can't have simulated mistakes; leave out --observer")
+    if (world == "robot") is not (url is not None):
+        raise InputError("--world robot and --url belong together; give both or neither")
+    return WorldOptions(world, int(noisy[1]) if noisy else None, url or "")
 
 
-def needs_eyes(of: WorldOptions) -> bool:
-    """Return True if the world's pictures are read by a model."""
-    return of.world == "human"
+def needs_eyes(of: WorldOptions, settings: Settings) -> bool:
+    """Return True if the world's pictures are read by a model; a robot may send none, so there it may be missing."""
+    return of.world == "human" or (of.world == "robot" and settings.live_model)
 
 
 def world_behind(
@@ -85,6 +92,8 @@ def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str,
             return _minigrid(scene)
         case "human":
             return _person(store, scene, eyes)
+        case "robot":
+            return _robot(store, scene, eyes, of.url)
         case _ if of.seed is None:
             return None
         case _:
@@ -105,13 +114,27 @@ def _minigrid(scene: SceneInfo) -> Environment:
 
 
 def _person(store: SceneStore, scene: SceneInfo, eyes: Eyes) -> Environment:
-    from scenecypher.planner.belief import find_or_create_belief
     from scenecypher.planner.human import HumanEnvironment
+
+    return HumanEnvironment(_answer, model=eyes.model, known=_known(store, scene), accept=eyes.accept)
+
+
+def _robot(store: SceneStore, scene: SceneInfo, eyes: Eyes, url: str) -> Environment:
+    from scenecypher.robots.environment import RobotEnvironment
+    from scenecypher.robots.link import RobotLink
+    from scenecypher.robots.sockets import SocketTransport
+
+    link = RobotLink(SocketTransport(url))
+    return RobotEnvironment(link, model=eyes.model, known=_known(store, scene), accept=eyes.accept)
+
+
+def _known(store: SceneStore, scene: SceneInfo) -> Callable[[str], KnownNode]:
+    """Return what tells of a node what the belief about the scene has."""
+    from scenecypher.planner.belief import find_or_create_belief
     from scenecypher.planner.perception.naming import known_node_reader
 
     belief = find_or_create_belief(store, scene)
-    known = known_node_reader(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
-    return HumanEnvironment(_answer, model=eyes.model, known=known, accept=eyes.accept)
+    return known_node_reader(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
 
 
 def _answer(question: str) -> str:

@@ -395,7 +395,7 @@ def test_a_copy_leased_concurrently_is_skipped_for_the_next_one(store: SceneStor
     with ThreadPoolExecutor(1) as pool:
 
         def taking(tx: ManagedTransaction) -> tuple[str, Future[SceneInfo | None]]:
-            first = tx.run(ACQUIRE, origin=one.copied_from, lease_s=60).single(strict=True)["copy"]["key"]
+            first = tx.run(ACQUIRE, origin=one.copied_from, lease_s=60, holder="t").single(strict=True)["copy"]["key"]
             second = pool.submit(acquire, database, str(one.copied_from), timeout_s=30)
             with pytest.raises(FutureTimeout):
                 second.result(timeout=0.3)

@@ -1,0 +1,136 @@
+"""Masks: which of a fixed list of ground actions a simulator would carry out now, fast enough for a learning loop.
+
+Import it where it is used: it needs `numpy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenecypher.db.condition import Condition, evaluate
+from scenecypher.db.graph.scene import GraphView
+from scenecypher.planner.actions.execution import bind_choices
+from scenecypher.planner.actions.operator import AGENT, Choose, Operator
+from scenecypher.planner.actions.pddl_variables import required_choices, variables_of
+from scenecypher.planner.actions.text import ActionCall
+
+Arguments: TypeAlias = tuple[str, ...]
+Chosen: TypeAlias = dict[tuple[int, tuple[str | None, ...]], str | None]
+"""The nodes chosen so far, by the choice's number and the nodes that it depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A choice with its number and the variables that it depends on."""
+
+    choice: Choose
+    number: int
+    mentioned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A requirement and the choices that it needs; `names` are the parameters that its value depends on."""
+
+    condition: Condition
+    choices: tuple[_Choice, ...]
+    names: tuple[str, ...]
+
+    def holds(self, graph: GraphView, agent: str, arguments: Arguments, chosen: Chosen) -> bool:
+        bindings = {AGENT: agent, **dict(zip(self.names, arguments, strict=True))}
+        for each in self.choices:
+            key = (each.number, tuple(map(bindings.get, each.mentioned)))
+            if key not in chosen:
+                chosen[key] = bind_choices((each.choice,), graph, bindings).get(each.choice.var)
+            node = chosen[key]
+            if node is not None:
+                bindings[each.choice.var] = node
+        return evaluate(self.condition, graph, bindings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A question for the calls of one operator: the distinct arguments that it is asked of, and each call's one."""
+
+    question: _Question
+    table: int
+    asked: tuple[Arguments, ...]
+    place: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The calls of one operator, by their places in the list, and its checks: those of fewest arguments first."""
+
+    places: NDArray[np.intp]
+    checks: tuple[_Check, ...]
+
+
+class ActionMask:
+    """The requirements of `calls`, arranged so that each is evaluated once for all calls that share its arguments."""
+
+    def __init__(self, calls: Sequence[ActionCall], operators: Mapping[str, Operator]) -> None:
+        self._size = len(calls)
+        self._tables: dict[_Question, int] = {}
+        self._choices: dict[Choose, _Choice] = {}
+        names = dict.fromkeys(call.name for call in calls)
+        self._groups = [self._group(operators[name], calls) for name in names]
+
+    def of(self, graph: GraphView, agent: str) -> NDArray[np.int8]:
+        """Return 1 for each call whose requirements hold, else 0: what the simulator carries out uncorrected."""
+        mask = np.zeros(self._size, np.int8)
+        known: list[dict[Arguments, bool]] = [{} for _ in self._tables]
+        chosen: Chosen = {}
+        for group in self._groups:
+            left = np.arange(len(group.places))
+            for check in group.checks:
+                answer = partial(check.question.holds, graph, agent, chosen=chosen)
+                left = left[_answers(check, left, answer, known[check.table])[check.place[left]]]
+                if not left.size:
+                    break
+            mask[group.places[left]] = 1
+        return mask
+
+    def _group(self, operator: Operator, calls: Sequence[ActionCall]) -> _Group:
+        own = [(place, call.arguments) for place, call in enumerate(calls) if call.name == operator.name]
+        names = [parameter.name for parameter in operator.parameters]
+        checks = [self._check(self._question(it.condition, operator), names, own) for it in operator.requires]
+        places = np.array([place for place, _ in own], np.intp)
+        return _Group(places, tuple(sorted(checks, key=lambda check: len(check.asked))))
+
+    def _question(self, condition: Condition, operator: Operator) -> _Question:
+        needed = required_choices(variables_of(condition), operator.choose)
+        choices = [choice for choice in operator.choose if choice.var in needed]
+        mentioned = variables_of(condition).union(*(variables_of(part) for it in choices for part in it.among))
+        names = tuple(it.name for it in operator.parameters if it.name in mentioned)
+        return _Question(condition, tuple(map(self._choice, choices)), names)
+
+    def _choice(self, choice: Choose) -> _Choice:
+        mentioned = {name for part in choice.among for name in variables_of(part)} - {choice.var}
+        return self._choices.setdefault(choice, _Choice(choice, len(self._choices), tuple(sorted(mentioned))))
+
+    def _check(self, question: _Question, names: list[str], own: Sequence[tuple[int, Arguments]]) -> _Check:
+        columns = [names.index(name) for name in question.names]
+        asked: dict[Arguments, int] = {}
+        place = [asked.setdefault(tuple(them[it] for it in columns), len(asked)) for _, them in own]
+        table = self._tables.setdefault(question, len(self._tables))
+        return _Check(question, table, tuple(asked), np.array(place, np.intp))
+
+
+def _answers(
+    check: _Check, left: NDArray[np.intp], answer: Callable[[Arguments], bool], known: dict[Arguments, bool]
+) -> NDArray[np.bool_]:
+    """Return the answer for each of the arguments asked of, as far as calls that are `left` need it."""
+    found = np.zeros(len(check.asked), np.bool_)
+    for place in np.unique(check.place[left]).tolist():
+        arguments = check.asked[place]
+        if arguments not in known:
+            known[arguments] = answer(arguments)
+        found[place] = known[arguments]
+    return found

@@ -1,0 +1,51 @@
+"""A simulator on a graph in memory: the same actions, corrections and refusals as in the database, without commits."""
+
+from __future__ import annotations
+
+from scenecypher.db.graph.live import LiveGraph
+from scenecypher.db.graph.scene import GraphView, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import Intent, LockedPart
+from scenecypher.db.store.footprint import Footprint
+from scenecypher.db.store.history import Event
+from scenecypher.db.store.reference import resolve_in_graph
+from scenecypher.errors import ConflictError
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.simulator import ActionSimulator, CommittedAction
+from scenecypher.planner.actions.text import ActionCall
+
+
+class MemorySimulator(ActionSimulator):
+    """Acts on `graph`, a copy of the given one, which nobody else sees; versions count from the scene's.
+
+    It keeps no history: a repeated action id is carried out again.
+    """
+
+    def __init__(self, scene: SceneInfo, graph: SceneGraph, *, agent: str | None = None, fix: bool = False) -> None:
+        super().__init__(scene, agent=agent, fix=fix)
+        self.graph, self._version = LiveGraph(graph), scene.version
+
+    def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
+        if intent.expected_version not in {None, self._version}:
+            msg = f"the scene is at version {self._version}, not {intent.expected_version}; look at it again"
+            raise ConflictError(msg)
+        delta = self._decide(operator, call, self._locked())
+        self.graph.apply(delta)
+        self._version += 1
+        return CommittedAction(str(call), self._version, delta, because, action_id=intent.action_id)
+
+    def _locked(self) -> LockedPart:
+        agents = self.graph.by_kind.get("Agent", ())
+        found = self._agent if self._agent in agents else None
+        return LockedPart(self._version, self.graph, min(agents, default=None) if self._agent is None else found)
+
+    def _event_of(self, action_id: str) -> Event | None:
+        del action_id
+        return None
+
+    def _resolve(self, word: str) -> str:
+        return resolve_in_graph(self.graph, word)
+
+    def _read_part(self, footprint: Footprint) -> GraphView:
+        del footprint
+        return self.graph

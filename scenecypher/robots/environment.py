@@ -1,0 +1,113 @@
+"""A robot as the environment of a session: LookPlanGraph's real world, with a robot in place of the person."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Callable
+from typing import Final
+
+from scenecypher.chat.model import Image, Model
+from scenecypher.db.vocabulary import conventions_of
+from scenecypher.errors import ActionRefused, InputError, UnknownReference
+from scenecypher.planner.actions.idempotency import ActionIds
+from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.belief_simulator import LOOK_ACTIONS
+from scenecypher.planner.perception.naming import KnownNode
+from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
+from scenecypher.planner.perception.picture import picture_of
+from scenecypher.planner.perception.vision import read_image
+from scenecypher.robots.link import RobotLink
+from scenecypher.robots.messages import Done, Forgotten, Pictured, Refused, Seen, Thing, View
+
+RESTARTED: Final = "the robot was restarted meanwhile: it is done or not"
+
+
+class RobotEnvironment:
+    """The real world through a robot; `model` reads its pictures, if it sends such, given what is `known` of a node.
+
+    With `accept`, a look that contradicts most of the belief is merged too.
+    """
+
+    def __init__(
+        self,
+        link: RobotLink,
+        *,
+        model: Model,
+        known: Callable[[str], KnownNode],
+        accept: bool = False,
+    ) -> None:
+        self._link, self._model, self._known, self._accept = link, model, known, accept
+        self._done = ActionIds()
+
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
+        """Have the robot do one action; a repeated id is a no-op.
+
+        Raises ActionRefused with the robot's words if it can't be done, or if the robot was restarted meanwhile;
+        RobotGone if nothing is heard of it; InputError if another action has this id.
+        """
+        del because
+        call = parse_action(action)
+        if call.name in LOOK_ACTIONS or self._done.has(action_id, call):
+            return  # a look is asked for next
+        reply = self._link.act(call.name, call.arguments, action_id=action_id)
+        if not isinstance(reply, Done):
+            raise ActionRefused(action, [_reason(reply)])
+        self._done.add(action_id, call)
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """Have the robot look at a node. Raises UnknownReference with its words if it can't, RobotGone.
+
+        A picture is read by the model: raises ReplyRejected, ModelUnavailable, InputError for what is no picture.
+        """
+        known = self._known(of)
+        reply = self._link.look(of)
+        match reply:
+            case Seen():
+                return _observation(reply.view, known, step)
+            case Pictured():
+                return read_image(self._model, _image(reply), known, step=step, accept=self._accept).observation
+            case _:
+                raise UnknownReference(f"{of} was not seen: {_reason(reply)}")
+
+    def body(self, agent: str) -> None:
+        """Return None: the robot tells in words what can't be done."""
+        del agent
+
+    def reset(self) -> None:
+        """Refuse: nobody has told the robot how. Raises InputError."""
+        raise InputError("a robot can't put everything back; do so by hand and start again")
+
+
+def _reason(reply: object) -> str:
+    match reply:
+        case Refused(reason=reason):
+            return reason or "the robot gave no reason"
+        case Forgotten():
+            return RESTARTED
+        case _:
+            return f"the robot answered with a {type(reply).__name__}"
+
+
+def _observation(view: View, known: KnownNode, step: int) -> Observation:
+    types = conventions_of(known.vocabulary).containment
+    used = dict.fromkeys((*view.covers, *(it.relation for it in view.things if it.relation is not None)))
+    unknown = [type_ for type_ in used if type_ not in types]
+    if unknown:
+        msg = f"the robot's view has the relation {unknown[0]!r}; mend its program: {' or '.join(types)} are known"
+        raise InputError(msg)
+    extent = WHOLE if view.whole else Extent("part")
+    return Observation(known.id, tuple(map(_sighting, view.things)), step, view.covers, view.states, extent=extent)
+
+
+def _sighting(thing: Thing) -> Sighting:
+    support = None if thing.relation is None and thing.target is None else (thing.relation, thing.target)
+    return Sighting(thing.name, thing.of_class, support, thing.states, id=thing.id, confidence=thing.confidence)
+
+
+def _image(reply: Pictured) -> Image:
+    try:
+        return picture_of(b64decode(reply.picture, validate=True), "the robot's picture")
+    except NotBase64 as error:
+        msg = "the robot's picture is not in base64; mend the robot's program"
+        raise InputError(msg) from error
