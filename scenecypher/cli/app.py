@@ -16,6 +16,7 @@ from scenecypher.cli import (
     evaluate,
     history,
     imports,
+    mcp,
     methods,
     observe,
     own_actions,
@@ -69,6 +70,7 @@ app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("redo")(history.redo)
 app.command("ui")(ui.ui)
+app.command("mcp")(mcp.mcp)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(evaluate.eval_app, name="eval")
 app.add_typer(db.db_app, name="db")

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from scenecypher.cli.waits import LINE
 from scenecypher.errors import InputError, QueryRefused, SceneCypherError
+from scenecypher.wording import counted as counted  # noqa: PLC0414 - commands import it from here
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
@@ -90,11 +91,6 @@ def checked_utf8(text: str) -> str:
         msg = f"{text!a} is not UTF-8 at character {error.start + 1}; type it again, on a terminal that is UTF-8"
         raise InputError(msg) from error
     return text
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun: ``1 row``, ``2,000 rows``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def print_json(document: Any) -> None:
