@@ -41,7 +41,12 @@ class OnlyScene:
     name: str
 
     def home(self, name: str) -> Home:
-        """Return one of the scene's homes. Raises SceneNotFound."""
+        """Return one of the scene's homes. Raises SceneNotFound, and InputError for an earlier state."""
+        from scenecypher.db.store.catalog import read_only_error, split_at
+
+        parts = split_at(name)
+        if parts and parts[0] in self._names():
+            raise read_only_error(name)
         return self.homes.home(self._checked(name, name))
 
     def home_at(self, name: str) -> ReadableHome:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
@@ -54,17 +56,19 @@ class Served:
     def host(self) -> str:
         return self.url.split("/")[2]
 
-    def client(self, *, mode: str = "auto", token: str = TOKEN) -> Client:
-        """Return a client of it."""
-        sender = httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60)
-        return Client(streamable_http_client(self.url, http_client=sender), mode=mode)
+    @asynccontextmanager
+    async def client(self, *, mode: str = "auto", token: str = TOKEN) -> AsyncIterator[Client]:
+        """Yield a client of it."""
+        async with (
+            httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60) as sender,
+            Client(streamable_http_client(self.url, http_client=sender), mode=mode) as client,
+        ):
+            yield client
 
 
 @pytest.fixture(scope="module")
 def served(address: object, store: SceneStore) -> Iterator[Served]:
     """A server over HTTP for the tests of a module."""
-    import os
-
     database = store.database.address
     env = {
         **os.environ,

@@ -109,19 +109,17 @@ async def resources(client: Client) -> Any:
             return
 
 
-@pytest.mark.parametrize("mode", [MODERN, "legacy"])
-def test_an_evening_over_standard_input_and_output(over_stdio: Start, home: str, mode: str) -> None:
+def test_an_evening_over_standard_input_and_output(over_stdio: Start, home: str) -> None:
     async def work() -> None:
-        async with over_stdio(mode=mode) as client:
+        async with over_stdio(mode=MODERN) as client:
             await evening(client, home)
 
     anyio.run(work)
 
 
-@pytest.mark.parametrize("mode", [MODERN, "legacy"])
-def test_an_evening_over_http(served: Served, home: str, mode: str) -> None:
+def test_an_evening_over_http_in_the_era_before(served: Served, home: str) -> None:
     async def work() -> None:
-        async with served.client(mode=mode) as client:
+        async with served.client(mode="legacy") as client:
             await evening(client, home)
 
     anyio.run(work)
