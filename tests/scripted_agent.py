@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from typing import Any, Final
+from uuid import uuid4
 
-from tests.scripted_model import Say
+from scenecypher.settings import Settings
+from tests.scripted_model import MODEL_NAME, Say
 
 SCENE: Final = "virtualhome/963_2"
 CALLS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("query", {"cypher": "MATCH (c:Object {class: 'cup'}) RETURN c.name"}),
-    ("act", {"action": "grab(cup_2004)", "action_id": "grab-too-early"}),
-    ("act", {"action": "walk(cup_2004)", "action_id": "walk"}),
-    ("act", {"action": "grab(cup_2004)", "action_id": "grab"}),
+    ("act", {"action": "grab(cup_2004)"}),
+    ("act", {"action": "walk(cup_2004)"}),
+    ("act", {"action": "grab(cup_2004)"}),
 )
+MODELS: Final = (MODEL_NAME, str(Settings.model_fields["model"].default))
+"""Names of models that the pages use."""
 DONE: Final = "The cup is in the right hand."
 
 
@@ -23,6 +27,8 @@ def takes_the_cup(request: dict[str, Any]) -> Say:
     if len(answers) == len(CALLS):
         return Say(DONE)
     name, arguments = CALLS[len(answers)]
+    if name == "act":
+        arguments = {**arguments, "action_id": uuid4().hex}
     offered = next(it["function"] for it in request["tools"] if it["function"]["name"] == name)
     if "scene" in offered["parameters"]["properties"]:
         arguments = {"scene": SCENE, **arguments}

@@ -31,7 +31,7 @@ from tests.pages import (
     pages,
     simple_commands,
 )
-from tests.scripted_agent import takes_the_cup
+from tests.scripted_agent import MODELS, takes_the_cup
 from tests.scripted_model import ScriptedModel
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -65,7 +65,7 @@ def agents_model(page: str) -> Iterator[Mapping[str, str]]:
     if page != "docs/agents.md":
         yield {}
         return
-    with ScriptedModel(takes_the_cup) as server:
+    with ScriptedModel(takes_the_cup, models=MODELS) as server:
         yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "scripted"}
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from tests.rooms import ROOT
-from tests.scripted_agent import takes_the_cup
+from tests.scripted_agent import MODELS, takes_the_cup
 from tests.scripted_model import ScriptedModel
 
 NOTEBOOKS: Final = sorted((ROOT / "examples").glob("*.ipynb"))
@@ -25,7 +25,7 @@ def test_a_notebook(file: Path, user_env: dict[str, str], tmp_path: Path) -> Non
     cells = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
     assert not any(cell["outputs"] or cell["execution_count"] for cell in cells), "outputs stay out of the repository"
     code = "\n\n".join("".join(cell["source"]) for cell in cells)
-    with ScriptedModel(takes_the_cup) as server:
+    with ScriptedModel(takes_the_cup, models=MODELS) as server:
         env = {**user_env, "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "scripted"}
         run = subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, check=False

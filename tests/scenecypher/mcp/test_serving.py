@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
-from mcp import Client, MCPError
+from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import CallToolResult
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.tools.table import TOOLS
+from tests.pages import blocks_of
+from tests.rooms import ROOT
 from tests.scenecypher.mcp.conftest import MODERN, TOKEN, RunCommand, Served, Start, words_of
 
 CUPS = "MATCH (c:Object {id: 'cup_2004'})-[:INSIDE]->(room:Place) RETURN c.id AS cup, room.id AS room"
@@ -249,3 +254,25 @@ def test_without_the_extra_it_is_named(command: RunCommand, monkeypatch: pytest.
     result = command("mcp")
     assert result.code == 2
     assert "pip install 'scenecypher[mcp]'" in result.err
+
+
+def test_the_configurations_of_the_page_start_a_server(
+    user_env: dict[str, str], home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each stdio server that docs/agents.md configures for a client answers; it finds the command by its name."""
+    blocks = [it.text for it in blocks_of((ROOT / "docs/agents.md").read_text("utf-8")) if it.language == "json"]
+    documents = [json.loads(text) for text in blocks]
+    servers = [it for found in documents for it in (found.get("mcpServers") or found["servers"]).values()]
+    started = [it for it in servers if it.get("type", "stdio") == "stdio"]
+    assert len(servers) - len(started) == 1, "one is reached over HTTP"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    async def tried(server: dict[str, Any]) -> int:
+        arguments = [home if it == "virtualhome/963_2" else it for it in server["args"]]
+        given = StdioServerParameters(command=server["command"], args=arguments, env={**user_env, "PATH": path})
+        async with Client(given) as client:
+            assert home in str((await called(client, "list_scenes", containing=home))["scenes"])
+            return len((await client.list_tools()).tools)
+
+    monkeypatch.setenv("PATH", path)
+    assert [anyio.run(tried, it) for it in started] == [len(TOOLS), len(TOOLS) - 4]
