@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.scenes import SceneDatabase
 
+WAS_INTERRUPTED: Final = "interrupted; nothing was left half-written"
 PIPE_WIDTH: Final = 120
 """Columns of a file or a pipe, unless COLUMNS says how many."""
 

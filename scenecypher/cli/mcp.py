@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
+from scenecypher.cli import INTERRUPTED
 from scenecypher.cli.completion import scene_names
-from scenecypher.cli.context import print_line, tell
+from scenecypher.cli.context import WAS_INTERRUPTED, print_line, tell
 from scenecypher.cli.ui import listening_socket
 from scenecypher.errors import InputError
 
@@ -51,7 +53,7 @@ def mcp(
     if not http:
         if port:
             raise InputError("--port belongs to --http; add it, or leave --port out")
-        serve_stdio(front, read_only=read_only)
+        serve_stdio(front, read_only=read_only, interrupted=_end)
         return
     given = Settings().mcp_token
     token = secrets.token_urlsafe(24) if given is None else given.get_secret_value()
@@ -61,6 +63,11 @@ def mcp(
         if given is None:
             print_line(f"Authorization: Bearer {token}")
         serve_http(front, listening, token=token, read_only=read_only)
+
+
+def _end() -> NoReturn:
+    tell(WAS_INTERRUPTED)
+    os._exit(INTERRUPTED)
 
 
 def _connect() -> SceneDatabase:

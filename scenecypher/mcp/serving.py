@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import socket
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NoReturn
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -19,16 +22,25 @@ GOODBYE_S: Final = 3
 """Time that open streams have to end once the server is stopped."""
 
 
-def serve_stdio(front: Front, *, read_only: bool) -> None:
-    """Serve one client over standard input and output until it closes them; nothing else is written there."""
+def serve_stdio(front: Front, *, read_only: bool, interrupted: Callable[[], NoReturn]) -> None:
+    """Serve one client over standard input and output until it closes them; nothing else is written there.
+
+    On SIGINT the calls under way are waited for, and `interrupted` ends the process.
+    """
     homes = HomeServer(front, read_only=read_only)
     try:
-        anyio.run(_over_stdio, homes)
+        anyio.run(_over_stdio, homes, interrupted)
     finally:
         homes.close()
 
 
-async def _over_stdio(homes: HomeServer) -> None:
+async def _over_stdio(homes: HomeServer, interrupted: Callable[[], NoReturn]) -> None:
+    def stop() -> None:
+        homes.close()
+        interrupted()
+
+    # A thread that waits for a line of standard input can't be cancelled: so the process ends without it.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop)
     server = homes.server()
     async with stdio_server() as (received, sent):
         await server.run(received, sent, server.create_initialization_options())

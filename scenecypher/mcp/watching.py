@@ -19,7 +19,7 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 
 POLL_S: Final = 1.0
 SUBSCRIBED: Final = 1_000
-"""Resources in one subscription at most."""
+"""Resources at most that are subscribed to at a time."""
 
 
 class Watch:
@@ -76,9 +76,9 @@ class Watch:
 
     async def _begin(self, uris: Iterable[str]) -> None:
         """Note the versions that the subscriber knows: changes since now are told."""
-        scenes = {place_of(uri).scene for uri in uris}
-        if len(scenes) > SUBSCRIBED:
+        if len(self._uris().union(uris)) > SUBSCRIBED:
             raise MCPError(types.INVALID_PARAMS, f"subscribe to {SUBSCRIBED:,} resources at most")
+        scenes = {place_of(uri).scene for uri in uris}
         for scene in scenes - self._seen.keys():
             self._seen[scene] = await self._version_of(scene)
 

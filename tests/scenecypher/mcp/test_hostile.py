@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ from tests.scenecypher.mcp.test_serving import called, refused
 __all__ = ["scenes"]
 
 ACTION = "walk(cup_2004)"
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 WAITING = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*)"
 
 
@@ -139,9 +141,8 @@ def test_a_client_that_goes_in_the_middle_of_an_act_finds_it_done_once(
 ) -> None:
     """The server's input ends while the action waits for the scene's lock, or its process is killed there."""
     arguments = {"scene": home, "action": ACTION, "action_id": "errand"}
-    first = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     lines = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": first},
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "act", "arguments": arguments}},
     ]
@@ -181,3 +182,16 @@ def test_a_cancelled_act_over_http_is_done_once(served: Served, home: str, store
 
     assert anyio.run(work) == 1
     assert [event.action_id for event in store.history(store.find(home))] == ["errand"]
+
+
+def test_an_interrupt_ends_a_server_that_waits_for_input(user_env: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "scenecypher", "mcp"]
+    with subprocess.Popen(command, env=user_env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "scenecypher"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.stdout.read() == ""
