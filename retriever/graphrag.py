@@ -51,10 +51,13 @@ class SceneRetriever(GraphragRetriever):
 
         Raises Text2CypherRetrievalError if no query was accepted, and as Retriever.ask does.
         """
-        found = self._retriever.ask(query_text, self._scene)
+        found = self._ask(query_text)
         if found.outcome == "refused":
             raise Text2CypherRetrievalError(found.answer)
         return RawSearchResult(records=_records(found), metadata=_metadata(found))
+
+    def _ask(self, question: str) -> Retrieval:
+        return self._retriever.ask(question, self._scene)
 
     def default_record_formatter(self, record: Record) -> RetrieverResultItem:
         """Return the row as JSON."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict
 
 from typing_extensions import Unpack
 
@@ -19,7 +19,7 @@ from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.rewind import load_version
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
-from scenecypher.planner.actions.simulator import CommittedAction
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.belief_simulator import simulator_of
 from scenecypher.planner.budget import SPARE_STEPS, Budget
 from scenecypher.planner.events import Acted, Corrected, Finished
@@ -27,8 +27,15 @@ from scenecypher.planner.events import Event as PlanEvent
 from scenecypher.planner.goal_words import read_goal_in
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.own_actions import own_goal_in_words
+from scenecypher.planner.perception.commit_look import CommittedLook
+from scenecypher.planner.perception.detections import Detection, Detections, DetectionsFile
+from scenecypher.planner.perception.look_files import belief_before, merge_look, seen_node
+from scenecypher.planner.perception.naming import known_node
+from scenecypher.planner.perception.seen_thing import SeenThing
 from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
+from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.readable import QueryResult, ReadableHome, Services
+from scenecypher.retriever.past_text import past_text
 
 __all__ = ["Home", "PastHome", "PlanOptions", "PlanOutcome", "QueryResult"]
 
@@ -159,9 +166,50 @@ class Home(ReadableHome):
         Raises ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer
         at `expected_version`; nothing of the refused action is committed. Raises CommitUnknown if the answer was lost.
         """
-        services = self._services
-        simulator = simulator_of(services.store, self.info, agent=agent, fix=fix, meaning=services.meaning)
-        return tuple(simulator.act(action, expected_version=expected_version, action_id=action_id))
+        steps = self.act_steps(action, agent=agent, fix=fix, expected_version=expected_version, action_id=action_id)
+        return tuple(steps)
+
+    def act_steps(
+        self,
+        action: str,
+        *,
+        agent: str | None = None,
+        fix: bool = False,
+        expected_version: int | None = None,
+        action_id: str | None = None,
+    ) -> Iterator[CommittedAction]:
+        """Carry out an action as `act` does, and yield each step once it is committed. Raises as `act` does."""
+        return self._simulator(agent, fix=fix).act(action, expected_version=expected_version, action_id=action_id)
+
+    @property
+    def actions(self) -> str:
+        """The actions that the scene allows, one a line, as a model is shown them."""
+        simulator = self._simulator(None, fix=False)
+        return action_list(simulator.operators, simulator.macros)
+
+    def observe(
+        self,
+        of: str,
+        things: Sequence[SeenThing],
+        *,
+        seen: Literal["whole", "part"] = "part",
+        accept: bool | None = None,
+    ) -> CommittedLook:
+        """Merge what a look at `of` showed into the belief about this home, which is made where absent.
+
+        `of` is a room or piece of furniture by its id, name or class. Only if all of it was `seen` are believed things
+        absent that are not among `things`. A look that contradicts most of the belief is merged only with `accept`, by
+        default as configured. Raises UnknownReference.
+        """
+        store = self._services.store
+        found, belief = seen_node(store, self.name, of), belief_before(store, self.name)
+        file = DetectionsFile(
+            seen=seen, sightings=[Detection.model_validate(it.model_dump(by_alias=True)) for it in things]
+        )
+        known = known_node(belief.graph, found, vocabulary=belief.vocabulary)
+        observation = Detections(file, {}).observation(known, step=belief.version + 1)
+        chosen = self._services.settings.accept_looks if accept is None else accept
+        return merge_look(store, self.name, belief, observation, accept=chosen)
 
     def history(self, *, after: int = 0) -> list[Event]:
         """Return the events with a version above `after`, oldest first."""
@@ -177,6 +225,11 @@ class Home(ReadableHome):
     def redo(self) -> Committed:
         """Take the latest undo back. Raises NothingToRedo."""
         return self._services.store.redo(self.info)
+
+    @property
+    def past_schema(self) -> str:
+        """The text that a model is shown of what can be queried of the past: events, facts, runs and steps."""
+        return past_text(self._services.gate, self.info)
 
     # --- planning
 
@@ -212,6 +265,10 @@ class Home(ReadableHome):
         """
         then = read_moment(moment, name=f"{self.name}@{moment}") if isinstance(moment, str) else moment
         return PastHome(self._services, scene_at(self._services.store.database, self.info, then))
+
+    def _simulator(self, agent: str | None, *, fix: bool) -> Simulator:
+        services = self._services
+        return simulator_of(services.store, self.info, agent=agent, fix=fix, meaning=services.meaning)
 
     def _setting(self, instruction: str | None, options: PlanOptions, *, needs_model: bool) -> SessionSetting:
         name = options.get("task")

@@ -105,6 +105,18 @@ class ReadableHome(ABC):
         node = None if of is None else resolve_in_graph(graph, of)
         return "\n".join(SceneTree(graph, shell=everything).lines(node))
 
+    def look(self, of: str) -> str:
+        """Return all that is known of a room or thing as text: states, what can be done, relations, what it contains.
+
+        `of` is its id, name or class. Raises UnknownReference.
+        """
+        from scenecypher.db.store.reference import resolve_in_graph
+        from scenecypher.tree import SceneTree, node_lines
+
+        graph = self.graph
+        node = resolve_in_graph(graph, of)
+        return "\n".join([*node_lines(graph, node), *SceneTree(graph, shell=False).lines(node)])
+
     @property
     def schema(self) -> str:
         """The text that a model is shown of the scene: what occurs in it, never the graph."""

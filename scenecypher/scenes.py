@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypedDict
 from typing_extensions import Unpack
 
 from scenecypher.db.connect import connect as connect_database
+from scenecypher.db.store.at import SceneAt, find_at
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # what only some commands use is imported when it is used
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.home import Home
     from scenecypher.planner.own_actions import AddedActions
+    from scenecypher.readable import ReadableHome
     from scenecypher.retriever.reader import SceneReader
 
 Teller: TypeAlias = Callable[[str], None]
@@ -115,6 +117,16 @@ class SceneDatabase:
     def home(self, name: str) -> Home:
         """Return the home of a scene, such as ``virtualhome/963_2``. Raises SceneNotFound with the nearest names."""
         return self._home(self.store.find(name).name)
+
+    def home_at(self, name: str) -> ReadableHome:
+        """Return the home of this very name, or else what ``NAME@7`` (a version) or ``NAME@TIME`` means, to read.
+
+        Raises SceneNotFound; InputError for a version or a time that the scene does not have.
+        """
+        from scenecypher.home import PastHome
+
+        found = find_at(self.store.database, name)
+        return PastHome(self, found) if isinstance(found, SceneAt) else self._home(found.name)
 
     def reader(self, name: str) -> SceneReader:
         """Return the gated reader of a scene, for queries of people and models; ``NAME@7`` is it as it was.

@@ -44,6 +44,8 @@ class Settings(BaseModel):
     embedding_model: str | None = None
     accept_looks: bool = False
 
+    mcp_token: SecretStr | None = Field(default=None, min_length=16)
+
     query_timeout_s: Seconds = 10.0
     query_rows: int = Field(default=1_000, gt=0)
     query_bytes: int = Field(default=1_000_000, gt=0)

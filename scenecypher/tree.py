@@ -8,6 +8,7 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.schema import HOLDING
+from scenecypher.db.store.enumerations import DENSE
 
 SHELL: Final = frozenset({"wall", "walls", "floor", "floors", "ceiling", "ceilings"})
 """Classes of a building's shell, which a tree leaves off where nothing is in or on them."""
@@ -101,3 +102,15 @@ class SceneTree:
 def states_text(node: Node) -> str:
     """Return a node's states in brackets; empty if it has none."""
     return f" [{', '.join(node.states)}]" if node.states else ""
+
+
+def node_lines(graph: SceneGraph, node_id: str) -> Iterator[str]:
+    """Yield what is known of a node as text: its fields, then its relations, without those that relate almost all."""
+    node = graph.nodes[node_id]
+    yield f"id: {node.id}; name: {node.name}; kind: {node.kind}; class: {node.class_}"
+    yield f"states: {', '.join(node.states) or 'none'}; affordances: {', '.join(node.affordances) or 'none'}"
+    yield from (f"{name}: {value}" for name, value in sorted(node.properties.items()))
+    around = (*graph.outgoing.get(node_id, ()), *graph.incoming.get(node_id, ()))
+    related = (f"{it.source} {it.type} {it.target}" for it in around if it.type != DENSE)
+    yield from sorted({*related})
+    yield "contains:"

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -32,6 +33,8 @@ from tests.pages import (
     pages,
     simple_commands,
 )
+from tests.scripted_agent import MODELS, takes_the_cup
+from tests.scripted_model import ScriptedModel
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = [page.relative_to(ROOT).as_posix() for page in pages(ROOT)]
@@ -52,9 +55,20 @@ def to_run(page: str) -> list[Block]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("page", [page for page in PAGES if to_run(page)])
 def test_the_commands_of_a_page(page: str, reader: Mapping[str, str], tmp_path: Path) -> None:
-    for block in to_run(page):
-        failure = run_block(block, folder=tmp_path, environment=reader)
-        assert failure is None, f"{page}:{block.line}: {failure}"
+    with agents_model(page) as model:
+        for block in to_run(page):
+            failure = run_block(block, folder=tmp_path, environment={**reader, **model})
+            assert failure is None, f"{page}:{block.line}: {failure}"
+
+
+@contextmanager
+def agents_model(page: str) -> Iterator[Mapping[str, str]]:
+    """Yield the environment of a scripted model for the page whose examples call tools; of no model for others."""
+    if page != "docs/agents.md":
+        yield {}
+        return
+    with ScriptedModel(takes_the_cup, models=MODELS) as server:
+        yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "scripted"}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import Field, FiniteFloat, ValidationError, model_validator
 
 from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import Node, Point
@@ -16,41 +16,19 @@ from scenecypher.planner.perception.camera_file import Box, PosedCamera, camera_
 from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
 from scenecypher.planner.perception.observation import Extent, Observation, Sighting, Support
 from scenecypher.planner.perception.placing import fixtures_of
+from scenecypher.planner.perception.seen_thing import DetectedSupport, Name, SeenThing, StrictModel
 from scenecypher.planner.perception.spatial import fuse, support_at
 
-CONFIDENCE: Final = 0.8
-"""Confidence of a detection that has none, as of a thing in a picture."""
 
-Name = Annotated[str, Field(min_length=1, max_length=500)]
-Relation = Literal["ON", "INSIDE"]
-
-
-class _StrictModel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class DetectedSupport(_StrictModel):
-    """Place of a thing; without `related_to` it is the observed node."""
-
-    relation: Relation
-    related_to: Name | None = None
-
-
-class Detection(_StrictModel):
+class Detection(SeenThing):
     """One detected thing.
 
     `box` is left, top, right, bottom in pixels of `picture`; with a camera file beside that picture it gives the
-    position. `position` is x, y, z in metres in the scene's frame.
+    position.
     """
 
-    class_: Name = Field(alias="class")
-    name: Name | None = None
     picture: Name | None = None
     box: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat] | None = None
-    position: tuple[FiniteFloat, FiniteFloat, FiniteFloat] | None = None
-    confidence: Annotated[FiniteFloat, Field(ge=0, le=1)] = CONFIDENCE
-    support: DetectedSupport | None = None
-    states: list[Literal["open", "closed", "on", "off"]] = []
 
     @model_validator(mode="after")
     def _is_box(self) -> Self:
@@ -59,7 +37,7 @@ class Detection(_StrictModel):
         return self
 
 
-class DetectionsFile(_StrictModel):
+class DetectionsFile(StrictModel):
     """Content of a file: detections of one look at the node `of`.
 
     Only if `seen` is ``whole`` are believed things absent that were not detected; a detector finds what it was trained

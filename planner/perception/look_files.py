@@ -6,16 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from scenecypher.chat.model import Model
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
+from scenecypher.db.store.commit import Intent
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.belief import belief_name, initial_belief
+from scenecypher.planner.belief import belief_name, find_or_create_belief, initial_belief
+from scenecypher.planner.perception.commit_look import CommittedLook, commit_look
 from scenecypher.planner.perception.detections import Detections, read_detections
 from scenecypher.planner.perception.footage import read_look
 from scenecypher.planner.perception.naming import known_node
+from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.picture_set import PictureSet
 from scenecypher.planner.perception.vision import ImageReading, read_pictures
 
@@ -64,6 +69,24 @@ def read_look_files(files: Sequence[Path], *, at_most: int) -> LookFiles:
     if len(files) > 1:
         raise InputError("a file of sightings is a look of its own; give it alone, and pictures in another command")
     return LookFiles(read_detections(files[0]))
+
+
+def seen_node(store: SceneStore, scene: str, text: str) -> str:
+    """Return the id of the node that `text` means in the belief about a scene, or in the scene while it has none.
+
+    Raises SceneNotFound, UnknownReference.
+    """
+    known = lookup_scene(store.database, belief_name(scene)) or store.find(scene)
+    return resolve_reference(store.database, known, text)
+
+
+def merge_look(
+    store: SceneStore, scene: str, belief: BeliefBefore, observation: Observation, *, accept: bool
+) -> CommittedLook:
+    """Merge an observation into the belief about a scene, which is made where absent. Raises as `commit_look` does."""
+    info = belief.info or find_or_create_belief(store, store.find(scene))
+    intent = Intent("observe", f"see {observation.of}", uuid4().hex)
+    return commit_look(store, info, observation, intent=intent, accept=accept)
 
 
 def belief_before(store: SceneStore, scene: str) -> BeliefBefore:

@@ -10,11 +10,11 @@ import typer
 
 from scenecypher.cli.completion import agent_ids, calls
 from scenecypher.cli.context import CommitTimeout, ConnectTimeout, ReadTimeout, open_database, output, print_json
-from scenecypher.cli.scenes import AsJson, Name, change_line
+from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.db.store.enumerations import DENSE
+from scenecypher.wording import change_line, is_dense
 
 if TYPE_CHECKING:
-    from scenecypher.db.graph.delta import Change
     from scenecypher.planner.actions.simulator import CommittedAction
 
 
@@ -79,7 +79,7 @@ def _print(step: CommittedAction) -> None:
     """Print the changes of a step. Changes of CLOSE, which relates almost everything, are only counted."""
     why = f" (inserted: {step.because})" if step.because else ""
     output().print(f"{step.action}: done, now at version {step.version}{why}", markup=False)
-    dense = [change for change in step.delta.changes if _is_dense(change)]
+    dense = [change for change in step.delta.changes if is_dense(change)]
     for change in step.delta.changes:
         if change not in dense:
             output().print(f"  {change_line(change)}", markup=False)
@@ -87,12 +87,6 @@ def _print(step: CommittedAction) -> None:
         output().print(f"  and {len(dense)} of {DENSE}", markup=False)
     for seen in step.seen:
         output().print(f"  {seen}", markup=False)
-
-
-def _is_dense(change: Change) -> bool:
-    from scenecypher.db.graph.delta import AddRelation, RemoveRelation
-
-    return isinstance(change, AddRelation | RemoveRelation) and change.relation.type == DENSE
 
 
 def _document(step: CommittedAction) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from scenecypher.cli import (
     evaluate,
     history,
     imports,
+    mcp,
     methods,
     observe,
     own_actions,
@@ -29,7 +30,7 @@ from scenecypher.cli import (
     tasks_pddl,
     ui,
 )
-from scenecypher.cli.context import checked_utf8, errors, print_error
+from scenecypher.cli.context import WAS_INTERRUPTED, checked_utf8, errors, print_error
 from scenecypher.cli.waits import shown_waits
 from scenecypher.errors import SceneCypherError
 
@@ -69,6 +70,7 @@ app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("redo")(history.redo)
 app.command("ui")(ui.ui)
+app.command("mcp")(mcp.mcp)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(evaluate.eval_app, name="eval")
 app.add_typer(db.db_app, name="db")
@@ -92,7 +94,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
             app([*map(checked_utf8, arguments)])
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
-            errors().print("interrupted; nothing was left half-written")
+            errors().print(WAS_INTERRUPTED)
         return ended.code if isinstance(ended.code, int) else 0
     except SceneCypherError as error:
         print_error(error)

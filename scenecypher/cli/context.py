@@ -14,12 +14,14 @@ from rich.console import Console
 
 from scenecypher.cli.waits import LINE
 from scenecypher.errors import InputError, QueryRefused, SceneCypherError
+from scenecypher.wording import counted as counted  # noqa: PLC0414 - commands import it from here
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.scenes import SceneDatabase
 
+WAS_INTERRUPTED: Final = "interrupted; nothing was left half-written"
 PIPE_WIDTH: Final = 120
 """Columns of a file or a pipe, unless COLUMNS says how many."""
 
@@ -90,11 +92,6 @@ def checked_utf8(text: str) -> str:
         msg = f"{text!a} is not UTF-8 at character {error.start + 1}; type it again, on a terminal that is UTF-8"
         raise InputError(msg) from error
     return text
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun: ``1 row``, ``2,000 rows``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def print_json(document: Any) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scenecypher.cli.context import counted, open_store, output, print_json, tell
-from scenecypher.cli.scenes import AsJson, Name, change_line
+from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.table import Column, print_table
+from scenecypher.wording import change_line
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo

@@ -14,7 +14,6 @@ from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.planner.perception.commit_look import CommittedLook
     from scenecypher.planner.perception.look_files import BeliefBefore
     from scenecypher.planner.perception.vision import ImageReading
@@ -62,20 +61,20 @@ def observe(
 
     `undo` on the belief takes it back. Nothing is merged, and the exit status is 1, if NODE was not seen.
     """
-    from scenecypher.planner.perception.look_files import belief_before, read_look_files
+    from scenecypher.planner.perception.look_files import belief_before, merge_look, read_look_files, seen_node
 
     look_files = read_look_files(files, at_most=pictures)
     named = at or look_files.of
     if named is None:
         raise InputError("nothing says what was looked at; name it, say --at table-1")
     with open_database(model_timeout_s=model_timeout) as db:
-        of = _seen_node(db.store, scene, named)
+        of = seen_node(db.store, scene, named)
         belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
         reading = look_files.read(belief, of, model=db.model, accept=accept)
         if dry_run:
             look = _previewed(belief, reading, accept=accept)
         else:
-            look = _merged(db.store, scene, belief, reading, accept=accept)
+            look = merge_look(db.store, scene, belief, reading.observation, accept=accept)
     if as_json:
         print_json(_document(belief.name, reading, look) | ({"dry_run": True} if dry_run else {}))
     else:
@@ -87,16 +86,6 @@ def observe(
         raise typer.Exit(1)
 
 
-def _seen_node(store: SceneStore, scene: str, text: str) -> str:
-    """Return the id of the node that `text` means in the belief, or in the scene while it has none."""
-    from scenecypher.db.store.catalog import lookup_scene
-    from scenecypher.db.store.reference import resolve_reference
-    from scenecypher.planner.belief import belief_name
-
-    known = lookup_scene(store.database, belief_name(scene)) or store.find(scene)
-    return resolve_reference(store.database, known, text)
-
-
 def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool) -> CommittedLook:
     """Return what a merge into the belief as it is now would give."""
     from scenecypher.planner.perception.commit_look import CommittedLook
@@ -106,22 +95,8 @@ def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool) -> 
     return CommittedLook(found, belief.version)
 
 
-def _merged(
-    store: SceneStore, scene: str, belief: BeliefBefore, reading: ImageReading, *, accept: bool
-) -> CommittedLook:
-    from uuid import uuid4
-
-    from scenecypher.db.store.commit import Intent
-    from scenecypher.planner.belief import find_or_create_belief
-    from scenecypher.planner.perception.commit_look import commit_look
-
-    info = belief.info or find_or_create_belief(store, store.find(scene))
-    intent = Intent("observe", f"see {reading.observation.of}", uuid4().hex)
-    return commit_look(store, info, reading.observation, intent=intent, accept=accept)
-
-
 def _print(look: CommittedLook, reading: ImageReading, *, explain: bool) -> None:
-    from scenecypher.cli.scenes import change_line
+    from scenecypher.wording import change_line
 
     found = look.found
     if explain and reading.description:

@@ -14,9 +14,10 @@ from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
+from scenecypher.wording import change_line
 
 if TYPE_CHECKING:
-    from scenecypher.db.graph.delta import Change, Delta
+    from scenecypher.db.graph.delta import Delta
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.history import Event
     from scenecypher.db.store.load import Snapshot
@@ -308,29 +309,6 @@ def print_delta(delta: Delta, *, as_json: bool) -> None:
         output().print(change_line(change), markup=False)
     if len(delta) > 1:
         output().print(f"{len(delta):,} changes", style="dim")
-
-
-def change_line(change: Change) -> str:
-    """Return one change as a line for people."""
-    from scenecypher.db.graph import delta as d
-
-    match change:
-        case d.AddNode(node):
-            line = f"+ node {node.id} ({node.kind}, {node.class_})"
-        case d.RemoveNode(node):
-            line = f"- node {node.id} ({node.kind}, {node.class_})"
-        case d.AddRelation(r):
-            line = f"+ {r.source} {r.type} {r.target}"
-        case d.RemoveRelation(r):
-            line = f"- {r.source} {r.type} {r.target}"
-        case d.SetKind():
-            line = f"~ {change.id} kind: {change.before} -> {change.after}"
-        case d.SetProperty():
-            line = f"~ {change.id} {change.key}: {change.before!r} -> {change.after!r}"
-        case d.ChangeList():
-            parts = [f"+{item}" for item in change.added] + [f"-{item}" for item in change.removed]
-            line = f"~ {change.id} {change.field}: {' '.join(parts)}"
-    return line
 
 
 def summary(info: SceneInfo) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def ui(
         raise InputError(INSTALL) from error
 
     token = secrets.token_urlsafe(24)
-    with open_database() as database, _listening(port) as listening:
+    with open_database() as database, listening_socket(port) as listening:
         host = f"{LOOPBACK}:{listening.getsockname()[1]}"
         app = application(database, read_only=read_only, library=cytoscape(tell))
         guard = Guard(app, host=host, token=token)
@@ -53,7 +53,7 @@ def ui(
         server.run(sockets=[listening])
 
 
-def _listening(port: int) -> socket.socket:
+def listening_socket(port: int) -> socket.socket:
     """Return a socket that listens on this machine only. Raises InputError if the port is taken."""
     try:
         return socket.create_server((LOOPBACK, port), backlog=128)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, urlencode
@@ -26,6 +26,8 @@ HEADERS: Final[Mapping[str, str]] = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+OTHER_HOST: Final = "This server answers at its own address only."
+NO_TOKEN: Final = "Send the token that `scenecypher mcp --http` printed as the header Authorization: Bearer TOKEN."  # noqa: S105
 NO_ACCESS: Final = "Open the address that `scenecypher ui` printed; its token counts once. Start it again for another."
 
 
@@ -44,12 +46,12 @@ class Guard:
         """Answer one request, or refuse it."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = _headers(scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        if headers.get("host") not in self._hosts():
-            return await _refuse(send, 421, "This server answers at its own address only.")
+        if headers.get("host") not in _hosts(self._host):
+            return await _refuse(send, 421, OTHER_HOST)
         if self._is_known(headers):
-            if scope["method"] == "POST" and not self._is_own_origin(headers):
+            if scope["method"] == "POST" and headers.get("origin") not in _origins(self._host):
                 return await _refuse(send, 403, "Changes are taken from this server's own pages only.")
             return await self._app(scope, receive, _with_headers(send))
         if self._takes(query.pop(TOKEN, [""])[0]):
@@ -57,18 +59,12 @@ class Guard:
             return await self._welcome(send, scope["path"] + rest)
         return await _refuse(send, 403, NO_ACCESS)
 
-    def _hosts(self) -> tuple[str, str]:
-        return self._host, f"localhost:{self._host.rpartition(':')[2]}"
-
     def _is_known(self, headers: Mapping[str, str]) -> bool:
         try:
             found = SimpleCookie(headers.get("cookie", "")).get(self._name())
         except CookieError:
             return False
         return found is not None and secrets.compare_digest(found.value.encode(), self._cookie.encode())
-
-    def _is_own_origin(self, headers: Mapping[str, str]) -> bool:
-        return headers.get("origin") in {f"http://{host}" for host in self._hosts()}
 
     def _takes(self, token: str) -> bool:
         """Return True for the token, once."""
@@ -89,13 +85,49 @@ class Guard:
         await _send(send, 200, "Welcome…", head)
 
 
+class TokenGuard:
+    """An application for programs, behind a token that each request bears. Safe to share between threads.
+
+    Requests for another host (DNS rebinding), from a page of another origin, and without the token are refused.
+    """
+
+    def __init__(self, app: ASGIApp, *, host: str, token: str) -> None:
+        self._app, self._host, self._token = app, host, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or refuse it."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        headers = _headers(scope)
+        if headers.get("host") not in _hosts(self._host):
+            return await _refuse(send, 421, OTHER_HOST)
+        if headers.get("origin", f"http://{self._host}") not in _origins(self._host):
+            return await _refuse(send, 403, "Pages of other origins may not use this server.")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.casefold() != "bearer" or not secrets.compare_digest(token.encode(), self._token.encode()):
+            return await _refuse(send, 401, NO_TOKEN, [(b"www-authenticate", b"Bearer")])
+        return await self._app(scope, receive, _with_headers(send))
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _hosts(host: str) -> tuple[str, str]:
+    return host, f"localhost:{host.rpartition(':')[2]}"
+
+
+def _origins(host: str) -> frozenset[str]:
+    return frozenset(f"http://{it}" for it in _hosts(host))
+
+
 def _path(path: str) -> str:
     """Return a path of this server: never one that a browser would take for another host."""
     return "/" + path.lstrip("/\\")
 
 
-async def _refuse(send: Send, status: int, text: str) -> None:
-    await _send(send, status, text, [])
+async def _refuse(send: Send, status: int, text: str, head: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    await _send(send, status, text, [*head])
 
 
 async def _send(send: Send, status: int, text: str, head: list[tuple[bytes, bytes]]) -> None:

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from scenecypher.ui.guard import HEADERS, Guard
+from scenecypher.ui.guard import HEADERS, Guard, TokenGuard
 
 HOST = "127.0.0.1:8765"
 HERE = f"http://{HOST}"
@@ -75,3 +75,33 @@ def test_every_answer_has_the_headers(client: TestClient) -> None:
     for answer in (refused, welcome, page):
         assert {name: answer.headers[name] for name in HEADERS} == dict(HEADERS)
     assert "unsafe-inline" not in HEADERS["content-security-policy"]
+
+
+@pytest.fixture
+def program() -> TestClient:
+    app = Starlette(routes=[Route("/{path:path}", echo, methods=["GET", "POST"])])
+    return TestClient(TokenGuard(app, host=HOST, token="right"), base_url=HERE)
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ({}, 401),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"authorization": "Basic right"}, 401),
+        ({"authorization": "Bearer r\xefght"}, 401),
+        ({"authorization": "Bearer right", "host": "evil.example:8765"}, 421),
+        ({"authorization": "Bearer right", "origin": "http://evil.example"}, 403),
+        ({"authorization": "Bearer right", "origin": "null"}, 403),
+        ({"authorization": "Bearer right", "origin": HERE}, 200),
+        ({"authorization": "bearer right", "host": "localhost:8765"}, 200),
+        ({"authorization": "Bearer right"}, 200),
+    ],
+)
+def test_programs_bear_the_token_with_each_request(program: TestClient, given: dict[str, str], status: int) -> None:
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in given.items()]
+    for _ in range(2):
+        answer = program.post("/mcp", headers=headers)
+        assert answer.status_code == status
+        assert answer.headers["cache-control"] == "no-store"
+    assert program.get("/mcp?token=right").status_code == 401

@@ -1,0 +1,220 @@
+"""The protocol's server: the table of tools, each scene's schema and tree as resources, and a prompt.
+
+No state is kept between calls. Tools run in threads, since the database's driver waits; the event loop only speaks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version as installed
+from threading import Event
+from typing import Any, Final, TypeAlias, TypeVar
+
+import anyio
+import mcp_types as types
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from scenecypher.errors import ReplyRejected, SceneCypherError, ServiceError
+from scenecypher.mcp.front import Front
+from scenecypher.mcp.prompts import INSTRUCTIONS, PROMPTS, prompt_text
+from scenecypher.mcp.resources import RESOURCE_KINDS, Place, place_of, uri_of
+from scenecypher.mcp.watching import Watch
+from scenecypher.tools.calling import arguments_schema, call_tool, result_schema, tool_named
+from scenecypher.tools.desk import Desk
+from scenecypher.tools.table import Tool, tools_served
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+Report: TypeAlias = Callable[[str], None]
+T = TypeVar("T")
+
+SCENES_ON_PAGE: Final = 100
+THREADS: Final = 16
+"""Calls that run at once; further ones wait for their turn."""
+
+
+class HomeServer:
+    """The handlers of the protocol's requests, and the threads in which they work.
+
+    With `read_only` tools that change anything do not exist. `can_push` says whether the transport keeps a channel to
+    clients of the protocol before 2026-07-28, which are told of changes without asking.
+    """
+
+    def __init__(self, front: Front, *, read_only: bool = False, can_push: bool = True) -> None:
+        self.front = front
+        self._tools = tools_served(read_only=read_only)
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tool")
+        self._watch = Watch(self._version_of)
+        self._can_push = can_push
+
+    def server(self) -> Server[None]:
+        """Return the server, to be run over a transport."""
+        watch = self._watch
+        return Server(
+            "scenecypher",
+            title="SceneCypher",
+            version=installed("scenecypher"),
+            instructions=INSTRUCTIONS,
+            lifespan=self._running,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscriptions_listen=watch.listen,
+            on_subscribe_resource=watch.subscribe if self._can_push else None,
+            on_unsubscribe_resource=watch.unsubscribe if self._can_push else None,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+
+    def close(self) -> None:
+        """Wait for the calls under way, which may commit, and close the connections to the database."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        self.front.close()
+
+    @asynccontextmanager
+    async def _running(self, _: Server[None]) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch.run)
+            yield
+            group.cancel_scope.cancel()
+
+    # --- tools
+
+    async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(name, tool) for name, tool in self._tools.items()])
+
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Return a tool's result; what it refuses, and what fails, is an error of the tool, in words."""
+        try:
+            tool_named(self._tools, params.name)
+        except ReplyRejected as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from None
+        given = params.arguments or {}
+
+        def call(report: Report, is_stopped: Callable[[], bool]) -> types.CallToolResult:
+            try:
+                found = call_tool(self._tools, params.name, given, Desk(self.front, report, is_stopped))
+            except SceneCypherError as error:
+                return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
+            content: list[types.ContentBlock] = [types.TextContent(text=found.text())]
+            return types.CallToolResult(content=content, structured_content=found.model_dump(mode="json"))
+
+        return await self._reported(context, call)
+
+    async def _reported(self, context: Context, call: Callable[[Report, Callable[[], bool]], T]) -> T:
+        """Return what `call` returns, from a thread; what it reports is sent on as progress.
+
+        A call that is cancelled goes on to the end of its step.
+        """
+        loop, stopped = asyncio.get_running_loop(), Event()
+        lines, heard = anyio.create_memory_object_stream[str](float("inf"))
+
+        def report(line: str) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody is left to hear of it
+                loop.call_soon_threadsafe(_put, lines, line)
+
+        working = loop.run_in_executor(self._threads, call, report, stopped.is_set)
+        working.add_done_callback(lambda _: lines.close())
+        try:
+            async with heard:
+                done = 0
+                async for line in heard:
+                    done += 1
+                    await context.session.report_progress(done, None, line)
+                return await working
+        finally:
+            stopped.set()
+            working.cancel()
+
+    # --- resources
+
+    async def _list_resources(
+        self, _: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        cursor = params.cursor if params is not None else None
+        start = int(cursor) if cursor is not None and cursor.isdecimal() else 0
+        infos = await self._asked(self.front.scenes)
+        names = [it.name for it in infos[start : start + SCENES_ON_PAGE]]
+        more = start + SCENES_ON_PAGE
+        resources = [
+            types.Resource(name=f"{kind} of {name}", uri=uri_of(name, kind), description=words, mime_type="text/plain")
+            for name in names
+            for kind, words in RESOURCE_KINDS.items()
+        ]
+        return types.ListResourcesResult(resources=resources, next_cursor=str(more) if more < len(infos) else None)
+
+    async def _list_templates(
+        self, _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        templates = [
+            types.ResourceTemplate(
+                name=kind, uri_template=uri_of(None, kind), description=words, mime_type="text/plain"
+            )
+            for kind, words in RESOURCE_KINDS.items()
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
+
+    async def _read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        place = place_of(str(params.uri))
+        text = await self._asked(lambda: self._resource_text(place))
+        content = types.TextResourceContents(uri=str(params.uri), mime_type="text/plain", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+    def _resource_text(self, place: Place) -> str:
+        return call_tool(self._tools, place.kind, {"scene": place.scene}, Desk(self.front)).text()
+
+    async def _version_of(self, scene: str) -> int:
+        """Return a scene's version. Raises MCPError if there is no such scene."""
+        return await self._asked(lambda: self.front.home_at(scene).info.version)
+
+    async def _asked(self, ask: Callable[[], T]) -> T:
+        """Return what `ask` returns, from a thread; an error is one of the protocol's, in words."""
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._threads, ask)
+        except SceneCypherError as error:
+            code = types.INTERNAL_ERROR if isinstance(error, ServiceError) else types.INVALID_PARAMS
+            raise MCPError(code, str(error)) from error
+
+    # --- prompts
+
+    async def _list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[*PROMPTS.values()])
+
+    async def _get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        try:
+            text = prompt_text(params.name, params.arguments or {}, self._tools)
+        except SceneCypherError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from None
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
+
+
+def _described(name: str, tool: Tool) -> types.Tool:
+    """Return a tool as the protocol lists it; what changes anything may overwrite, and counts as destructive."""
+    hints = types.ToolAnnotations(
+        title=tool.title,
+        read_only_hint=not tool.changes,
+        destructive_hint=tool.changes,
+        idempotent_hint=tool.repeatable,
+        open_world_hint=False,
+    )
+    return types.Tool(
+        name=name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=arguments_schema(tool),
+        output_schema=result_schema(tool),
+        annotations=hints,
+    )
+
+
+def _put(lines: MemoryObjectSendStream[str], line: str) -> None:
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the call was cancelled
+        lines.send_nowait(line)

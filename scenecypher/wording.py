@@ -1,0 +1,112 @@
+"""Changes, steps and events as lines of text, the same for the terminal, tools and agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+if TYPE_CHECKING:
+    from scenecypher.db.graph.delta import Change
+    from scenecypher.planner.events import (
+        Answered,
+        Asked,
+        Began,
+        Called,
+        Event,
+        Finished,
+        Proposed,
+        Remembered,
+        Retrieved,
+        Solved,
+        Thought,
+    )
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun: ``1 row``, ``2,000 rows``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def is_dense(change: Change) -> bool:
+    """Return True for a change of CLOSE, which relates almost everything: texts only count such changes."""
+    from scenecypher.db.graph.delta import AddRelation, RemoveRelation
+    from scenecypher.db.store.enumerations import DENSE
+
+    return isinstance(change, AddRelation | RemoveRelation) and change.relation.type == DENSE
+
+
+def change_line(change: Change) -> str:
+    """Return one change as a line for people."""
+    from scenecypher.db.graph import delta as d
+
+    match change:
+        case d.AddNode(node):
+            line = f"+ node {node.id} ({node.kind}, {node.class_})"
+        case d.RemoveNode(node):
+            line = f"- node {node.id} ({node.kind}, {node.class_})"
+        case d.AddRelation(r):
+            line = f"+ {r.source} {r.type} {r.target}"
+        case d.RemoveRelation(r):
+            line = f"- {r.source} {r.type} {r.target}"
+        case d.SetKind():
+            line = f"~ {change.id} kind: {change.before} -> {change.after}"
+        case d.SetProperty():
+            line = f"~ {change.id} {change.key}: {change.before!r} -> {change.after!r}"
+        case d.ChangeList():
+            parts = [f"+{item}" for item in change.added] + [f"-{item}" for item in change.removed]
+            line = f"~ {change.id} {change.field}: {' '.join(parts)}"
+    return line
+
+
+def event_line(event: Event) -> tuple[str, str]:
+    """Return an event's style and its line for people."""
+    from scenecypher.planner import events as e
+
+    match event:
+        case e.Asked() | e.Retrieved() | e.Called() | e.Answered() | e.Thought() | e.Solved() | e.Proposed():
+            return _decided(event)
+        case e.Corrected():
+            return "yellow", f"     first {event.action}, since {event.because}; version {event.version}"
+        case e.Acted():
+            return "green", f"     done, version {event.version}"
+        case e.Observed():
+            return "magenta", "\n".join(f"     saw: {finding}" for finding in event.findings)
+        case e.Refused():
+            return "red", f"     refused: {'; '.join(event.reasons)}"
+        case e.Began() | e.Remembered() | e.Finished():
+            return _bounded(event)
+        case _:
+            assert_never(event)
+
+
+def _bounded(event: Began | Remembered | Finished) -> tuple[str, str]:
+    """Return style and line of a session's end; its start and the ends of turns are for logs only."""
+    from scenecypher.planner import events as e
+
+    if not isinstance(event, e.Finished):
+        return "dim", ""
+    seeing = f" and {event.seeing.total_tokens:,} of pictures" if event.seeing.total_tokens else ""
+    tokens = f"{event.usage.total_tokens:,} tokens{seeing}, {event.seconds:.1f} s"
+    end = f"{event.outcome}: {event.reason}" if event.reason else event.outcome
+    answer = f"\nanswer: {event.answer}" if event.answer else ""
+    return "bold", f"{end} ({counted(event.steps, 'step')}, {counted(event.actions, 'action')}, {tokens}){answer}"
+
+
+def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | Proposed) -> tuple[str, str]:
+    from scenecypher.planner import events as e
+
+    match event:
+        case e.Asked():
+            return "cyan", f"{event.step:>3}  ask: {event.question}"
+        case e.Retrieved() | e.Answered():
+            return "dim", f"     {event.answer}".replace("\n", "\n     ")
+        case e.Called():
+            arguments = ", ".join(f"{name}={value!r}" for name, value in event.arguments.items())
+            return "cyan", f"{event.step:>3}  {event.tool}({arguments})"
+        case e.Thought():
+            return "cyan", f"{event.step:>3}  think: {event.thought}"
+        case e.Solved():
+            return "cyan", f"{event.step:>3}  a solution of {counted(len(event.actions), 'action')}"
+        case e.Proposed():
+            return "bold", f"{event.step:>3}  {event.action}" + (f"  ({event.reason})" if event.reason else "")
+        case _:
+            assert_never(event)

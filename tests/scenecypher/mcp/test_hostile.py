@@ -1,0 +1,197 @@
+"""What a client may not do: leave its scene, change what is read-only, act twice, or stop the process."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from neo4j import GraphDatabase
+
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.tools.table import TOOLS
+from tests.db.gate.conftest import checksum, scenes
+from tests.db.gate.corpus import CANARY, Case, cases
+from tests.sampling import sample
+from tests.scenecypher.mcp.conftest import MODERN, Served, Start, words_of
+from tests.scenecypher.mcp.test_serving import called, refused
+
+__all__ = ["scenes"]
+
+ACTION = "walk(cup_2004)"
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+WAITING = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*)"
+
+
+def corpus() -> list[Case]:
+    """Return the hostile queries; those against the gate's time limits are the gate's own tests'."""
+    every = [case for case in cases() if case.expect != "rows" and case.category != "resource"]
+    return sample(every, 60)
+
+
+def test_no_hostile_query_shows_or_changes_anything(here: Callable[..., Client], scenes: Database) -> None:
+    before = checksum(scenes)
+
+    async def work() -> None:
+        async with here(only="test/home") as client:
+            for case in corpus():
+                result = await client.call_tool("query", {"scene": "test/home", "cypher": case.cypher})
+                told = words_of(result) + json.dumps(result.structured_content)
+                assert result.is_error or case.expect == "no_leak", case.id
+                assert CANARY in case.cypher or CANARY not in told, case.id
+            assert (await called(client, "query", scene="test/home", cypher="MATCH (n) RETURN count(n)"))["rows"][0][0]
+
+    anyio.run(work)
+    assert checksum(scenes) == before
+
+
+def test_other_scenes_do_not_exist_for_a_client_of_one(
+    here: Callable[..., Client], home: str, other: str, store: SceneStore
+) -> None:
+    async def work() -> None:
+        async with here(only=home) as client:
+            assert [it["name"] for it in (await called(client, "list_scenes"))["scenes"]] == [home]
+            for name in (other, f"{other}@0", f"{home}x", "", "x" * 600):
+                for tool in ("schema", "actions", "undo"):
+                    assert other not in (await refused(client, tool, scene=name)).replace(name, "")
+            assert "no scene" in await refused(client, "diff", scene=home, other=other)
+            assert "no scene" in await refused(client, "act", scene=other, action=ACTION)
+            assert "earlier state" in await refused(client, "act", scene=f"{home}@0", action=ACTION)
+            assert {it.name.rpartition(" ")[2] for it in (await client.list_resources()).resources} == {home}
+            with pytest.raises(MCPError, match="no scene"):
+                await client.read_resource(f"scenecypher://scenes/{other.replace('/', '%2F')}/tree")
+
+    anyio.run(work)
+    assert store.find(other).version == 0
+
+
+def test_read_only_has_no_tool_that_changes_anything(here: Callable[..., Client], home: str) -> None:
+    changing = [name for name, tool in TOOLS.items() if tool.changes]
+    assert changing == ["act", "undo", "observe", "plan"]
+
+    async def work() -> None:
+        async with here(read_only=True) as client:
+            assert not {it.name for it in (await client.list_tools()).tools} & {*changing}
+            for name in changing:
+                with pytest.raises(MCPError, match="there is no tool"):
+                    await client.call_tool(name, {"scene": home, "action": ACTION})
+            text = (await client.get_prompt("work_in_a_home", {"scene": home})).messages[0].content
+            assert "action_id" not in str(text)
+
+    anyio.run(work)
+
+
+def test_bad_arguments_are_refused_in_words(here: Callable[..., Client], home: str) -> None:
+    async def work() -> None:
+        async with here() as client:
+            assert "nobody" in await refused(client, "act", scene=home, action=ACTION, nobody="knows")
+            assert "scene: Field required" in await refused(client, "tree")
+            assert "at most" in await refused(client, "query", scene=home, cypher="x" * 1_000_000)
+            assert "4000" in await refused(client, "query", scene=home, cypher="RETURN 1 //" + "x" * 9_000)
+            assert "integer" in await refused(client, "undo", scene=home, to="yesterday")
+            assert "either" in await refused(client, "undo", scene=home, to=0, version=1)
+            assert "either" in await refused(client, "diff", scene=home)
+            assert "versions 0 to 0" in await refused(client, "tree", scene=f"{home}@7")
+            assert "goal" in await refused(client, "plan", scene=home)
+            assert "method" in await refused(client, "plan", scene=home, goal="cup ON table", method="nonsense")
+            assert "cellar" in await refused(client, "observe", scene=home, of="cellar", things=[])
+            for uri in ("scenecypher://scenes/a/rooms", "file:///etc/passwd", "scenecypher://scenes//tree"):
+                with pytest.raises(MCPError, match="there is no resource"):
+                    await client.read_resource(uri)
+            for given in ({}, {"scene": home, "x": "y"}, {"scene": "a" * 20_000}):
+                with pytest.raises(MCPError, match="takes scene"):
+                    await client.get_prompt("work_in_a_home", given)
+            assert (await called(client, "tree", scene=home))["version"] == 0, "the process lives on"
+
+    anyio.run(work)
+
+
+@contextmanager
+def locked(store: SceneStore, home: str) -> Iterator[Callable[[], None]]:
+    """Lock a scene, so that actions in it wait; yield a function that waits for one that does."""
+    address = store.database.address
+    auth = (address.username, address.password)
+    with GraphDatabase.driver(address.uri, auth=auth) as driver, driver.session() as held, driver.session() as seen:
+
+        def wait() -> None:
+            end = time.monotonic() + 60
+            while not seen.run(WAITING).single(strict=True)[0]:
+                assert time.monotonic() < end, "no action is waiting"
+                time.sleep(0.05)
+
+        lock = held.begin_transaction()
+        lock.run("MATCH (s:Scene {key: $key}) SET s.held = true REMOVE s.held", key=store.find(home).key).consume()
+        try:
+            yield wait
+        finally:
+            lock.rollback()
+
+
+@pytest.mark.parametrize("end", ["leaves", "is killed"])
+def test_a_client_that_goes_in_the_middle_of_an_act_finds_it_done_once(
+    end: str, over_stdio: Start, user_env: dict[str, str], home: str, store: SceneStore
+) -> None:
+    """The server's input ends while the action waits for the scene's lock, or its process is killed there."""
+    arguments = {"scene": home, "action": ACTION, "action_id": "errand"}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "act", "arguments": arguments}},
+    ]
+    command = [sys.executable, "-m", "scenecypher", "mcp"]
+    with subprocess.Popen(command, env=user_env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        with locked(store, home) as wait:
+            process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
+            process.stdin.flush()
+            wait()
+            if end == "is killed":
+                process.kill()
+            process.stdin.close()
+        process.wait(timeout=60)
+    if end == "leaves":
+        assert store.find(home).version == 1, "an action that has begun is carried out"
+
+    async def again() -> int:
+        async with over_stdio(mode=MODERN) as client:
+            return int((await called(client, "act", **arguments))["version"])
+
+    assert anyio.run(again) == 1
+    assert [event.action_id for event in store.history(store.find(home))] == ["errand"]
+
+
+def test_a_cancelled_act_over_http_is_done_once(served: Served, home: str, store: SceneStore) -> None:
+    arguments = {"scene": home, "action": ACTION, "action_id": "errand"}
+
+    async def work() -> int:
+        async with served.client(mode=MODERN) as client:
+            with locked(store, home) as wait:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(client.call_tool, "act", arguments)
+                    await anyio.to_thread.run_sync(wait)
+                    group.cancel_scope.cancel()
+            return int((await called(client, "act", **arguments))["version"])
+
+    assert anyio.run(work) == 1
+    assert [event.action_id for event in store.history(store.find(home))] == ["errand"]
+
+
+def test_an_interrupt_ends_a_server_that_waits_for_input(user_env: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "scenecypher", "mcp"]
+    with subprocess.Popen(command, env=user_env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "scenecypher"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.stdout.read() == ""
