@@ -6,8 +6,7 @@ asked: a sample is one recorded output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -32,9 +31,6 @@ SCORER: Final = "as_published"
 BLOCK: Final = 32
 """Tasks that all models are scored on before the next block, which bounds the scenes in use at a time."""
 GOOD: Final = ("executed", "correct")
-
-ON_SCORED: Final[ContextVar[Callable[[], None] | None]] = ContextVar("SCORED", default=None)
-"""Callback after each sample, for a progress bar."""
 
 
 @task
@@ -76,9 +72,6 @@ def judge_output(scorers: Mapping[str, OutputScorer]) -> Solver:
         output = state.input_text if metadata["answered"] else None
         judge = partial(scorers[metadata["task"]].score, metadata["task_id"], output)
         metadata[JUDGEMENT] = dict(await to_thread.run_sync(judge))
-        tick = ON_SCORED.get()
-        if tick is not None:
-            tick()
         return state
 
     return solve

@@ -103,7 +103,6 @@ _PUBLISHED: Final = {
 }
 """Keys of published figures that action sequencing and sub-goals share."""
 _GOAL_FIGURES: Final = tuple(f"{kind}_{part}" for kind in KINDS for part in PARTS)
-_EAI_FIGURES: Final = ("F1, as EAI", "P, as EAI", "R, as EAI")
 
 
 EAI_TASKS: Final[Mapping[str, EaiTask]] = {
@@ -206,10 +205,9 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                     for kind in KINDS
                     for part in PARTS
                 },
-                **{
-                    f"eai_{part}": (heading, f"all_{part}")
-                    for part, heading in zip(("f1", "precision", "recall"), _EAI_FIGURES, strict=True)
-                },
+                "eai_f1": ("F1, as EAI", "all_f1"),
+                "eai_precision": ("P, as EAI", "all_precision"),
+                "eai_recall": ("R, as EAI", "all_recall"),
             },
             compared=("f1", "eai_f1"),
             prompt_file="virtualhome_eval/evaluation/goal_interpretation/prompts/helm_prompts.json",
@@ -246,12 +244,9 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "f1": ("F1", "strict_f1"),
                 "precision": ("P", "strict_p"),
                 "recall": ("R", "strict_r"),
-                **{
-                    f"eai_{part}": (heading, name)
-                    for part, heading, name in zip(
-                        ("f1", "precision", "recall"), _EAI_FIGURES, ("f1", "p", "r"), strict=True
-                    )
-                },
+                "eai_f1": ("F1, as EAI", "f1"),
+                "eai_precision": ("P, as EAI", "p"),
+                "eai_recall": ("R, as EAI", "r"),
                 "planner": ("planner", "planner"),
             },
             compared=("f1", "eai_f1"),
