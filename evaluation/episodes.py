@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from functools import partial
-from typing import Final
+from functools import partial, wraps
+from inspect import Signature, signature
+from typing import Any, Final, Protocol, cast
 
-from anyio import Lock, to_thread
+from anyio import Lock
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import get_model
@@ -16,13 +18,14 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
+from scenecypher.evaluation.attempts import attempt
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.measures import figures
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
-from scenecypher.evaluation.replies import ModelSource
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.staging import NoModel
@@ -32,6 +35,30 @@ VERSION: Final = 3
 EPISODE: Final = "episode"
 TRACE: Final = "trace"
 SCORER: Final = "plan_execution"
+
+
+class PlayedTask(Protocol):
+    """Inspect task of an experiment, with the function that plans it."""
+
+    plan: Callable[..., Experiment]
+
+    def __call__(self, *, replies: str = LIVE, record: str = "", **options: Any) -> Task:
+        """Return the task."""
+        ...
+
+
+def played(plan: Callable[..., Experiment]) -> PlayedTask:
+    """Return the Inspect task, for `@task`, that plays what `plan` plans: its arguments, `replies` and `record`."""
+
+    @wraps(plan)
+    def make(*, replies: str = LIVE, record: str = "", **options: Any) -> Task:
+        source = ModelSource(replies, record=record)
+        return episodes_task(plan(**options), source)
+
+    own, more = (signature(each).parameters.values() for each in (plan, PlayedTask.__call__))
+    given = [one for one in (*own, *more) if one.name not in {"self", "options"}]
+    make.__dict__.update(plan=plan, __signature__=Signature(given))
+    return cast("PlayedTask", make)
 
 
 def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPool | None = None) -> Task:
@@ -68,7 +95,7 @@ def play_episode(book: AssignmentCache, replies: ModelSource, stage: WorldPool) 
         model = _model(episode, replies)
         turn: AbstractAsyncContextManager[None] = person if episode.eyes == "person" else nullcontext()
         async with turn:
-            trace = await to_thread.run_sync(partial(play, stage, book, episode, model=model))
+            trace = await attempt(state, partial(play, stage, book, episode, model=model))
         state.metadata[TRACE] = trace.model_dump(mode="json")
         state.output.completion = trace.answer or "\n".join(trace.executed)
         return state
