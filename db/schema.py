@@ -39,6 +39,9 @@ RELATION_TYPES: Final[Mapping[LiteralString, str]] = {
     "TAKEN_FROM": "source was near target before an agent took it",
 }
 
+SHELL: Final[tuple[LiteralString, ...]] = ("wall", "walls", "floor", "floors", "ceiling", "ceilings")
+"""Classes of a building's shell, in lower case: views leave them off."""
+
 HOLDING: Final[tuple[LiteralString, ...]] = ("HOLDS", "HOLDS_LH", "HOLDS_RH")
 
 REMEMBERED: Final[tuple[LiteralString, ...]] = ("TAKEN_OFF", "TAKEN_OUT_OF", "TAKEN_FROM")

@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.db.schema import HOLDING
-
-SHELL: Final = frozenset({"wall", "walls", "floor", "floors", "ceiling", "ceilings"})
-"""Classes of a building's shell, which a tree leaves off where nothing is in or on them."""
+from scenecypher.db.schema import HOLDING, SHELL
 
 PLACED: Final = ("ON", "INSIDE", "UNDER", "ATTACHED_TO")
 

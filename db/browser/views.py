@@ -1,0 +1,135 @@
+"""The views of one scene in Neo4j Browser: literal Cypher, in which a scene's name is the only text of others.
+
+Browser runs them, not SceneCypher: an address carries no parameters, so names are written into the text, by
+`name_literal` alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, LiteralString, TypeAlias
+
+from scenecypher.db.schema import HOLDING, SHELL
+from scenecypher.db.store.enumerations import literal
+
+ViewName: TypeAlias = Literal["overview", "room", "robot", "version", "run", "belief"]
+
+# In an address Browser takes the first two for the end of the query, and the third one ends a statement.
+_MARKS: Final = {ord(mark): f"\\u{ord(mark):04x}" for mark in "&#;"}
+_BEFORE_U: Final = re.compile(r"(?<=\\)(?=u)", re.IGNORECASE)
+
+_HOLDING: Final[LiteralString] = "|".join(HOLDING)
+_SHELL: Final[LiteralString] = "['" + "', '".join(SHELL) + "']"
+# Furniture before the room: what lies on a table is in the room too.
+_PLACES: Final[LiteralString] = (
+    """OPTIONAL MATCH place = (n)-[:INSIDE|ON]->(p)
+WHERE NOT toLower(p.class) IN shell AND (NOT p:Place OR NOT EXISTS {
+  MATCH (n)-[:INSIDE|ON]->(q:!Place) WHERE NOT toLower(q.class) IN shell })
+OPTIONAL MATCH held = (n)-[:"""
+    + _HOLDING
+    + """]->()
+"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view: the question that it answers, its query after the scene `s`, and the name of the value that it needs."""
+
+    question: str
+    query: LiteralString
+    value: LiteralString = ""
+
+
+VIEWS: Final[Mapping[ViewName, View]] = {
+    "overview": View(
+        "Which rooms are there, what stands in them, and what is on and in it?",
+        "WITH s, "
+        + _SHELL
+        + """ AS shell
+MATCH (n:Entity {scene: s.key}) WHERE NOT toLower(n.class) IN shell
+"""
+        + _PLACES
+        + """OPTIONAL MATCH door = (n:Door)-[:BETWEEN|CONNECTS]->(:Place)
+RETURN n, place, held, door""",
+    ),
+    "room": View(
+        "What is in this room?",
+        "WITH s, id, "
+        + _SHELL
+        + """ AS shell
+MATCH (room:Place {scene: s.key, id: id})
+OPTIONAL MATCH (thing)-[:INSIDE|ON]->{1,6}(room) WHERE NOT toLower(thing.class) IN shell
+WITH shell, room, collect(DISTINCT thing) AS things
+WITH shell, [room] + things AS shown
+UNWIND shown AS n
+"""
+        + _PLACES
+        + """RETURN n, CASE WHEN p IN shown THEN place END AS place, held""",
+        value="id",
+    ),
+    "robot": View(
+        "Where is the robot, and what does it hold?",
+        """MATCH (robot:Agent {scene: s.key})
+OPTIONAL MATCH place = (robot)-[:INSIDE|ON]->()
+OPTIONAL MATCH held = (robot)-[:"""
+        + _HOLDING
+        + """]->()
+RETURN robot, place, held""",
+    ),
+    "version": View(
+        "What changed at this version, who did it, and why?",
+        """MATCH (event:PastEvent {scene: s.key, version: version})
+OPTIONAL MATCH why = (event)<-[:LED_TO]-(:Step)<-[:HAS_STEP]-(:Run)
+OPTIONAL MATCH change = (event)-[:CHANGED|BEGAN|ENDED]->(x)
+OPTIONAL MATCH fact = (x)-[:ABOUT|TARGET]->()
+RETURN event, why, change, fact""",
+        value="version",
+    ),
+    "run": View(
+        "What was asked, decided and refused in this run, and what did it change?",
+        """MATCH (run:Run {number: number, scene_name: s.name})
+OPTIONAL MATCH step = (run)-[:HAS_STEP]->(x)
+OPTIONAL MATCH led = (x)-[:LED_TO]->(event)
+OPTIONAL MATCH change = (event)-[:CHANGED]->()
+RETURN run, step, led, change ORDER BY x.number""",
+        value="number",
+    ),
+    "belief": View(
+        "What does the robot believe, and what is so?",
+        """MATCH (belief:Scene {role: 'belief', status: 'ready', world: s.key})
+MATCH (b:Object {scene: belief.key})
+OPTIONAL MATCH (w:Entity {scene: s.key, id: b.id})
+WITH belief, b, w, COLLECT {
+  MATCH (b)-[:INSIDE|ON|UNDER|ATTACHED_TO]->(p)
+  WHERE NOT p:Place OR NOT EXISTS { (b)-[:INSIDE|ON|UNDER|ATTACHED_TO]->(:!Place) } RETURN p.name ORDER BY p.name
+} AS believed, COLLECT {
+  MATCH (w)-[:INSIDE|ON|UNDER|ATTACHED_TO]->(p)
+  WHERE NOT p:Place OR NOT EXISTS { (w)-[:INSIDE|ON|UNDER|ATTACHED_TO]->(:!Place) } RETURN p.name ORDER BY p.name
+} AS really
+RETURN b.name AS thing, CASE WHEN w IS NULL THEN 'gone' WHEN b.seen = false THEN 'unseen'
+  WHEN believed <> really THEN 'moved' WHEN b.states <> w.states THEN 'changed' ELSE 'confirmed' END AS is,
+  believed, really, b.states AS believed_states, w.states AS states, b.last_seen AS last_seen
+ORDER BY is, thing""",
+    ),
+}
+"""The views by name. `version` and `run` read what `scenecypher.db.past` has built."""
+
+
+def view_query(view: ViewName, scene: str, value: str | int | None = None) -> str:
+    """Return the query of a view of one scene, to be run by a person; `value` is what the view needs, if it does."""
+    named = VIEWS[view].value
+    given = str(value) if isinstance(value, int) else name_literal(value or "")
+    with_value = f"WITH s, {given} AS {named}\n" if named else ""
+    return f"MATCH (s:Scene {{name: {name_literal(scene)}}})\n{with_value}{VIEWS[view].query}"
+
+
+def name_literal(name: str) -> str:
+    r"""Return a name as a Cypher expression that stays whole in an address of Browser.
+
+    Cypher 5 reads ``\u0027`` before anything else, even after a backslash that is escaped: so a backslash and a `u`
+    after it stand in two literals.
+    """
+    return " + ".join(literal(piece).translate(_MARKS) for piece in _BEFORE_U.split(name))
