@@ -1,0 +1,1 @@
+"""Tests in a real Chromium: the pages of `scenecypher ui`, and Neo4j Browser."""
