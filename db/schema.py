@@ -83,6 +83,7 @@ PAST_KINDS: Final[Mapping[LiteralString, str]] = {
 
 PAST_RELATIONS: Final[Mapping[LiteralString, str]] = {
     "HAS_STEP": "source (a Run) has target (a Step)",
+    "LED_TO": "source (a Step) led to target (a PastEvent)",
     "CHANGED": "source (a PastEvent) changed what target (a PastNode) is, where it is or what it holds",
     "BEGAN": "source (a PastEvent) made target (a PastFact) so; facts of the import have none",
     "ENDED": "source (a PastEvent) made target (a PastFact) no longer so",

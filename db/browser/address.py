@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 HTTP_PORT: Final = 7474
 HTTPS_PORT: Final = 7473
@@ -27,4 +27,5 @@ def filled_in(browser: str, *, uri: str, username: str, database: str = DEFAULT_
         given["db"] = database
     if text:
         given |= {"cmd": "edit", "arg": text}
-    return f"{browser}?{'&'.join(f'{name}={quote(value, safe="")}' for name, value in given.items())}"
+    # urlencode's own quoting writes a blank as +, which Browser reads in some places only.
+    return f"{browser}?{urlencode(given, quote_via=quote, safe='')}"
