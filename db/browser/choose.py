@@ -76,15 +76,20 @@ def chosen_value(database: Database, scene: SceneInfo, view: ViewName, wanted: W
 
 
 def _room(database: Database, scene: SceneInfo, room: str | None) -> str:
-    given = {"key": scene.key, "room": room, "limit": ROOMS_TOLD}
-    found: list[str] = database.read(lambda tx: [record["id"] for record in tx.run(ROOMS, given)])
+    found = _rooms(database, scene, room)
     if not found:
-        msg = f"{scene.name!r} has no room" + (f" {room!r}" if room is not None else "")
-        raise InputError(f"{msg}; `scenecypher scenes tree {scene.name}` shows what there is")
+        known = _rooms(database, scene, None)
+        has = f"it has {', '.join(known)}{', ...' if len(known) == ROOMS_TOLD else ''}" if known else "it has none at all"
+        raise InputError(f"{scene.name!r} has no room {room or ''!r}; {has}")
     if room is not None and room != found[0] and len(found) > 1:
-        msg = f"{scene.name!r} has several rooms {room!r}: {', '.join(found)}"
-        raise InputError(f"{msg}; name one by its id")
+        raise InputError(f"{scene.name!r} has several rooms {room!r}; name one by its id: {', '.join(found)}")
     return found[0]
+
+
+def _rooms(database: Database, scene: SceneInfo, room: str | None) -> list[str]:
+    """Return the ids of the rooms of this id, name or class, of all without one, the likeliest first."""
+    given = {"key": scene.key, "room": room, "limit": ROOMS_TOLD}
+    return database.read(lambda tx: [record["id"] for record in tx.run(ROOMS, given)])
 
 
 def _version(database: Database, scene: SceneInfo, version: int | None) -> int:

@@ -22,11 +22,11 @@ _BEFORE_U: Final = re.compile(r"(?<=\\)(?=u)", re.IGNORECASE)
 
 _HOLDING: Final[LiteralString] = "|".join(HOLDING)
 _SHELL: Final[LiteralString] = "['" + "', '".join(SHELL) + "']"
-# Furniture before the room: what lies on a table is in the room too.
+# Furniture before the room: what lies on a table is in the room too. VirtualHome has things inside each other.
 _PLACES: Final[LiteralString] = (
     """OPTIONAL MATCH place = (n)-[:INSIDE|ON]->(p)
-WHERE NOT toLower(p.class) IN shell AND (NOT p:Place OR NOT EXISTS {
-  MATCH (n)-[:INSIDE|ON]->(q:!Place) WHERE NOT toLower(q.class) IN shell })
+WHERE NOT toLower(p.class) IN shell AND NOT (p)-[:INSIDE|ON]->(n) AND (NOT p:Place OR NOT EXISTS {
+  MATCH (n)-[:INSIDE|ON]->(q:!Place) WHERE NOT toLower(q.class) IN shell AND NOT (q)-[:INSIDE|ON]->(n) })
 OPTIONAL MATCH held = (n)-[:"""
     + _HOLDING
     + """]->()
@@ -36,11 +36,15 @@ OPTIONAL MATCH held = (n)-[:"""
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view: the question that it answers, its query after the scene `s`, and the name of the value that it needs."""
+    """A view: the question that it answers, its query after the scene `s`, and the value that it needs, if it does.
+
+    `usual` is the Cypher of the value if nobody chose one: the first robot's room, the last version, the last run.
+    """
 
     question: str
     query: LiteralString
     value: LiteralString = ""
+    usual: LiteralString = ""
 
 
 VIEWS: Final[Mapping[ViewName, View]] = {
@@ -69,6 +73,7 @@ UNWIND shown AS n
         + _PLACES
         + """RETURN n, CASE WHEN p IN shown THEN place END AS place, held""",
         value="id",
+        usual="COLLECT { MATCH (:Agent {scene: s.key})-[:INSIDE]->(room:Place) RETURN room.id ORDER BY room.id }[0]",
     ),
     "robot": View(
         "Where is the robot, and what does it hold?",
@@ -87,6 +92,7 @@ OPTIONAL MATCH change = (event)-[:CHANGED|BEGAN|ENDED]->(x)
 OPTIONAL MATCH fact = (x)-[:ABOUT|TARGET]->()
 RETURN event, why, change, fact""",
         value="version",
+        usual="s.version",
     ),
     "run": View(
         "What was asked, decided and refused in this run, and what did it change?",
@@ -96,6 +102,7 @@ OPTIONAL MATCH led = (x)-[:LED_TO]->(event)
 OPTIONAL MATCH change = (event)-[:CHANGED]->()
 RETURN run, step, led, change ORDER BY x.number""",
         value="number",
+        usual="COLLECT { MATCH (run:Run {scene_name: s.name}) RETURN run.number ORDER BY run.number DESC }[0]",
     ),
     "belief": View(
         "What does the robot believe, and what is so?",
@@ -119,11 +126,22 @@ ORDER BY is, thing""",
 
 
 def view_query(view: ViewName, scene: str, value: str | int | None = None) -> str:
-    """Return the query of a view of one scene, to be run by a person; `value` is what the view needs, if it does."""
-    named = VIEWS[view].value
-    given = str(value) if isinstance(value, int) else name_literal(value or "")
-    with_value = f"WITH s, {given} AS {named}\n" if named else ""
-    return f"MATCH (s:Scene {{name: {name_literal(scene)}}})\n{with_value}{VIEWS[view].query}"
+    """Return the query of a view of one scene, for a person to run; without the value that it needs, the usual one."""
+    shown = VIEWS[view]
+    match value:
+        case None:
+            given: str = shown.usual
+        case str():
+            given = name_literal(value)
+        case int():
+            given = str(value)
+    with_value = f"WITH s, {given} AS {shown.value}\n" if shown.value else ""
+    return f"{of_scene(scene)}\n{with_value}{shown.query}"
+
+
+def of_scene(name: str) -> str:
+    """Return the beginning of a query of one scene, which is `s` from there on."""
+    return f"MATCH (s:Scene {{name: {name_literal(name)}}})"
 
 
 def name_literal(name: str) -> str:

@@ -56,8 +56,8 @@ class PastState:
     """A scene's version and how far its past is built: up to the version `built`, -1 if it is not.
 
     `clock` is what the past must be built by; `head` is None if no such past was begun, `before` the id of the build
-    that is to be replaced. `now` is the time by that clock. `told` are the bounds of what runs tell. `has_unlinked` says
-    that steps are not joined yet with the events that they led to.
+    that is to be replaced. `now` is the time by that clock. `told` are the bounds of what runs tell. With
+    `has_unlinked` some steps are not joined yet with the events that they led to.
     """
 
     version: int

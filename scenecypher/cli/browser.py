@@ -33,7 +33,8 @@ def browser(
         str | None, typer.Option("--room", metavar="ROOM", help="A room by id, name or class; else the robot's.")
     ] = None,
     version: Annotated[
-        int | None, typer.Option("--version", metavar="N", min=1, help="The version whose change to show; else the last.")
+        int | None,
+        typer.Option("--version", metavar="N", min=1, help="The version whose change to show; else the last."),
     ] = None,
     run: Annotated[
         int | None, typer.Option("--run", metavar="N", min=1, help="A run by its number; else the scene's last.")
@@ -43,7 +44,9 @@ def browser(
     ] = None,
     queries: Annotated[
         Path | None,
-        typer.Option("--queries", metavar="FILE", help="Write a zip of saved queries, to be dropped onto Browser."),
+        typer.Option(
+            "--queries", metavar="FILE", help="Write saved queries of the scene, a zip to be dropped likewise."
+        ),
     ] = None,
     at: Annotated[
         str | None, typer.Option("--at", metavar="URL", help="Where Browser is; else at the server's usual port.")
@@ -58,14 +61,14 @@ def browser(
     from scenecypher.db.browser.choose import Wanted
 
     wanted = Wanted(room, version, run)
-    chosen = _view_of(scene, view, wanted)
+    chosen = _view_of(scene, view, wanted, with_queries=queries is not None)
     with waiting() as report:
         facts = connected_facts(configured(), tell=report)
     text, is_styled = _prepared(scene, chosen, wanted)
     base = at or facts.get("browser") or browser_of(facts["uri"])
     database = facts.get("database", "neo4j")
     url = filled_in(base, uri=facts["uri"], username=facts["username"], database=database, text=text)
-    _write_files(style, queries, scene)
+    _write_files(style, queries, scene or "")
     _print_facts(url, facts)
     output().print(HOW_TO_RUN if text else HOW_TO, markup=False)
     if not is_styled:
@@ -74,15 +77,16 @@ def browser(
         errors().print("no web browser could be opened here; open the address yourself")
 
 
-def _view_of(scene: str | None, view: View | None, wanted: Wanted) -> View:
+def _view_of(scene: str | None, view: View | None, wanted: Wanted, *, with_queries: bool) -> View:
     """Return the view that is asked for. Raises InputError for options that don't go together."""
     named: dict[View, object] = {"room": wanted.room, "version": wanted.version, "run": wanted.run}
     given: list[View] = [name for name, value in named.items() if value is not None]
-    chosen = view or next(iter(given), "overview")
+    usual: View = given[0] if given else "overview"
+    chosen = view or usual
     other = next((name for name in given if name != chosen), None)
     if other:
         raise InputError(f"--{other} is for --view {other}; leave one of them out")
-    if scene is None and (view or given):
+    if scene is None and (view or given or with_queries):
         raise InputError("which scene? Give --scene NAME, as `scenecypher scenes list` shows it")
     return chosen
 
@@ -101,7 +105,7 @@ def _prepared(scene: str | None, view: View, wanted: Wanted) -> tuple[str, bool]
     return view_query(view, found.name, value), is_styled
 
 
-def _write_files(style: Path | None, queries: Path | None, scene: str | None) -> None:
+def _write_files(style: Path | None, queries: Path | None, scene: str) -> None:
     from scenecypher.db.browser.saved import saved_queries
     from scenecypher.db.browser.style import grass
 

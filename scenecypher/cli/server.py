@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def configured() -> Settings:
+    """Return the settings of the environment."""
     from scenecypher.settings import Settings
 
     return Settings()
@@ -44,6 +45,7 @@ def connected_facts(settings: Settings, *, tell: Callable[[str], None]) -> dict[
 
 
 def local_facts(settings: Settings) -> dict[str, Any]:
+    """Return the facts of the local server, whether it runs or not."""
     from scenecypher.db import local
     from scenecypher.db.store.connection import Address
 
@@ -63,6 +65,7 @@ def local_facts(settings: Settings) -> dict[str, Any]:
 
 
 def named_facts(settings: Settings) -> dict[str, Any]:
+    """Return the facts of the server at NEO4J_URI."""
     from scenecypher.db.connect import address_of
 
     address = address_of(settings, tell=lambda _: None)
@@ -83,4 +86,5 @@ def probe(address: Address) -> dict[str, Any]:
 
 
 def password_place(facts: dict[str, Any]) -> str:
+    """Return where the password is, in words."""
     return f"in the file {facts['password_file']}" if "password_file" in facts else "that of NEO4J_PASSWORD"

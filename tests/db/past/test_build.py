@@ -254,7 +254,8 @@ def test_steps_lead_to_their_events_whichever_is_stored_first(store: SceneStore)
     info = scene_with(store, OPEN, SHUT)
     told: LiteralString = """
     CREATE (:Past:Step {scene: $key, run: $run, number: 1, version: 1}),
-           (:Past:Step {scene: $key, run: $run, number: 2, version: $version}), (:Past:Step {scene: $key, run: $run, number: 3})
+           (:Past:Step {scene: $key, run: $run, number: 2, version: $version}),
+           (:Past:Step {scene: $key, run: $run, number: 3})
     """
     led: LiteralString = """
     MATCH (s:Step {scene: $key})-[:LED_TO]->(e:PastEvent {scene: $key})
