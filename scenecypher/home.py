@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypedDict
@@ -190,10 +190,11 @@ class Home(ReadableHome):
         assert isinstance(end, Finished)  # noqa: S101 - the session's last event
         return PlanOutcome(events, end)
 
-    def plan_events(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> Iterator[PlanEvent]:
+    def plan_events(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> Generator[PlanEvent]:
         """Carry out a task as `plan` does, and yield each event as it happens; the last one is Finished.
 
-        Every action is a transaction, so that stopping between two events leaves nothing half-written.
+        Every action is a transaction, so that stopping between two events (`close`) leaves nothing half-written; others
+        may act between two events.
         """
         if sum(it is not None for it in (instruction, options.get("task"), options.get("goal"))) > 1:
             raise InputError(ONE_OF)

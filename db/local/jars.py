@@ -1,4 +1,4 @@
-"""The server's jars: downloaded once per user, each checked against its pinned SHA-256."""
+"""The server's jars, and those of libraries for pages: downloaded once per user, each checked against its SHA-256."""
 
 from __future__ import annotations
 
@@ -54,6 +54,14 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """What jars are fetched for, and the advice where that fails."""
+
+    of: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """A version of Neo4j: its jars and their size together."""
 
@@ -102,10 +110,29 @@ def download_missing(release: Release, folder: Path, *, tell: Tell, repository: 
     if not missing:
         return
     tell(f"fetching Neo4j {release.version} ({release.size_mb} MB, once; {len(missing)} files)…")
+    _fetch(missing, folder, Use("the local server", TRY_AGAIN), tell=tell, repository=repository)
+
+
+def library_jar(pin: Pin, *, tell: Tell, cache: Path | None = None, repository: str | None = None) -> Path:
+    """Return the jar of a library for pages, downloaded on first use into the user's cache folder.
+
+    Raises DatabaseUnavailable if it can't be fetched, or is not what the pin says.
+    """
+    folder = (cache or user_cache_path("scenecypher")) / "libraries"
+    if not (folder / pin.file).exists():
+        with exclusive_lock(folder / "lock", tell=tell):
+            if not (folder / pin.file).exists():
+                tell(f"fetching {pin.artifact} {pin.version} (once)…")
+                use = Use(pin.artifact, "try again with a network connection")
+                _fetch([pin], folder, use, tell=tell, repository=repository)
+    return folder / pin.file
+
+
+def _fetch(missing: Sequence[Pin], folder: Path, use: Use, *, tell: Tell, repository: str | None) -> None:
     draft = folder / "draft"
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        _download_all(missing, folder, downloads=_downloads(missing, draft, repository), tell=tell)
+        _download_all(missing, folder, use, downloads=_downloads(missing, draft, repository), tell=tell)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -124,17 +151,17 @@ def _downloads(missing: Iterable[Pin], draft: Path, repository: str | None) -> P
     )
 
 
-def _download_all(missing: Sequence[Pin], folder: Path, *, downloads: Pooch, tell: Tell) -> None:
+def _download_all(missing: Sequence[Pin], folder: Path, use: Use, *, downloads: Pooch, tell: Tell) -> None:
     pool = ThreadPoolExecutor(PARALLEL_DOWNLOADS)
     try:
-        for number, _ in enumerate(pool.map(lambda pin: _download_one(pin, folder, downloads), missing), start=1):
+        for number, _ in enumerate(pool.map(lambda pin: _download_one(pin, folder, use, downloads), missing), start=1):
             if number % 60 == 0:
                 tell(f"  {number} of {len(missing)} files")
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _download_one(pin: Pin, folder: Path, downloads: Pooch) -> None:
+def _download_one(pin: Pin, folder: Path, use: Use, downloads: Pooch) -> None:
     from pooch import HTTPDownloader
     from requests import RequestException
 
@@ -142,10 +169,10 @@ def _download_one(pin: Pin, folder: Path, downloads: Pooch) -> None:
     try:
         fetched = downloads.fetch(pin.file, downloader=downloader)
     except (RequestException, OSError) as error:
-        msg = f"can't fetch the local server: {pin.file}: {_reason(error)}; {TRY_AGAIN}"
+        msg = f"can't fetch {use.of}: {pin.file}: {_reason(error)}; {use.advice}"
         raise DatabaseUnavailable(msg, retryable=True) from error
     except ValueError as error:
-        msg = f"can't use the local server: {pin.file} is not what it should be (its SHA-256 differs); {TRY_AGAIN}"
+        msg = f"can't use {use.of}: {pin.file} is not what it should be (its SHA-256 differs); {use.advice}"
         raise DatabaseUnavailable(msg, retryable=True) from error
     Path(fetched).replace(folder / pin.file)
 

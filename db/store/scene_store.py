@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,7 +36,7 @@ from scenecypher.db.store.commit import (
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
 from scenecypher.db.store.footprint import Footprint
 from scenecypher.db.store.guarded import commit_at
-from scenecypher.db.store.history import Event, Revert
+from scenecypher.db.store.history import Event, EventHead, Revert
 from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.prepare import prepare
@@ -320,6 +320,11 @@ class SceneStore:
             )
             yield from page
             last, size = page[-1].version - 1 if len(page) == size else 0, 2 * size
+
+    def last_events(self, scenes: Iterable[SceneInfo]) -> dict[str, EventHead]:
+        """Return the last event of each scene that has one, by the scenes' keys, by one statement."""
+        versions = {it.key: it.version for it in scenes if it.version}
+        return self.database.read(partial(history.last_events, versions=versions)) if versions else {}
 
     def event(self, scene: SceneInfo, action_id: str) -> Event | None:
         """Return the event of an action, None if it was not committed."""

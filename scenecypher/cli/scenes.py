@@ -97,13 +97,14 @@ def show_scene(
 
 
 def _write_pages(snapshot: Snapshot, html: Path | None, svg: Path | None, events: list[Event]) -> None:
+    from scenecypher.ui.drawing import cytoscape
     from scenecypher.ui.figure import figure_of
     from scenecypher.ui.home_view import view_of
     from scenecypher.ui.render import home_file
 
     title = f"{snapshot.info.name} at version {snapshot.info.version}"
     if html is not None:
-        html.write_text(home_file(snapshot, title, events), encoding="utf-8")
+        html.write_text(home_file(snapshot, title, events, library=cytoscape(tell)), encoding="utf-8")
     if svg is not None:
         svg.write_text(figure_of(view_of(snapshot.graph), title), encoding="utf-8")
     for file in filter(None, (html, svg)):

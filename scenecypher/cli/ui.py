@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from scenecypher.cli.context import errors, open_database, print_line
+from scenecypher.cli.context import errors, open_database, print_line, tell
 from scenecypher.errors import InputError
 
 LOOPBACK = "127.0.0.1"
@@ -30,6 +30,7 @@ def ui(
     try:
         import uvicorn
 
+        from scenecypher.ui.drawing import cytoscape
         from scenecypher.ui.guard import TOKEN, Guard
         from scenecypher.ui.server import application
     except ImportError as error:
@@ -38,12 +39,15 @@ def ui(
     token = secrets.token_urlsafe(24)
     with open_database() as database, _listening(port) as listening:
         host = f"{LOOPBACK}:{listening.getsockname()[1]}"
-        guard = Guard(application(database, read_only=read_only), host=host, token=token)
+        app = application(database, read_only=read_only, library=cytoscape(tell))
+        guard = Guard(app, host=host, token=token)
         address = f"http://{host}/?{TOKEN}={token}"
         print_line(f"open {address}")
         if open_it and not webbrowser.open(address):
             errors().print("no web browser could be opened here; open the address yourself")
-        config = uvicorn.Config(guard, log_level="error", access_log=False, server_header=False, lifespan="off")
+        config = uvicorn.Config(
+            guard, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=1
+        )
         uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -23,7 +23,10 @@ DEPTH: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A node with what is directly in, on or held by it; `below` counts all that is, `deeper` what is not shown."""
+    """A node with what is directly in, on or held by it.
+
+    `below` counts all that is, `deeper` what is not shown; `marked` counts what stands out in it, itself included.
+    """
 
     id: str
     name: str
@@ -35,6 +38,7 @@ class Thing:
     things: tuple[Thing, ...]
     below: int
     deeper: int = 0
+    marked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,16 @@ def view_of(
     elsewhere = tuple(root for root in roots if root.kind not in {"Place", "Door"})
     doors = {room.id: tuple(neighbours_of(graph, room.id)) for room in rooms}
     return HomeView(rooms, elsewhere, doors, viewer.left_off(), usual, len(graph.nodes), len(graph.relations))
+
+
+def nodes_with(graph: SceneGraph, text: str) -> list[str]:
+    """Return the ids of all nodes that have a text in their id, name or class, in any case."""
+    wanted = text.casefold()
+    return [
+        node.id
+        for node in graph.nodes.values()
+        if wanted in node.id.casefold() or wanted in node.name.casefold() or wanted in node.class_.casefold()
+    ]
 
 
 def usual_states(graph: SceneGraph) -> tuple[str, ...]:
@@ -135,6 +149,7 @@ class _Viewer:
         node, children = self.tree.graph.nodes[node_id], self.tree.children(node_id)
         things = self.things(children, depth + 1) if depth < DEPTH else ()
         parent = self.tree.parent(node_id)
+        mark = self.marks.get(node_id, "")
         is_on_shell = parent is not None and self._is_shell(self.tree.graph.nodes[parent])
         return Thing(
             node_id,
@@ -143,10 +158,11 @@ class _Viewer:
             node.kind,
             "" if is_on_shell else self.tree.relation(node_id),
             tuple(it for it in node.states if it not in self.usual),
-            self.marks.get(node_id, ""),
+            mark,
             things,
             len(things) + sum(it.below for it in things),
             0 if things else len(children),
+            bool(mark) + sum(it.marked for it in things),
         )
 
 

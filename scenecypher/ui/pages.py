@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,18 +14,21 @@ from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError
 from scenecypher.planner.belief import belief_name
+from scenecypher.planner.methods import METHODS
 from scenecypher.retriever.retrieval import NOTICES, cell_text
 from scenecypher.ui.address import Address
 from scenecypher.ui.belief_view import compare
+from scenecypher.ui.drawing import drawn
 from scenecypher.ui.fields import Fields, number, required
-from scenecypher.ui.home_view import changed_nodes, view_of
+from scenecypher.ui.home_view import HomeView, changed_nodes, nodes_with, view_of
+from scenecypher.ui.plans import PagePlans
 from scenecypher.ui.render import OPEN_NODES, map_of, render
 from scenecypher.ui.run_view import Frame, frames_of
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.scene import Node, SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.history import Event
+    from scenecypher.db.store.history import Event, EventHead
     from scenecypher.scenes import SceneDatabase
 
 HOMES_SHOWN: Final = 200
@@ -43,34 +47,73 @@ class HomeRow:
 
     info: SceneInfo
     address: str
-    last: Event | None
+    last: EventHead | None
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A run with its frames, and the addresses of its scene's pages."""
+    """A run with its frames, and the addresses of its scene's pages.
+
+    `state` is the run's, or ``paused``; `is_ours` says that this page carries it out.
+    """
 
     run: RunInfo
     frames: tuple[Frame, ...]
     address: Address
+    state: str
+    is_ours: bool
+
+
+class LoadedHome:
+    """A scene as it was loaded; its plain view and its map are made once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    @property
+    def info(self) -> SceneInfo:
+        """The facts of the scene."""
+        return self._snapshot.info
+
+    @property
+    def graph(self) -> SceneGraph:
+        """The whole scene."""
+        return self._snapshot.graph
+
+    @cached_property
+    def map(self) -> str:
+        """The scene from above as SVG, empty where it has no positions."""
+        return map_of(self._snapshot)
+
+    @cached_property
+    def plain_view(self) -> HomeView:
+        """The view without marks."""
+        return view_of(self.graph)
+
+    def view(self, *, found: Collection[str] = (), changed: Collection[str] = (), everything: bool = False) -> HomeView:
+        """Return the view with marks."""
+        if found or changed or everything:
+            return view_of(self.graph, everything=everything, found=found, changed=changed)
+        return self.plain_view
 
 
 class Pages:
     """The pages of one database, each as HTML. Safe to share between threads."""
 
-    def __init__(self, database: SceneDatabase, *, read_only: bool = False) -> None:
+    def __init__(
+        self, database: SceneDatabase, plans: PagePlans, *, read_only: bool = False, draws: bool = False
+    ) -> None:
         self._database, self._store, self._read_only = database, database.store, read_only
-        self._loaded: dict[str, Snapshot] = {}
+        self._plans, self._draws = plans, draws
+        self._loaded: dict[str, LoadedHome] = {}
 
     def fleet(self, fields: Fields) -> str:
         """Return the list of all scenes, or of those with the text `q` in their names."""
         wanted = fields.get("q", "").strip()
         infos = self._store.scenes()
         found = [it for it in infos if wanted.casefold() in it.name.casefold()]
-        rows = [
-            HomeRow(it, Address(it.name).home(), next(self._store.latest(it), None) if it.version else None)
-            for it in found[:HOMES_SHOWN]
-        ]
+        last = self._store.last_events(found[:HOMES_SHOWN])
+        rows = [HomeRow(it, Address(it.name).home(), last.get(it.key)) for it in found[:HOMES_SHOWN]]
         more = max(0, len(found) - HOMES_SHOWN)
         return render("fleet.html", title="Homes", total=len(infos), wanted=wanted, homes=rows, more=more)
 
@@ -78,13 +121,11 @@ class Pages:
         """Return a home: rooms, furniture and things, with what an answer or a version's event is about marked."""
         scene, version, snapshot = self._at(fields)
         event = self._event(snapshot.info, version)
+        wanted = fields.get("find", "").strip()
         found = [it for it in fields.get("found", "").split(",") if it in snapshot.graph]
-        view = view_of(
-            snapshot.graph,
-            everything="all" in fields,
-            found=found,
-            changed=changed_nodes(event.delta) if event and "version" in fields else (),
-        )
+        found += nodes_with(snapshot.graph, wanted)[:FOUND_SHOWN] if wanted else []
+        changed = changed_nodes(event.delta) if event and "version" in fields else frozenset[str]()
+        view = snapshot.view(found=found, changed=changed, everything="all" in fields)
         newest = snapshot.info.version
         return render(
             "home.html",
@@ -97,19 +138,21 @@ class Pages:
             event=event if "version" in fields else None,
             events=[*islice(self._store.latest(snapshot.info), EVENTS_SHOWN)],
             found=found,
+            wanted=wanted,
             belief=snapshot.info.role == "world" and self._has_belief(scene),
             address=Address(scene, None if version == newest else version),
             open=view.nodes <= OPEN_NODES,
-            map=map_of(snapshot),
+            map=snapshot.map,
             read_only=self._read_only,
             example="open(fridge)",
+            methods=METHODS,
         )
 
     def room(self, fields: Fields) -> str:
         """Return the things in one room, as a part of a page."""
         scene, version, snapshot = self._at(fields)
         wanted = required(fields, "id")
-        room = next((it for it in view_of(snapshot.graph).rooms if it.id == wanted), None)
+        room = next((it for it in snapshot.view().rooms if it.id == wanted), None)
         if room is None:
             raise InputError(f"{scene} has no room {wanted!r}")
         return render("room.html", room=room, address=Address(scene, version if "version" in fields else None))
@@ -131,6 +174,7 @@ class Pages:
             node=node.id,
             facts=[*_facts(node)],
             relations=telling,
+            drawn=drawn(snapshot.graph, telling) if self._draws and telling else None,
             names={it: snapshot.graph.nodes[it].name for it in ends},
             left_off=len(around) - len(telling),
             events=[it for it in events if any(node.id in nodes_of(change) for change in it.delta.changes)],
@@ -154,23 +198,31 @@ class Pages:
 
     def run(self, fields: Fields) -> str:
         """Return runs as films side by side: those of `number`, whole numbers with commas."""
-        films = [self._film(it) for it in required(fields, "number").split(",")[:FILMS_SHOWN]]
-        return render("run.html", title="Runs" if len(films) > 1 else f"Run {films[0].run.number}", films=films)
+        films = [self._film(it) for it in self._runs(fields)]
+        title = "Runs" if len(films) > 1 else f"Run {films[0].run.number}"
+        return render("run.html", title=title, films=films, read_only=self._read_only)
 
     def film(self, fields: Fields) -> str:
         """Return one run's film, as a part of a page."""
-        film = self._film(required(fields, "number"))
-        return render("run_part.html", run=film.run, frames=film.frames, address=film.address)
+        return render("run_part.html", film=self._film(self._runs(fields)[0]))
 
-    def steps(self, fields: Fields) -> tuple[int, bool]:
-        """Return the number of a run's stored steps, and whether it is running."""
-        run = find_run(self._store.database, number({"number": required(fields, "number")}, "number") or 0)
-        return run.steps, run.state == "running"
+    def steps(self, fields: Fields) -> tuple[str, bool]:
+        """Return how far runs are, a text for each with blanks between, and whether any is running."""
+        runs = self._runs(fields)
+        told = (f"{it.number}:{it.steps}:{self._state_of(it)}".replace(" ", "-") for it in runs)
+        return " ".join(told), any(it.state == "running" for it in runs)
 
-    def _film(self, text: str) -> Film:
-        run = find_run(self._store.database, number({"number": text}, "number") or 0)
+    def _runs(self, fields: Fields) -> list[RunInfo]:
+        numbers = required(fields, "number").split(",")[:FILMS_SHOWN]
+        return [find_run(self._store.database, number({"number": it}, "number") or 0) for it in numbers]
+
+    def _state_of(self, run: RunInfo) -> str:
+        return "paused" if run.state == "running" and self._plans.pace(run.number) == "paused" else run.state
+
+    def _film(self, run: RunInfo) -> Film:
         frames = tuple(frames_of(read_lines(self._store.database, run.number)))
-        return Film(run, frames, Address(run.scene_name))
+        is_ours = self._plans.pace(run.number) is not None
+        return Film(run, frames, Address(run.scene_name), self._state_of(run), is_ours)
 
     def ask(self, fields: Fields) -> str:
         """Return the answer to a question, its rows and its Cypher. Raises ModelUnavailable, QueryRefused."""
@@ -212,20 +264,20 @@ class Pages:
             **nothing | shown,
         )
 
-    def _at(self, fields: Fields) -> tuple[str, int, Snapshot]:
+    def _at(self, fields: Fields) -> tuple[str, int, LoadedHome]:
         """Return the scene that a page is about, at its version."""
         scene, version = required(fields, "scene"), number(fields, "version")
         now = self._load(scene)
         if version is None or version == now.info.version:
             return scene, now.info.version, now
-        return scene, version, Snapshot(now.info, self._store.as_of(scene, version))
+        return scene, version, LoadedHome(Snapshot(now.info, self._store.as_of(scene, version)))
 
-    def _load(self, scene: str) -> Snapshot:
+    def _load(self, scene: str) -> LoadedHome:
         """Return a scene as it is now; one that nobody changed is kept from the last time."""
         info = self._store.find(scene)
         kept = self._loaded.get(info.key)
         if kept is None or kept.info.version != info.version:
-            kept = self._store.load(scene)
+            kept = LoadedHome(self._store.load(scene))
             self._loaded.clear()
             self._loaded[kept.info.key] = kept
         return kept

@@ -45,8 +45,8 @@ class PlanView:
     box: tuple[float, float, float, float]
 
 
-def plan_of(graph: SceneGraph, vocabulary: str) -> PlanView | None:
-    """Return the plan of a scene, None where no room has a position.
+def plan_of(graph: SceneGraph, vocabulary: str, *, things: bool = True) -> PlanView | None:
+    """Return the plan of a scene, None where no room has a position; without `things` only rooms, agents and the path.
 
     VirtualHome's second axis points up, so that its plan shows the first and the third; elsewhere it shows the first
     two.
@@ -56,7 +56,7 @@ def plan_of(graph: SceneGraph, vocabulary: str) -> PlanView | None:
     rooms = tuple(_room(graph, node, at, up) for node in graph.nodes.values() if node.kind == "Place" and node.id in at)
     if not rooms:
         return None
-    shown = (node for node in graph.nodes.values() if node.id in at)
+    shown = (node for node in graph.nodes.values() if node.id in at and (things or node.kind == "Agent"))
     furniture, spots = list[Box](), list[Spot]()
     for node in shown:
         x, y = at[node.id]

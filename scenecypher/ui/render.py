@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import InputError
+from scenecypher.ui.drawing import drawn
 from scenecypher.ui.home_view import view_of
 from scenecypher.ui.plan_view import plan_of
 
@@ -26,13 +29,25 @@ OPEN_NODES: Final = 1_500
 INSTALL: Final = "pages need the extra `ui`: run `pip install 'scenecypher[ui]'`"
 
 
-def home_file(snapshot: Snapshot, title: str, events: Sequence[Event] = ()) -> str:
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script within a page, with its hash for the page's policy."""
+
+    text: str
+    hash: str
+
+
+def home_file(snapshot: Snapshot, title: str, events: Sequence[Event] = (), *, library: str = "") -> str:
     """Return a scene as one HTML page with all that it needs inside: rooms, plan from above, search, and `events`.
 
-    Raises InputError without the extra `ui`.
+    With the text of cytoscape as `library`, up to OPEN_NODES nodes have their relations drawn on a click. Raises
+    InputError without the extra `ui`.
     """
-    view = view_of(snapshot.graph)
-    style, script = static_text("home.css"), static_text("home.js")
+    graph = snapshot.graph
+    view = view_of(graph)
+    is_drawn = bool(library) and view.nodes <= OPEN_NODES
+    scripts = [static_text("home.js"), *([library, static_text("drawing.js")] if is_drawn else [])]
+    style = static_text("home.css")
     return render(
         "file.html",
         title=title,
@@ -40,10 +55,10 @@ def home_file(snapshot: Snapshot, title: str, events: Sequence[Event] = ()) -> s
         open=view.nodes <= OPEN_NODES,
         map=map_of(snapshot),
         events=events,
+        drawn=drawn(graph, (it for it in graph.relations if it.type != DENSE)) if is_drawn else None,
         style=_markup(style),
-        script=_markup(script),
         style_hash=_hash(style),
-        script_hash=_hash(script),
+        scripts=[Script(_markup(it), _hash(it)) for it in scripts],
     )
 
 
@@ -56,8 +71,8 @@ def run_file(run: RunInfo, frames: Sequence[Frame]) -> str:
 
 
 def map_of(snapshot: Snapshot) -> str:
-    """Return a scene from above as SVG, empty where it has no positions."""
-    plan = plan_of(snapshot.graph, snapshot.info.vocabulary)
+    """Return a scene from above as SVG, empty where it has no positions; above OPEN_NODES nodes, its rooms alone."""
+    plan = plan_of(snapshot.graph, snapshot.info.vocabulary, things=len(snapshot.graph.nodes) <= OPEN_NODES)
     return _markup(render("map.svg", plan=plan)) if plan else ""
 
 

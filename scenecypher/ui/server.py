@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from asyncio import sleep
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qs
@@ -20,17 +21,18 @@ from scenecypher.ui.address import Address
 from scenecypher.ui.fields import Fields, number, required
 from scenecypher.ui.guard import BODY_BYTES
 from scenecypher.ui.pages import Pages
+from scenecypher.ui.plans import PagePlans
 from scenecypher.ui.render import render, static_text
 
 if TYPE_CHECKING:
+    from scenecypher.home import PlanOptions
     from scenecypher.scenes import SceneDatabase
 
 Answer: TypeAlias = Callable[[Fields], Response | str]
 
 REFUSED, BAD_INPUT, NOT_FOUND = 409, 400, 404
-LOOK_S: Final = 0.2
-"""Time between two looks for the steps of a run."""
-STATIC: Final[Mapping[str, str]] = {"home.css": "text/css", "home.js": "text/javascript"}
+LOOK_S: Final = 0.1
+"""Time between two looks for the steps of runs."""
 READ_ONLY: Final = "this page is for looking only: it was started with --read-only"
 
 
@@ -41,9 +43,10 @@ class Changes:
     database: SceneDatabase
 
     def act(self, fields: Fields) -> Response:
-        """Carry out an action. Raises ActionRefused, UnknownReference."""
+        """Carry out an action; shows the `run` in between whose steps it was done. Raises ActionRefused."""
         steps = self.database.home(required(fields, "scene")).act(required(fields, "action"), fix="fix" in fields)
-        return _shown(fields, steps[-1].version)
+        run = number(fields, "run")
+        return _shown(fields, steps[-1].version) if run is None else _film(run)
 
     def undo(self, fields: Fields) -> Response:
         """Undo the latest action that holds. Raises NothingToUndo."""
@@ -62,9 +65,49 @@ class Changes:
         return RedirectResponse(Address(copy.name).home(), status_code=303)
 
 
-def application(database: SceneDatabase, *, read_only: bool = False) -> Starlette:
-    """Return the pages of a database; without changes if `read_only`. It is to be run behind a `Guard`."""
-    pages, changes = Pages(database, read_only=read_only), Changes(database)
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """What a page does with plans: it starts, pauses, steps, goes on and stops; each answers with the run's film."""
+
+    plans: PagePlans
+
+    def start(self, fields: Fields) -> Response:
+        """Start a plan for `task`: an instruction, or facts that shall hold. Raises InputError, ModelUnavailable."""
+        scene, task = required(fields, "scene"), required(fields, "task")
+        options: PlanOptions = {"method": fields.get("method", "stepwise")}
+        instruction = None if "goal" in fields else task
+        if instruction is None:
+            options["goal"] = task
+        return _film(self.plans.start(scene, paused="paused" in fields, options=options, instruction=instruction))
+
+    def controls(self) -> Mapping[str, Answer]:
+        """Return the answers to a run's buttons, by their addresses."""
+        plans = self.plans
+        done = {"pause": plans.pause, "step": plans.step, "go": plans.go_on, "stop": plans.stop}
+        return {f"/run/{name}": _control(act) for name, act in done.items()}
+
+
+def _control(act: Callable[[int], None]) -> Answer:
+    def answer(fields: Fields) -> Response:
+        run = number(fields, "number") or 0
+        act(run)
+        return _film(run)
+
+    return answer
+
+
+def application(database: SceneDatabase, *, read_only: bool = False, library: str = "") -> Starlette:
+    """Return the pages of a database; without changes if `read_only`. It is to be run behind a `Guard`.
+
+    `library` is the text of cytoscape, by which it draws relations. Plans that its pages have started stop where its
+    lifespan ends.
+    """
+    started = PagePlans(database)
+    pages, changes, plans = (
+        Pages(database, started, read_only=read_only, draws=bool(library)),
+        Changes(database),
+        Plans(started),
+    )
     seen: Mapping[str, Answer] = {
         "/": pages.fleet,
         "/home": pages.home,
@@ -81,7 +124,10 @@ def application(database: SceneDatabase, *, read_only: bool = False) -> Starlett
         "/undo": changes.undo,
         "/redo": changes.redo,
         "/fork": changes.fork,
+        "/plan": plans.start,
+        **plans.controls(),
     }
+    scripts = {"home.js": static_text("home.js"), "drawing.js": static_text("drawing.js"), "cytoscape.js": library}
     if read_only:
         changed = dict.fromkeys(changed, _refuse_change)
     return Starlette(
@@ -89,10 +135,22 @@ def application(database: SceneDatabase, *, read_only: bool = False) -> Starlett
             *(Route(path, _endpoint(answer), methods=["GET"]) for path, answer in seen.items()),
             *(Route(path, _endpoint(answer), methods=["POST"]) for path, answer in {**asked, **changed}.items()),
             Route("/run/steps", _steps(pages)),
-            *(Route(f"/static/{name}", _static(name, kind)) for name, kind in STATIC.items()),
+            *(Route(f"/static/{name}", _static(text, "text/javascript")) for name, text in scripts.items()),
+            Route("/static/home.css", _static(static_text("home.css"), "text/css")),
+            Route("/static/icon.svg", _static(static_text("icon.svg"), "image/svg+xml")),
         ],
         exception_handlers={HTTPException: _no_page},
+        lifespan=_ending(started),
     )
+
+
+def _ending(plans: PagePlans) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(plans.close)
+
+    return lifespan
 
 
 def _endpoint(answer: Answer) -> Callable[[Request], object]:
@@ -113,23 +171,24 @@ def _fields(request: Request) -> dict[str, str]:
 
 
 def _steps(pages: Pages) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that tells a browser of each step that a run stores, until it ends (server-sent events)."""
+    """Return an endpoint that tells a browser of each step that runs store, until all end (server-sent events)."""
 
     async def endpoint(request: Request) -> Response:
         fields = _fields(request)
 
         async def told() -> AsyncIterator[str]:
-            known, is_running = -1, True
+            known, is_running = "", True
             while is_running and not await request.is_disconnected():
                 try:
                     steps, is_running = await run_in_threadpool(pages.steps, fields)
-                except SceneCypherError:
+                except SceneCypherError as error:
+                    yield f"event: trouble\ndata: {' '.join(str(error).split())}\n\n"
                     break
                 if steps != known:
                     known = steps
                     yield f"data: {steps}\n\n"
                 await sleep(LOOK_S)
-            yield "data: end\n\nevent: end\ndata: \n\n"
+            yield "event: end\ndata: \n\n"
 
         return StreamingResponse(told(), media_type="text/event-stream")
 
@@ -169,13 +228,15 @@ def _no_page(_: Request, error: Exception) -> Response:
     return HTMLResponse(render("message.html", title="No page", text=text, bad=True, back="/"), status)
 
 
-def _static(name: str, kind: str) -> Callable[[Request], Response]:
-    text = static_text(name)
-
+def _static(text: str, kind: str) -> Callable[[Request], Response]:
     def endpoint(_: Request) -> Response:
         return Response(text, media_type=kind)
 
     return endpoint
+
+
+def _film(run: int) -> Response:
+    return RedirectResponse(f"/run?number={run}", status_code=303)
 
 
 def _shown(fields: Fields, version: int) -> Response:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, Page, Request, WebSocket, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, WebSocket, expect, sync_playwright
 
 from tests.server import FOLDER
 
@@ -62,6 +62,7 @@ def find_chromium() -> str | None:
 def started(executable: str) -> Iterator[Browser]:
     """Start Chromium for the block."""
     no_sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+    expect.set_options(timeout=WAIT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=[*ARGUMENTS, *no_sandbox])
         try:

@@ -1,20 +1,22 @@
 // Search in the page, and a slider that goes to a version. Without this script all links and forms work the same.
 "use strict";
+const SILENT = "The server does not answer; start `scenecypher ui` again, and open the address that it prints.";
 (() => {
   const field = document.getElementById("search");
   if (field) {
-    const nodes = [...document.querySelectorAll("[data-words]")];
     const told = document.getElementById("search-told");
+    if (!field.form.hasAttribute("action")) field.form.addEventListener("submit", (event) => event.preventDefault());
     field.addEventListener("input", () => {
       const wanted = field.value.trim().toLowerCase();
       let count = 0;
-      for (const node of nodes) {
+      for (const node of document.querySelectorAll("[data-words]")) {
         const hit = wanted !== "" && node.dataset.words.includes(wanted);
         node.classList.toggle("found", hit);
         count += hit;
         if (hit) for (let at = node.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
       }
-      told.textContent = wanted === "" ? "" : `${count} found`;
+      const closed = document.querySelector("[data-content='']") ? " in open rooms; Find looks in all" : "";
+      told.textContent = wanted === "" ? "" : `${count} found${closed}`;
       const first = document.querySelector("[data-words].found");
       if (first) first.scrollIntoView({ block: "nearest" });
     });
@@ -31,18 +33,50 @@
       if (!room.open || place.dataset.content === "there") return;
       place.dataset.content = "there";
       try {
-        const answer = await fetch(room.dataset.load, { headers: { "X-Part": "1" } });
+        const answer = await fetch(room.dataset.load);
+        if (!answer.ok) throw new Error(answer.statusText);
         place.innerHTML = await answer.text();
       } catch {
         place.dataset.content = "";
-        place.textContent = "The server does not answer; start `scenecypher ui` again.";
+        place.textContent = SILENT;
       }
     });
   }
-  for (const section of document.querySelectorAll("[data-live]")) {
-    const steps = new EventSource(section.dataset.live);
-    steps.onmessage = async () => { section.innerHTML = await (await fetch(section.dataset.film)).text(); };
-    steps.addEventListener("end", () => steps.close());
-    steps.onerror = () => { if (steps.readyState === EventSource.CLOSED) section.dataset.ended = "1"; };
-  }
+  const live = document.querySelector("[data-live]");
+  if (live) watch(live.dataset.live);
 })();
+
+// Shows the steps of runs as they are stored. A hidden tab does not watch: a browser has few connections to one server.
+function watch(address) {
+  const trouble = document.getElementById("trouble");
+  const known = new Map();
+  let source = null;
+  const show = async (run) => {
+    const answer = await fetch(`/run/film?number=${run}`);
+    if (answer.ok) document.querySelector(`[data-film="${run}"]`).innerHTML = await answer.text();
+  };
+  const open = () => {
+    source = new EventSource(address);
+    source.onopen = () => { trouble.textContent = ""; };
+    source.onmessage = (event) => {
+      for (const told of event.data.split(" ")) {
+        const run = told.split(":", 1)[0];
+        if (known.get(run) === told) continue;
+        known.set(run, told);
+        show(run).catch(() => {});
+        const state = told.split(":")[2];
+        const controls = document.querySelector(`[data-controls="${run}"]`);
+        if (controls) controls.hidden = state !== "running" && state !== "paused";
+      }
+    };
+    source.addEventListener("trouble", (event) => { trouble.textContent = event.data; });
+    source.addEventListener("end", () => { source.close(); source = undefined; });
+    source.onerror = () => { trouble.textContent = SILENT; };
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (source === undefined) return;
+    if (document.hidden && source) { source.close(); source = null; }
+    else if (!document.hidden && !source) open();
+  });
+  open();
+}

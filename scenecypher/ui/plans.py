@@ -1,0 +1,163 @@
+"""The plans that the page carries out: each by the front door, in a thread of its own, which can wait between steps."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from itertools import islice
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from scenecypher.db.store.processes import this_process
+from scenecypher.db.store.runs import latest_runs
+from scenecypher.errors import InputError, SceneCypherError
+from scenecypher.planner.events import Event, Proposed, Remembered, Solved
+
+if TYPE_CHECKING:
+    from scenecypher.home import PlanOptions
+    from scenecypher.scenes import SceneDatabase
+
+Pace: TypeAlias = Literal["going", "paused", "stopping"]
+
+RUNS_SEARCHED: Final = 200
+"""The latest runs of a scene among which the one that has just begun is looked for."""
+END_S: Final = 2.0
+"""Longest wait for a plan's present step when the page ends; what is not over by then is cut off."""
+
+
+class PagePlan:
+    """One plan under way. `pace` says if it goes on by itself; while it is paused, single steps can be taken."""
+
+    def __init__(self, scene: str, events: Generator[Event], *, paused: bool) -> None:
+        self.scene = scene
+        self.pace: Pace = "paused" if paused else "going"
+        self._events, self._steps = events, 0
+        self._is_solving = False
+        self._changed = Condition()
+        self._thread = Thread(target=self._run, name=f"plan in {scene}", daemon=True)
+
+    def start(self) -> None:
+        """Start its thread."""
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """True once nothing of it will be carried out any more."""
+        return not self._thread.is_alive()
+
+    def set_pace(self, pace: Pace) -> None:
+        """Let it go on, pause it, or stop it; the step that is under way is finished first."""
+        with self._changed:
+            self.pace = pace
+            self._changed.notify_all()
+
+    def step(self) -> None:
+        """Pause it after one more step."""
+        with self._changed:
+            self.pace, self._steps = "paused", self._steps + 1
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Stop it and wait a moment for its present step."""
+        self.set_pace("stopping")
+        self._thread.join(END_S)
+
+    def _run(self) -> None:
+        with closing(self._events) as events:
+            try:
+                while self._may_go_on():
+                    if not self._take_step(events):
+                        return
+            except SceneCypherError:
+                return  # the run's own record says what failed
+
+    def _may_go_on(self) -> bool:
+        """Wait while it is paused; return False if it is stopped."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.pace != "paused" or self._steps > 0)
+            self._steps = max(0, self._steps - 1)
+            return self.pace != "stopping"
+
+    def _take_step(self, events: Iterator[Event]) -> bool:
+        """Carry out one decision, of a whole solution one action; return False at the end."""
+        for event in events:
+            if isinstance(event, Solved):
+                self._is_solving = True
+            elif isinstance(event, Remembered):
+                self._is_solving = False
+                return True
+            elif isinstance(event, Proposed) and self._is_solving:
+                return True
+        return False
+
+
+class PagePlans:
+    """All plans that this page has started, by the number of their runs. Safe to share between threads."""
+
+    def __init__(self, database: SceneDatabase) -> None:
+        self._database = database
+        self._plans: dict[int, PagePlan] = {}
+        self._lock = Condition()
+
+    def start(self, scene: str, *, paused: bool, options: PlanOptions, instruction: str | None) -> int:
+        """Start a plan in a scene; return its run's number.
+
+        Raises InputError if one is under way there or runs are not kept, ModelUnavailable, and what `plan` raises.
+        """
+        if not self._database.settings.record_runs:
+            raise InputError("runs are not kept here (SCENECYPHER_RECORD_RUNS), and a page shows what is kept")
+        with self._lock:
+            for number, plan in self._plans.items():
+                if plan.scene == scene and not plan.is_over:
+                    raise InputError(f"run {number} is under way in {scene}; stop it, or let it end first")
+            home = self._database.home(scene)
+            before = self._latest_number(scene)
+            events = home.plan_events(instruction, **options)
+            next(events)  # the run begins, and is kept
+            number = self._latest_number(scene)
+            if number == before:
+                events.close()
+                raise InputError(f"a run in {scene} can't be kept now, and a page shows what is kept; try again")
+            self._plans[number] = PagePlan(scene, events, paused=paused)
+            self._plans[number].start()
+            return number
+
+    def pace(self, number: int) -> Pace | None:
+        """Return the pace of a plan that is under way; None of any other run."""
+        plan = self._plans.get(number)
+        return None if plan is None or plan.is_over else plan.pace
+
+    def pause(self, number: int) -> None:
+        """Pause a plan before its next step. Raises InputError if it is not under way."""
+        self._under_way(number).set_pace("paused")
+
+    def step(self, number: int) -> None:
+        """Take one step of a plan, and pause it. Raises InputError if it is not under way."""
+        self._under_way(number).step()
+
+    def go_on(self, number: int) -> None:
+        """Let a plan go on by itself. Raises InputError if it is not under way."""
+        self._under_way(number).set_pace("going")
+
+    def stop(self, number: int) -> None:
+        """Stop a plan after the step that is under way. Raises InputError if it is not under way."""
+        self._under_way(number).set_pace("stopping")
+
+    def close(self) -> None:
+        """Stop all plans."""
+        with self._lock:
+            for plan in self._plans.values():
+                plan.end()
+
+    def _under_way(self, number: int) -> PagePlan:
+        plan = self._plans.get(number)
+        if plan is None or plan.is_over:
+            raise InputError(f"run {number} is not under way on this page: it has ended, or another process does it")
+        return plan
+
+    def _latest_number(self, scene: str) -> int:
+        """Return the number of the plan that this process has begun last in a scene, 0 if there is none."""
+        here = this_process()
+        latest = islice(latest_runs(self._database.store.database, scene), RUNS_SEARCHED)
+        ours = (it for it in latest if (it.process.host, it.process.pid) == (here.host, here.pid))
+        return next((it.number for it in ours if it.command == "plan"), 0)

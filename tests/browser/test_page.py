@@ -1,0 +1,271 @@
+"""`scenecypher ui` in Chromium, against the real server: what people do on it, and what must never happen there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import scenecypher as sc
+from scenecypher.cli.demo_script import INSTRUCTION, SCRIPT
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.local.jars import Pin, library_jar
+from scenecypher.db.store.runs import latest_runs
+from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.ui.drawing import cytoscape
+from scenecypher.ui.render import home_file
+from tests.browser.chromium import Window
+from tests.browser.served import Entered, served
+from tests.planner.actions.household_worlds import NODES, RELATIONS
+
+AXE = Pin(
+    "org.webjars.npm", "axe-core", "4.6.3", "", "c339ddad238886211644ff2b58f8c395bf42de4a1d7742c98af7aa01a9675ac3"
+)
+RUN_AXE = """async () => (await axe.run()).violations.flatMap((it) =>
+    it.nodes.map((one) => `${it.id}: ${one.html}: ${one.failureSummary}`))"""
+IS_TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+CUP = "cup_2004"
+HOSTILE = ("<script>document.body.remove()</script>", "x" * 500, "שלום\u202eolleh")
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """Return the script that checks a page for what some people can't use."""
+    jar = library_jar(AXE, tell=lambda _: None)
+    with ZipFile(jar) as found:
+        return found.read(f"META-INF/resources/webjars/axe-core/{AXE.version}/axe.min.js").decode()
+
+
+@pytest.fixture(scope="module")
+def played(database_of_pages: sc.SceneDatabase, demo: str) -> tuple[str, int]:
+    """Return the name of a home with a belief in which a plan was carried out, and the number of its run."""
+    store = database_of_pages.store
+    home = database_of_pages.home(demo).at(0).copy("browser/played")
+    home.plan(goal=f"{CUP} INSIDE microwave_297", method="symbolic")
+    find_or_create_belief(store, home.info)
+    return home.name, next(latest_runs(store.database, home.name)).number
+
+
+def go(page: Page, address: str) -> None:
+    answer = page.goto(address)
+    assert answer is not None
+    assert answer.ok, answer.text()
+
+
+def fill_in(page: Page, label: str, text: str, button: str) -> None:
+    form = page.locator("form", has=page.get_by_label(label, exact=True))
+    form.get_by_label(label, exact=True).fill(text)
+    form.get_by_role("button", name=button, exact=True).click()
+
+
+def row_of(page: Page, text: str) -> Locator:
+    return page.get_by_role("row").filter(has_text=text)
+
+
+def test_an_evening_in_the_demo_home(window: Window, pages: Entered, home: sc.Home) -> None:
+    page = window.page
+    go(page, pages.at("/", q=home.name))
+    page.get_by_role("link", name=home.name).click()
+    page.get_by_label("Find").fill(CUP)
+    expect(page.get_by_role("status")).to_have_text("1 found")
+    expect(page.locator(".found")).to_contain_text(CUP)
+    fill_in(page, "Ask", SCRIPT.questions[0], "Ask")
+    expect(page.locator("tbody")).to_contain_text(CUP)
+    page.get_by_role("link", name="Show what it names in the home").click()
+    expect(page.locator("li.object.found").filter(has=page.get_by_role("link", name=CUP))).to_be_visible()
+
+    fill_in(page, "Plan", INSTRUCTION, "Plan")
+    expect(page.get_by_role("status")).to_have_text("done")
+    expect(page.get_by_role("button", name="Pause")).to_be_hidden()
+    refused = page.locator(".frame.refused")
+    expect(refused).to_contain_text("microwave_297 is not closed: there is nothing to open")
+    refused.get_by_role("link", name="as it was then").click()
+    expect(page.locator("li.found")).to_contain_text("microwave_297")
+
+    go(page, pages.at("/home", scene=home.name))
+    page.get_by_label("Version", exact=True).evaluate(
+        "it => { it.value = 2; it.dispatchEvent(new Event('input')); it.dispatchEvent(new Event('change')) }"
+    )
+    expect(page.locator("header")).to_contain_text("version 2 of 7")
+    expect(page.locator("li.object.changed").filter(has=page.get_by_role("link", name=CUP))).to_be_visible()
+    fill_in(page, "Copy version 2 to", f"{home.name}-2", "Copy")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"{home.name}-2")
+    fill_in(page, "Act", "walk(microwave_297)", "Act")
+    expect(page.locator("main")).to_contain_text("walk(microwave_297) by person")
+    window.allow("409")
+    fill_in(page, "Act", f"put_in({CUP}, microwave_297)", "Act")
+    expect(page.get_by_role("alert")).to_contain_text("is not open")
+    page.get_by_role("link", name="Back to the home").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(row_of(page, "undo 1: walk(microwave_297)")).to_be_visible()
+    page.get_by_role("button", name="Redo").click()
+    expect(row_of(page, "redo 2")).to_be_visible()
+
+
+def test_a_plan_waits_while_a_person_acts(window: Window, pages: Entered, home: sc.Home) -> None:
+    page = window.page
+    go(page, pages.at("/home", scene=home.name))
+    page.get_by_label("wait before each step").check()
+    fill_in(page, "Plan", INSTRUCTION, "Plan")
+    state, frames = page.get_by_role("status"), page.locator(".frame")
+    expect(state).to_have_text("paused")
+    expect(frames).to_have_count(0)
+    page.get_by_role("button", name="Step").click()
+    expect(frames).to_have_count(2)
+    expect(frames.first).to_contain_text("asked")
+    fill_in(page, "Act in between", "open(microwave_297)", "Act")
+    window.allow("409")
+    expect(page.get_by_role("alert")).to_contain_text("is not close to")
+    page.go_back()
+    fill_in(page, "Act in between", "walk(microwave_297)", "Act")
+    fill_in(page, "Act in between", "open(microwave_297)", "Act")
+    expect(state).to_have_text("paused")
+    assert [event.actor for event in home.history()] == ["person", "person"]
+    page.get_by_role("button", name="Go on").click()
+    expect(state).to_have_text("done")
+    assert [event.action for event in home.history()][-1] == "switch_on(microwave_297)"
+    expect(page.get_by_role("button", name="Pause")).to_be_hidden()
+
+
+def test_a_plan_without_a_model_is_stopped(window: Window, pages: Entered, home: sc.Home) -> None:
+    page = window.page
+    go(page, pages.at("/home", scene=home.name))
+    page.get_by_label("by").select_option("symbolic")
+    page.get_by_label("these are facts that shall hold").check()
+    page.get_by_label("wait before each step").check()
+    fill_in(page, "Plan", f"{CUP} INSIDE microwave_297", "Plan")
+    page.get_by_role("button", name="Step").click()
+    expect(page.locator(".frame.acted")).to_have_count(1)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("status")).to_have_text("stopped")
+    assert home.info.version == 1
+
+
+def test_relations_are_drawn(window: Window, pages: Entered, home: sc.Home) -> None:
+    page = window.page
+    go(page, pages.at("/node", scene=home.name, id=CUP))
+    expect(page.locator(f"[data-drawn='{CUP}'] canvas")).not_to_have_count(0)
+    expect(page.get_by_role("img", name="The relations below as a drawing")).to_be_visible()
+
+
+def test_a_file_draws_the_relations_of_what_is_chosen(
+    chromium: Window, home: sc.Home, database_of_pages: sc.SceneDatabase, tmp_path: Path
+) -> None:
+    store, file = database_of_pages.store, tmp_path / "home.html"
+    library = cytoscape(lambda _: None)
+    assert "Permission is hereby granted, free of charge" in library
+    file.write_text(home_file(store.load(home.name), home.name, library=library), encoding="utf-8")
+    chromium.page.goto(file.as_uri())
+    chromium.page.get_by_role("button", name=CUP, exact=True).press("Enter")
+    expect(chromium.page.locator(f"[data-drawn='{CUP}'] canvas")).not_to_have_count(0)
+    chromium.page.get_by_label("Find").fill("fridge")
+    expect(chromium.page.get_by_role("status")).to_have_text(re.compile(r"\d+ found"))
+
+
+def test_hostile_names_are_text(window: Window, pages: Entered, database_of_pages: sc.SceneDatabase) -> None:
+    nodes = [*(replace(node, name=name) for node, name in zip(NODES, HOSTILE, strict=False)), *NODES[len(HOSTILE) :]]
+    scene = ImportedScene("browser/<script>alert(1)</script>", SceneGraph.of(nodes, RELATIONS), "household")
+    home = database_of_pages.import_scene(scene)
+    page = window.page
+    for path, fields in (
+        ("/", {"q": "script"}),
+        ("/home", {"scene": home.name}),
+        ("/node", {"scene": home.name, "id": "kitchen"}),
+        ("/node", {"scene": home.name, "id": "table"}),
+        ("/runs", {"scene": home.name}),
+    ):
+        go(page, pages.at(path, **fields))
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert not page.evaluate(IS_TOO_WIDE), path
+    go(page, pages.at("/home", scene=home.name))
+    for name in HOSTILE:
+        expect(page.get_by_text(name, exact=True).first).to_be_visible()
+    database_of_pages.delete(home.name)
+
+
+PAGES = (
+    ("/", {}),
+    ("/home", {}),
+    ("/home", {"version": 1}),
+    ("/node", {"id": CUP}),
+    ("/runs", {}),
+    ("/run", {}),
+    ("/belief", {}),
+)
+
+
+@pytest.mark.parametrize(
+    "chromium",
+    [
+        {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
+        {"color_scheme": "dark"},
+    ],
+    ids=["light, on a phone", "dark"],
+    indirect=True,
+)
+def test_every_page_can_be_read_by_everybody(window: Window, pages: Entered, played: tuple[str, int], axe: str) -> None:
+    scene, run = played
+    page = window.page
+    for path, fields in PAGES:
+        given = {"number": run} if path == "/run" else {} if path == "/" else {"scene": scene, **fields}
+        go(page, pages.at(path, **given))
+        page.evaluate(axe)
+        assert (path, page.evaluate(RUN_AXE)) == (path, [])
+        assert (path, page.evaluate(IS_TOO_WIDE)) == (path, False)
+
+
+def test_the_keyboard_alone_finds_and_acts(window: Window, pages: Entered, home: sc.Home) -> None:
+    page = window.page
+    go(page, pages.at("/home", scene=home.name))
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="to the content")).to_be_in_viewport()
+    focused = page.locator(":focus")
+    for _ in range(60):
+        if focused.get_attribute("id") == "action":
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.type("walk(cup_2004)")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_contain_text("walk(cup_2004) by person")
+    summary = page.locator("summary").first
+    summary.press("Enter")
+    expect(page.locator("details").first).not_to_have_attribute("open", "")
+
+
+def test_two_tabs_watch_one_run(window: Window, pages: Entered, home: sc.Home) -> None:
+    first, second = window.page, window.context.new_page()
+    go(first, pages.at("/home", scene=home.name))
+    first.get_by_label("wait before each step").check()
+    fill_in(first, "Plan", INSTRUCTION, "Plan")
+    go(second, first.url)
+    second.get_by_role("button", name="Step").click()
+    expect(first.locator(".frame")).to_have_count(2)
+    first.get_by_role("button", name="Stop").click()
+    for tab in (first, second):
+        expect(tab.get_by_role("status")).to_have_text("stopped")
+
+
+def test_a_token_counts_once_and_a_server_that_has_gone_is_told(
+    chromium: Window, page_env: dict[str, str], home: sc.Home
+) -> None:
+    chromium.allow("status of 403", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED")
+    page = chromium.page
+    with served(page_env) as server:
+        page.goto(server.at("/", token="wrong"))
+        expect(page.locator("body")).to_contain_text("its token counts once")
+        page.goto(server.address)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Homes")
+        assert "token" not in page.url
+        go(page, server.at("/home", scene=home.name))
+        page.get_by_label("wait before each step").check()
+        fill_in(page, "Plan", INSTRUCTION, "Plan")
+        expect(page.get_by_role("status")).to_have_text("paused")
+        page.wait_for_load_state()
+        server.process.kill()
+        expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
