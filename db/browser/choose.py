@@ -79,7 +79,9 @@ def _room(database: Database, scene: SceneInfo, room: str | None) -> str:
     found = _rooms(database, scene, room)
     if not found:
         known = _rooms(database, scene, None)
-        has = f"it has {', '.join(known)}{', ...' if len(known) == ROOMS_TOLD else ''}" if known else "it has none at all"
+        has = (
+            f"it has {', '.join(known)}{', ...' if len(known) == ROOMS_TOLD else ''}" if known else "it has none at all"
+        )
         raise InputError(f"{scene.name!r} has no room {room or ''!r}; {has}")
     if room is not None and room != found[0] and len(found) > 1:
         raise InputError(f"{scene.name!r} has several rooms {room!r}; name one by its id: {', '.join(found)}")

@@ -1,4 +1,4 @@
-"""The saved queries of Neo4j Browser: a zip of `.cypher` files, which are favourites once it is dropped onto Browser."""
+"""The saved queries of Neo4j Browser: a zip of `.cypher` files, which Browser takes as favourites."""
 
 from __future__ import annotations
 

@@ -59,9 +59,11 @@ STYLE: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The rules of the style by Browser's selector."""
 
-CONFIG: Final = 'config "autoComplete": false'
-"""Browser's command, without its colon, that turns *Connect result nodes* off: else it draws all relations among the
-nodes of a result, such as every CLOSE."""
+CONFIG: Final = 'config "autoComplete": false, "allowCrashReports": false, "allowUserStats": false'
+"""Browser's command, without its colon, that turns *Connect result nodes* off, and reports to its makers.
+
+Else it draws all relations among the nodes of a result, such as every CLOSE.
+"""
 
 
 def grass() -> str:
