@@ -46,9 +46,11 @@ def ui(
         if open_it and not webbrowser.open(address):
             errors().print("no web browser could be opened here; open the address yourself")
         config = uvicorn.Config(
-            guard, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=1
+            guard, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=2
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        server = uvicorn.Server(config)
+        app.state.is_ending = lambda: server.should_exit
+        server.run(sockets=[listening])
 
 
 def _listening(port: int) -> socket.socket:

@@ -139,6 +139,7 @@ class Pages:
             events=[*islice(self._store.latest(snapshot.info), EVENTS_SHOWN)],
             found=found,
             wanted=wanted,
+            refused=self._refused(scene, fields),
             belief=snapshot.info.role == "world" and self._has_belief(scene),
             address=Address(scene, None if version == newest else version),
             open=view.nodes <= OPEN_NODES,
@@ -281,6 +282,14 @@ class Pages:
             self._loaded.clear()
             self._loaded[kept.info.key] = kept
         return kept
+
+    def _refused(self, scene: str, fields: Fields) -> Frame | None:
+        """Return the refusal that a page is about: the frame of this place in a run of this scene; None without."""
+        run, place = number(fields, "run"), number(fields, "frame")
+        if run is None or place is None or find_run(self._store.database, run).scene_name != scene:
+            return None
+        frames = islice(frames_of(read_lines(self._store.database, run)), place, place + 1)
+        return next((it for it in frames if it.kind == "refused"), None)
 
     def _event(self, info: SceneInfo, version: int) -> Event | None:
         return next(iter(self._store.history(info, after=version - 1)), None) if version else None

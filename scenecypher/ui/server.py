@@ -99,6 +99,8 @@ def _control(act: Callable[[int], None]) -> Answer:
 def application(database: SceneDatabase, *, read_only: bool = False, library: str = "") -> Starlette:
     """Return the pages of a database; without changes if `read_only`. It is to be run behind a `Guard`.
 
+    Its `state.is_ending` is asked by what watches runs: set it to a function that tells when the server is to end.
+
     `library` is the text of cytoscape, by which it draws relations. Plans that its pages have started stop where its
     lifespan ends.
     """
@@ -130,18 +132,23 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
     scripts = {"home.js": static_text("home.js"), "drawing.js": static_text("drawing.js"), "cytoscape.js": library}
     if read_only:
         changed = dict.fromkeys(changed, _refuse_change)
-    return Starlette(
+    app = Starlette(
         routes=[
             *(Route(path, _endpoint(answer), methods=["GET"]) for path, answer in seen.items()),
             *(Route(path, _endpoint(answer), methods=["POST"]) for path, answer in {**asked, **changed}.items()),
             Route("/run/steps", _steps(pages)),
             *(Route(f"/static/{name}", _static(text, "text/javascript")) for name, text in scripts.items()),
             Route("/static/home.css", _static(static_text("home.css"), "text/css")),
-            Route("/static/icon.svg", _static(static_text("icon.svg"), "image/svg+xml")),
+            *(
+                Route(path, _static(static_text("icon.svg"), "image/svg+xml"))
+                for path in ("/static/icon.svg", "/favicon.ico")
+            ),
         ],
         exception_handlers={HTTPException: _no_page},
         lifespan=_ending(started),
     )
+    app.state.is_ending = lambda: False
+    return app
 
 
 def _ending(plans: PagePlans) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
@@ -178,7 +185,7 @@ def _steps(pages: Pages) -> Callable[[Request], Awaitable[Response]]:
 
         async def told() -> AsyncIterator[str]:
             known, is_running = "", True
-            while is_running and not await request.is_disconnected():
+            while is_running and not request.app.state.is_ending() and not await request.is_disconnected():
                 try:
                     steps, is_running = await run_in_threadpool(pages.steps, fields)
                 except SceneCypherError as error:
@@ -188,7 +195,8 @@ def _steps(pages: Pages) -> Callable[[Request], Awaitable[Response]]:
                     known = steps
                     yield f"data: {steps}\n\n"
                 await sleep(LOOK_S)
-            yield "event: end\ndata: \n\n"
+            if not is_running:  # else the browser asks again
+                yield "event: end\ndata: \n\n"
 
         return StreamingResponse(told(), media_type="text/event-stream")
 

@@ -53,11 +53,13 @@ class Entered:
 def served(env: Mapping[str, str], *options: str) -> Iterator[Served]:
     """Run `scenecypher ui` for the block."""
     command = [sys.executable, "-m", "scenecypher", "ui", *options]
-    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             line = process.stdout.readline()
-            assert line.startswith(OPEN), line
+            if not line.startswith(OPEN):
+                process.kill()
+                raise AssertionError(line + process.communicate()[1])
             yield Served(line.removeprefix(OPEN).strip(), process)
         finally:
             process.kill()

@@ -6,7 +6,7 @@ const SILENT = "The server does not answer; start `scenecypher ui` again, and op
   if (field) {
     const told = document.getElementById("search-told");
     if (!field.form.hasAttribute("action")) field.form.addEventListener("submit", (event) => event.preventDefault());
-    field.addEventListener("input", () => {
+    const search = () => {
       const wanted = field.value.trim().toLowerCase();
       let count = 0;
       for (const node of document.querySelectorAll("[data-words]")) {
@@ -19,7 +19,9 @@ const SILENT = "The server does not answer; start `scenecypher ui` again, and op
       told.textContent = wanted === "" ? "" : `${count} found${closed}`;
       const first = document.querySelector("[data-words].found");
       if (first) first.scrollIntoView({ block: "nearest" });
-    });
+    };
+    field.addEventListener("input", search);
+    if (field.value) search();  // typed before this script was there
   }
   const slider = document.getElementById("version");
   if (slider) {
@@ -71,7 +73,7 @@ function watch(address) {
     };
     source.addEventListener("trouble", (event) => { trouble.textContent = event.data; });
     source.addEventListener("end", () => { source.close(); source = undefined; });
-    source.onerror = () => { trouble.textContent = SILENT; };
+    source.onerror = () => { trouble.textContent ||= SILENT; };
   };
   document.addEventListener("visibilitychange", () => {
     if (source === undefined) return;

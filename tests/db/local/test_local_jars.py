@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.db.local.jars import Pin, Release, download_missing
+from scenecypher.db.local.jars import Pin, Release, download_missing, library_jar
 from scenecypher.errors import DatabaseUnavailable, InputError
 from tests.server import OLDEST
 
@@ -90,6 +90,24 @@ def test_jars_are_downloaded_once(folder: Path, remote: Repository) -> None:
     remote.asked.clear()
     assert download(folder, remote) == []
     assert remote.asked == []
+
+
+def test_a_library_is_fetched_once_into_the_cache(tmp_path: Path, remote: Repository) -> None:
+    lines = list[str]()
+    for _ in range(2):
+        address = f"http://127.0.0.1:{remote.server_port}"
+        jar = library_jar(PINS[0], tell=lines.append, cache=tmp_path / "cache", repository=address)
+        assert jar.read_bytes() == CONTENTS["one"]
+    assert lines == ["fetching one 1.0 (once)…"]
+
+
+def test_a_library_that_is_not_what_it_should_be_is_refused(tmp_path: Path, remote: Repository) -> None:
+    (tmp_path / "remote/org/example/one/1.0/one-1.0.jar").write_bytes(b"something else")
+    address = f"http://127.0.0.1:{remote.server_port}"
+    with pytest.raises(DatabaseUnavailable, match=r"can't use one: .*SHA-256") as caught:
+        library_jar(PINS[0], tell=lambda _: None, cache=tmp_path / "cache", repository=address)
+    assert "docker" not in str(caught.value)
+    assert not (tmp_path / "cache/libraries/one-1.0.jar").exists()
 
 
 # pooch leaves the response 404 open until it is collected.

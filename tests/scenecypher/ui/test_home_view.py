@@ -137,5 +137,5 @@ def _all(thing: Thing) -> list[Thing]:
 
 
 def _page(view: HomeView) -> str:
-    blank = {"style": "", "script": "", "style_hash": "", "script_hash": "", "map": "", "events": ()}
+    blank = {"style": "", "style_hash": "", "scripts": (), "map": "", "events": (), "drawn": None}
     return render("file.html", title=HOSTILE, view=view, open=True, **blank)

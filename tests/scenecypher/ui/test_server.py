@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,6 +16,7 @@ import scenecypher as sc
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.retriever.retrieval import NOTICES
+from scenecypher.ui import pages
 from scenecypher.ui.guard import Guard
 from scenecypher.ui.server import application
 from tests.planner.actions.household_worlds import SILENT
@@ -49,8 +51,8 @@ def home(db: sc.SceneDatabase) -> Iterator[sc.Home]:
     db.delete(home.name)
 
 
-def client_of(db: sc.SceneDatabase, *, read_only: bool = False) -> TestClient:
-    guard = Guard(application(db, read_only=read_only), host=HOST, token="t")
+def client_of(db: sc.SceneDatabase, *, read_only: bool = False, library: str = "") -> TestClient:
+    guard = Guard(application(db, read_only=read_only, library=library), host=HOST, token="t")
     client = TestClient(guard, base_url=f"http://{HOST}", headers={"origin": f"http://{HOST}"})
     client.get("/?token=t")
     return client
@@ -74,6 +76,45 @@ def test_homes_are_listed_and_found_by_name(client: TestClient, home: sc.Home) -
     assert shown(client, "/", q="no-such-home").count("No scene has") == 1
     (link,) = re.findall(r'href="(/home[^"]*)"', page)
     assert "kitchen" in client.get(link).text
+
+
+def test_the_list_of_homes_takes_as_many_statements_for_many_homes_as_for_few(
+    client: TestClient, home: sc.Home, db: sc.SceneDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, asked = Database.read, list[str]()
+
+    def counted(self: Database, work: Any, **options: Any) -> Any:
+        asked.append(str(work))
+        return read(self, work, **options)
+
+    monkeypatch.setattr(Database, "read", counted)
+    home.act("pick_up(key)")
+    copies = [db.store.copy(home.name, f"{home.name}-{number}").name for number in range(3)]
+    for name in copies:
+        db.home(name).act("go_to(kitchen)")
+    counts = dict[str, int]()
+    for wanted in (f"{home.name}-0", home.name):
+        asked.clear()
+        page = shown(client, "/", q=wanted)
+        counts[wanted] = len(asked)
+    assert page.count("go_to(kitchen)") == len(copies)
+    assert page.count("pick_up(key)") == 1
+    assert len({*counts.values()}) == 1
+    for name in copies:
+        db.delete(name)
+
+
+def test_what_is_searched_or_marked_is_shown_also_where_rooms_are_closed(
+    client: TestClient, home: sc.Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "OPEN_NODES", 1)
+    closed = shown(client, "/home", scene=home.name)
+    assert "apple" not in closed
+    assert closed.count("data-load") == 2
+    found = shown(client, "/home", scene=home.name, find="APPL")
+    assert re.search(r'class="object found"[^>]*data-words="apple', found)
+    assert found.count("data-load") == 1
+    assert "No node has" in shown(client, "/home", scene=home.name, find="no such thing")
 
 
 def test_a_version_marks_what_it_changed_and_names_who_did_it(client: TestClient, home: sc.Home) -> None:
@@ -165,11 +206,43 @@ def test_a_run_is_a_film_with_its_refusal_shown_in_the_home(client: TestClient, 
     assert CYPHER in question
     assert question.count("<section") == 2
     assert client.get("/run/film", params={"number": planned}).text in client.get(f"/run?number={planned}").text
+    assert "<button>Pause" not in film, "its process is over"
+    for control in ("pause", "step", "go", "stop"):
+        assert client.post(f"/run/{control}", data={"number": planned}).status_code == 400
     live = client.get("/run/steps", params={"number": planned})
     assert live.headers["content-type"].startswith("text/event-stream")
     assert live.text.count("event: end") == 1, "a run that has ended is told of once"
     assert client.get("/run", params={"number": 10**9}).status_code == 400
     assert client.get("/run", params={"number": "x"}).status_code == 400
+
+
+def test_a_plan_is_started_paced_and_shown(client: TestClient, home: sc.Home) -> None:
+    form = {"scene": home.name, "task": "cup INSIDE fridge", "goal": "1", "method": "symbolic", "paused": "1"}
+    begun = client.post("/plan", data=form, follow_redirects=False)
+    address = begun.headers["location"]
+    run = {"number": address.rpartition("=")[2]}
+    assert "paused" in client.get(address).text
+    assert client.post("/plan", data=form).status_code == 400, "one plan at a time in a home"
+    client.post("/act", data={"scene": home.name, "action": "go_to(kitchen)", "run": run["number"]})
+    client.post("/run/go", data=run)
+    told = [it for it in client.get("/run/steps", params=run).text.splitlines() if it]
+    assert told[-3].endswith(":done")
+    assert told[-2:] == ["event: end", "data: "]
+    assert (home.history()[0].actor, home.graph.targets("cup", "INSIDE")) == ("person", ("fridge",))
+
+
+@pytest.mark.parametrize("given", [{"task": " "}, {"task": "x", "method": "magic"}, {"task": "cup ON", "goal": "1"}])
+def test_a_plan_that_can_not_begin_is_told(client: TestClient, home: sc.Home, given: dict[str, str]) -> None:
+    answer = client.post("/plan", data={"scene": home.name, "method": "symbolic", **given})
+    assert (answer.status_code, "Error" in answer.text) == (400, True)
+
+
+def test_relations_are_drawn_where_the_library_is(db: sc.SceneDatabase, home: sc.Home, client: TestClient) -> None:
+    with_library = client_of(db, library="'use strict';")
+    page = with_library.get("/node", params={"scene": home.name, "id": "cup"}).text
+    assert "data-drawing" in page
+    assert with_library.get("/static/cytoscape.js").text == "'use strict';"
+    assert "data-drawing" not in shown(client, "/node", scene=home.name, id="cup")
 
 
 def test_cypher_runs_through_the_gate(client: TestClient, home: sc.Home) -> None:
@@ -183,7 +256,7 @@ def test_cypher_runs_through_the_gate(client: TestClient, home: sc.Home) -> None
 def test_a_page_for_looking_changes_nothing(db: sc.SceneDatabase, home: sc.Home) -> None:
     client = client_of(db, read_only=True)
     assert 'action="/act"' not in shown(client, "/home", scene=home.name)
-    for path in ("/act", "/undo", "/redo", "/fork"):
+    for path in ("/act", "/undo", "/redo", "/fork", "/plan", "/run/pause", "/run/step", "/run/go", "/run/stop"):
         answer = client.post(path, data={"scene": home.name, "action": "pick_up(key)", "name": "x"})
         assert (answer.status_code, "--read-only" in answer.text) == (409, True)
     assert home.info.version == 0
