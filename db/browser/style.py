@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -88,3 +89,7 @@ def _lines(rule: Mapping[str, str]) -> str:
 
 def _quoted(value: str) -> str:
     return f"'{value}'" if "{" in value or "<" in value else value
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{connect_commands()}\n")

@@ -39,8 +39,8 @@ KEPT: Final = "([name, text]) => (localStorage.getItem(`neo4j.${name}`) ?? '').i
 
 @pytest.fixture
 def page(chromium: Window) -> Page:
-    """Return a page for Browser, which asks other hosts for a font and two scripts, whatever the server's settings."""
-    chromium.allow("fonts.googleapis.com", "cdn.segment.com", "canny.io")
+    """Return a page for Browser, which asks other hosts for a font and scripts, whatever the server's settings."""
+    chromium.allow("fonts.googleapis.com", "cdn.segment.com", "canny.io", "ingest.sentry.io")
     chromium.allow("ERR_NAME_NOT_RESOLVED", "ERR_EMPTY_RESPONSE")
     return chromium.page
 
@@ -68,7 +68,7 @@ def test_a_home_at_a_glance_and_what_changed(
     connect(page, printed("--scene", home.name), address.password)
     assert editor_text(page) == without_blanks(text)
     drawn = run_as_browser(database, text)
-    assert run(page) == (len(drawn.nodes), len(drawn.relations))
+    assert run(page) == (len(drawn.nodes), len(drawn.arrows))
     fills = page.evaluate(FILLS)
     kinds = ("Place", "Asset", "Object", "Agent", "Door")
     assert fills.keys() == {STYLE[f"node.{kind}"]["color"] for kind in kinds}
@@ -76,7 +76,7 @@ def test_a_home_at_a_glance_and_what_changed(
     home.act("walk(phone_1000)")
     page.goto(printed("--scene", home.name, "--view", "version"))
     shown = run_as_browser(database, view_query("version", home.name, 1))
-    assert run(page) == (len(shown.nodes), len(shown.relations))
+    assert run(page) == (len(shown.nodes), len(shown.arrows))
     assert page.evaluate(FILLS)[STYLE["node.PastEvent"]["color"]].startswith("walk")
 
 

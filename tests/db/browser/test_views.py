@@ -55,11 +55,15 @@ HOSTILE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What Browser would draw: nodes by their values, and relations as (id, type, id)."""
+    """What Browser would draw: nodes and relations by the server's ids; a relation as (id, type, id)."""
 
     nodes: dict[str, dict[str, Any]]
-    relations: set[tuple[str, str, str]]
+    arrows: dict[str, tuple[str, str, str]]
     rows: list[dict[str, Any]]
+
+    @property
+    def relations(self) -> set[tuple[str, str, str]]:
+        return {*self.arrows.values()}
 
     def ids(self) -> set[str]:
         return {node["id"] for node in self.nodes.values()}
@@ -70,7 +74,7 @@ def run_as_browser(database: Database, text: str) -> Shown:
     from neo4j.graph import Node, Path, Relationship
 
     nodes: dict[str, dict[str, Any]] = {}
-    relations: set[tuple[str, str, str]] = set()
+    arrows: dict[str, tuple[str, str, str]] = {}
 
     def draw(value: object) -> None:
         match value:
@@ -78,7 +82,7 @@ def run_as_browser(database: Database, text: str) -> Shown:
                 nodes[value.element_id] = {**value, "labels": {*value.labels}}
             case Relationship():
                 ends = [it and it.get("id", it.get("number", it.get("version"))) for it in value.nodes]
-                relations.add((str(ends[0]), value.type, str(ends[1])))
+                arrows[value.element_id] = (str(ends[0]), value.type, str(ends[1]))
             case Path():
                 for part in (*value.nodes, *value.relationships):
                     draw(part)
@@ -89,7 +93,7 @@ def run_as_browser(database: Database, text: str) -> Shown:
     for record in found:
         for value in record.values():
             draw(value)
-    return Shown(nodes, relations, [record.data() for record in found])
+    return Shown(nodes, arrows, [record.data() for record in found])
 
 
 def shown(store: SceneStore, name: str, view: ViewName, **wanted: Any) -> Shown:
