@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZipFile
 
@@ -19,10 +20,10 @@ CYTOSCAPE: Final = Pin(
 SCRIPT: Final = "META-INF/resources/webjars/cytoscape/{version}/dist/cytoscape.min.js"
 
 
-def cytoscape(tell: Tell) -> str:
+def cytoscape(tell: Tell, *, cache: Path | None = None, repository: str | None = None) -> str:
     """Return the library's text, fetched on first use; empty where it can't be had, which `tell` is told."""
     try:
-        jar = library_jar(CYTOSCAPE, tell=tell)
+        jar = library_jar(CYTOSCAPE, tell=tell, cache=cache, repository=repository)
     except DatabaseUnavailable as error:
         tell(f"relations are listed, not drawn: {error}")
         return ""
