@@ -108,10 +108,10 @@ class Pages:
         self._loaded: dict[str, LoadedHome] = {}
 
     def fleet(self, fields: Fields) -> str:
-        """Return the list of all scenes, or of those with the text `q` in their names."""
+        """Return the list of all scenes, or of those with the text `q` in their name or vocabulary."""
         wanted = fields.get("q", "").strip()
         infos = self._store.scenes()
-        found = [it for it in infos if wanted.casefold() in it.name.casefold()]
+        found = [it for it in infos if wanted.casefold() in f"{it.name}\n{it.vocabulary}".casefold()]
         last = self._store.last_events(found[:HOMES_SHOWN])
         rows = [HomeRow(it, Address(it.name).home(), last.get(it.key)) for it in found[:HOMES_SHOWN]]
         more = max(0, len(found) - HOMES_SHOWN)

@@ -107,8 +107,9 @@ class PagePlans:
         if not self._database.settings.record_runs:
             raise InputError("runs are not kept here (SCENECYPHER_RECORD_RUNS), and a page shows what is kept")
         with self._lock:
+            self._plans = {number: plan for number, plan in self._plans.items() if not plan.is_over}
             for number, plan in self._plans.items():
-                if plan.scene == scene and not plan.is_over:
+                if plan.scene == scene:
                     raise InputError(f"run {number} is under way in {scene}; stop it, or let it end first")
             home = self._database.home(scene)
             before = self._latest_number(scene)
@@ -146,6 +147,8 @@ class PagePlans:
     def close(self) -> None:
         """Stop all plans."""
         with self._lock:
+            for plan in self._plans.values():
+                plan.set_pace("stopping")
             for plan in self._plans.values():
                 plan.end()
 
