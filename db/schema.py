@@ -39,6 +39,9 @@ RELATION_TYPES: Final[Mapping[LiteralString, str]] = {
     "TAKEN_FROM": "source was near target before an agent took it",
 }
 
+SHELL: Final[tuple[LiteralString, ...]] = ("wall", "walls", "floor", "floors", "ceiling", "ceilings")
+"""Classes of a building's shell, in lower case: views leave them off."""
+
 HOLDING: Final[tuple[LiteralString, ...]] = ("HOLDS", "HOLDS_LH", "HOLDS_RH")
 
 REMEMBERED: Final[tuple[LiteralString, ...]] = ("TAKEN_OFF", "TAKEN_OUT_OF", "TAKEN_FROM")
@@ -80,6 +83,7 @@ PAST_KINDS: Final[Mapping[LiteralString, str]] = {
 
 PAST_RELATIONS: Final[Mapping[LiteralString, str]] = {
     "HAS_STEP": "source (a Run) has target (a Step)",
+    "LED_TO": "source (a Step) led to target (a PastEvent)",
     "CHANGED": "source (a PastEvent) changed what target (a PastNode) is, where it is or what it holds",
     "BEGAN": "source (a PastEvent) made target (a PastFact) so; facts of the import have none",
     "ENDED": "source (a PastEvent) made target (a PastFact) no longer so",

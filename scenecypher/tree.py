@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.db.schema import HOLDING
+from scenecypher.db.schema import HOLDING, SHELL
 from scenecypher.db.store.enumerations import DENSE
-
-SHELL: Final = frozenset({"wall", "walls", "floor", "floors", "ceiling", "ceilings"})
-"""Classes of a building's shell, which a tree leaves off where nothing is in or on them."""
 
 PLACED: Final = ("ON", "INSIDE", "UNDER", "ATTACHED_TO")
 

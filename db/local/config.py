@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from scenecypher.db.browser.style import connect_commands
 from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.settings import Settings
 
@@ -32,6 +33,9 @@ server.http.x_forward.enabled=false
 dbms.usage_report.enabled=false
 server.fleet_discovery.enabled=false
 client.allow_telemetry=false
+
+# What Browser does when it has connected.
+browser.post_connect_cmd={browser}
 
 # A query over its memory limit fails alone; the other queries keep the heap.
 server.memory.pagecache.size={page_cache}m
@@ -81,6 +85,7 @@ def conf_text(settings: Settings, state: ServerState) -> str:
         host=HOST,
         bolt=state.bolt,
         http=state.http,
+        browser=connect_commands(),
         page_cache=settings.page_cache_mb,
         transaction=transaction_mb(settings.heap_mb),
         transactions=settings.heap_mb * 6 // 10,

@@ -207,6 +207,7 @@ def bounds_of_runs(runs: int, steps: int) -> Bounds:
     """Return the bounds of so many runs and steps: the properties at their largest, all steps in one run."""
     found = [("nodes", "Run", runs), ("nodes", "Step", steps), ("relations", "HAS_STEP", steps)]
     found += [("out", "HAS_STEP", steps), ("in", "HAS_STEP", 1)]
+    found += [("relations", "LED_TO", steps), ("out", "LED_TO", min(1, steps)), ("in", "LED_TO", steps)]
     texts = {name for kind in ("Run", "Step") for name, words in PAST_PROPERTIES[kind].items() if "text" in words}
     lists = {name for name, words in PAST_PROPERTIES["Step"].items() if words.startswith("list")}
     found += [("text", name, MAX_TOLD_TEXT) for name in texts if runs]

@@ -56,7 +56,8 @@ class PastState:
     """A scene's version and how far its past is built: up to the version `built`, -1 if it is not.
 
     `clock` is what the past must be built by; `head` is None if no such past was begun, `before` the id of the build
-    that is to be replaced. `now` is the time by that clock. `told` are the bounds of what runs tell.
+    that is to be replaced. `now` is the time by that clock. `told` are the bounds of what runs tell. With
+    `has_unlinked` some steps are not joined yet with the events that they led to.
     """
 
     version: int
@@ -66,6 +67,7 @@ class PastState:
     now: datetime
     told: Bounds = UNKNOWN
     before: str = ""
+    has_unlinked: bool = False
 
     @property
     def bounds(self) -> Bounds:
@@ -94,16 +96,18 @@ def past_state(database: Database, scene: Generation, *, status: str = "ready") 
     head = {**head, "start": head["start"].to_native(), "latest_at": head["latest_at"].to_native()}
     if Clock(head["source"], head["base"], head["start"]) != clock:
         return PastState(version, -1, clock, None, now, told, head["build"])
-    return PastState(version, head["done"] if head["stage"] == "events" else -1, clock, head, now, told)
+    if head["stage"] != "events":
+        return PastState(version, -1, clock, head, now, told)
+    return PastState(version, head["done"], clock, head, now, told, has_unlinked=record["has_unlinked"])
 
 
 def build_past(database: Database, scene: Generation, *, status: str = "ready") -> PastState:
-    """Bring the past of a scene up to the version that the scene has now; return its state.
+    """Bring the past of a scene up to the version that the scene has now, with its steps joined; return its state.
 
     A connection that may not write gets the state as it is. Raises SceneReplaced.
     """
     state = past_state(database, scene, status=status)
-    if state.is_current:
+    if state.is_current and not state.has_unlinked:
         return state
     with waiting_for(f"the past of {scene.name!r}, which is built once from its events"):
         try:
@@ -148,6 +152,9 @@ class _Builder:
             else:
                 self._stages[state.head["stage"]](self, state, state.head)
             state = past_state(self._database, self._scene, status=self._status)
+        while state.has_unlinked and state.head is not None:
+            self._advance(state.head, partial(self._link_steps, state.head), {})
+            state = past_state(self._database, self._scene, status=self._status)
         return state
 
     def _begin(self, state: PastState) -> None:
@@ -180,6 +187,12 @@ class _Builder:
             found = self._advance(found, self._writer(batch), {"done": done, **raised_bounds(batch, found)})
         if found:
             self._advance(found, _nothing, {"stage": "events", "done": state.clock.base})
+
+    def _link_steps(self, head: Head, tx: ManagedTransaction) -> Head:
+        """Join steps with the events that they led to, as many as fit into one transaction."""
+        given = {**self._given, "base": head["base"], "done": head["done"], "limit": NODES_PER_BATCH}
+        tx.run(statements.LINK_STEPS, given).consume()
+        return {}
 
     def _events(self, state: PastState, head: Head) -> None:
         """Write the events up to the scene's version."""

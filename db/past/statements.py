@@ -16,7 +16,12 @@ RETURN s.status AS status, s.past IS NOT NULL AS is_past, s.version AS version,
        coalesce(s.clock, datetime()) AS clock,
        s.leased IS NOT NULL OR w.leased IS NOT NULL AS leased,
        coalesce(s.published, s.started, datetime({epochSeconds: 0})) AS imported_at, properties(h) AS head,
-       COUNT { (:Run {scene: $key}) } AS runs, COUNT { (:Step {scene: $key}) } AS steps
+       COUNT { (:Run {scene: $key}) } AS runs, COUNT { (:Step {scene: $key}) } AS steps,
+       EXISTS {
+         MATCH (t:Step {scene: $key}) USING INDEX SEEK t:Step(scene, version)
+         WHERE h.base < t.version <= h.done AND NOT EXISTS { (t)-[:LED_TO]->() }
+         MATCH (e:PastEvent {scene: $key, version: t.version - h.base}) USING INDEX SEEK e:PastEvent(scene, version)
+       } AS has_unlinked
 """
 
 # The second SET takes the lock: builders of one past follow each other.
@@ -38,6 +43,14 @@ ADVANCE: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) SET h += $head
 
 DROP: Final[LiteralString] = """
 MATCH (n:PastEvent|PastFact|PastNode {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
+"""
+# Steps are stored by who acts, before or after somebody builds what they led to.
+LINK_STEPS: Final[LiteralString] = """
+MATCH (t:Step {scene: $key}) USING INDEX SEEK t:Step(scene, version)
+WHERE $base < t.version <= $done AND NOT EXISTS { (t)-[:LED_TO]->() }
+MATCH (e:PastEvent {scene: $key, version: t.version - $base}) USING INDEX SEEK e:PastEvent(scene, version)
+WITH t, e LIMIT $limit
+CREATE (t)-[:LED_TO]->(e) RETURN count(*) AS linked
 """
 ADD_NODES: Final[LiteralString] = """
 UNWIND $rows AS row

@@ -10,8 +10,9 @@ from typing import Final, Literal, TypeAlias
 from scenecypher.db.graph.change import node_id_of
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.schema import SHELL
 from scenecypher.db.store.enumerations import DENSE
-from scenecypher.tree import SHELL, SceneTree
+from scenecypher.tree import SceneTree
 
 Mark: TypeAlias = Literal["", "found", "changed"]
 """Why a node stands out: it is in an answer, or the version shown changed it."""

@@ -1,4 +1,4 @@
-"""`python -m tests.browser.screenshots FOLDER`: the pictures of docs/, taken on a throw-away server."""
+"""`python -m tests.browser.screenshots FOLDER [NAME...]`: the pictures of docs/, taken on a throw-away server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ import scenecypher as sc
 from benchmarks.scale import environment_of
 from scenecypher.cli.demo import SCENE, TASK, VOCABULARY
 from scenecypher.cli.demo_script import INSTRUCTION, SCRIPT
+from scenecypher.db.browser.address import filled_in
+from scenecypher.db.browser.views import view_query
+from scenecypher.db.local import status
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.importers.virtualhome import packaged_scene
 from tests.browser.chromium import find_chromium, opened, started
+from tests.browser.driven import connect, run
 from tests.browser.served import Entered, entered, served
-from tests.server import throwaway_server
+from tests.server import HOME, throwaway_server
 
 SIZE: Final = {"width": 1_100, "height": 800}
 COLOURS: Final = 96
@@ -42,11 +46,22 @@ def _run(page: Page, site: Entered, home: sc.Home) -> None:
     page.locator(".frame.refused").wait_for()
 
 
-PICTURES: Final[Mapping[str, Taker]] = {"home": _home, "run": _run}
+def _neo4j_browser(page: Page, _: Entered, home: sc.Home) -> None:
+    server = status(sc.Settings(home=HOME))
+    assert server is not None
+    text = view_query("overview", home.name)
+    connect(page, filled_in(server.browser, uri=server.uri, username=server.username, text=text), server.password)
+    run(page)
+    page.get_by_title("Fullscreen", exact=True).first.click()
+    page.get_by_label("zoom-to-fit").first.click()
+    page.wait_for_timeout(2_000)
 
 
-def main(folder: Path) -> int:
-    """Take all pictures."""
+PICTURES: Final[Mapping[str, Taker]] = {"home": _home, "run": _run, "neo4j-browser": _neo4j_browser}
+
+
+def main(folder: Path, *names: str) -> int:
+    """Take the pictures of these names, by default all."""
     executable = find_chromium()
     if executable is None:
         sys.stderr.write("there is no Chromium here; install it (apt install chromium)\n")
@@ -62,8 +77,8 @@ def main(folder: Path) -> int:
         ):
             site = entered(server)
             site.enter(window)
-            for name, take in PICTURES.items():
-                take(window.page, site, home)
+            for name in names or PICTURES:
+                PICTURES[name](window.page, site, home)
                 _save(window.page.screenshot(), folder / f"{name}.png")
     return 0
 
@@ -84,4 +99,4 @@ def _save(picture: bytes, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

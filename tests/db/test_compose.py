@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from scenecypher.db.browser.style import connect_commands
 from scenecypher.db.local.config import conf_text, transaction_mb
 from scenecypher.db.local.home import ServerState
 from scenecypher.db.local.jars import Release
@@ -61,6 +62,11 @@ def test_one_version_everywhere() -> None:
     image = f"neo4j:{Release.of().version}-community"
     assert f"image: {image}\n" in COMPOSE
     assert image == containers.IMAGE
+
+
+def test_compose_sets_browser_up() -> None:
+    assert f"NEO4J_browser_post__connect__cmd: '{connect_commands()}'\n" in COMPOSE
+    assert local_settings()["browser.post_connect_cmd"] == connect_commands()
 
 
 def test_compose_publishes_on_loopback_only() -> None:

@@ -283,3 +283,31 @@ class ReadOnly(Database):
 
     def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], **_: Any) -> Any:
         return self.read_row(text, parameters)
+
+
+def test_steps_lead_to_their_events_whichever_is_stored_first(store: SceneStore) -> None:
+    info = scene_with(store, OPEN, SHUT)
+    told: LiteralString = """
+    CREATE (:Past:Step {scene: $key, run: $run, number: 1, version: 1}),
+           (:Past:Step {scene: $key, run: $run, number: 2, version: $version}),
+           (:Past:Step {scene: $key, run: $run, number: 3})
+    """
+    led: LiteralString = """
+    MATCH (s:Step {scene: $key})-[:LED_TO]->(e:PastEvent {scene: $key})
+    RETURN s.run AS run, s.number AS step, e.version AS version ORDER BY run, step
+    """
+
+    def tell(run: int, version: int) -> None:
+        store.database.write(lambda tx: tx.run(told, key=info.key, run=run, version=version).consume())
+
+    tell(-1, 2)
+    build_past(store.database, info)
+    tell(-2, 3)
+    assert build_past(store.database, info).built == 2
+    found = [{"run": -2, "step": 1, "version": 1}, *({"run": -1, "step": it, "version": it} for it in (1, 2))]
+    assert rows(store, led, info) == found
+    store.commit(info, OPEN, actor="ann", action="open")
+    assert not build_past(store.database, info).has_unlinked
+    build_past(store.database, info)
+    assert rows(store, led, info) == [found[0], {"run": -2, "step": 2, "version": 3}, *found[1:]]
+    store.database.write(lambda tx: tx.run("MATCH (s:Step {scene: $key}) DETACH DELETE s", key=info.key).consume())

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.parse import quote
+
 import pytest
 
+from scenecypher.db.browser import choose
+from scenecypher.db.browser.style import CONFIG, grass
+from scenecypher.db.browser.views import view_query
 from scenecypher.db.store.connection import Address
 from tests.scenecypher.cli.conftest import RunCommand
 
@@ -57,5 +63,47 @@ def test_an_address_that_is_none(command: RunCommand, monkeypatch: pytest.Monkey
 def test_browser_of_a_named_server(command: RunCommand) -> None:
     done = command("db", "browser")
     assert done.code == 0
-    assert ":7474/browser/" in done.out
+    assert ":7474/browser/?dbms=" in done.out
+    assert "cmd=edit" not in done.out
     assert "NEO4J_PASSWORD" in done.out
+
+
+def test_browser_of_a_scene(command: RunCommand, home: str, tmp_path: Path) -> None:
+    style, queries = tmp_path / "home.grass", tmp_path / "home.zip"
+    files = ("--style", str(style), "--queries", str(queries))
+    done = command("db", "browser", "--scene", home, "--at", "http://elsewhere:80/", *files)
+    assert done.code == 0, done.err
+    assert "http://elsewhere:80/?dbms=bolt%3A%2F%2Fneo4j%40" in done.out
+    assert f"&cmd=edit&arg={quote(view_query('overview', home), safe='')}\n" in done.out
+    assert (style.read_text(encoding="utf-8"), queries.read_bytes()[:2]) == (grass(), b"PK")
+    room = command("db", "browser", "--scene", home, "--room", "dining_room")
+    assert quote("'dining_room_201' AS id", safe="") in room.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--view", "overview"), "--scene NAME"),
+        (("--queries", "queries.zip"), "--scene NAME"),
+        (("--scene", "nowhere"), "'nowhere'"),
+        (("--scene", "HOME", "--room", "cellar"), "it has "),
+        (("--scene", "HOME", "--version", "3"), "nothing has changed"),
+        (("--scene", "HOME", "--run", "987654"), "no run 987654"),
+        (("--scene", "HOME", "--view", "belief"), "no belief"),
+        (("--scene", "HOME@3"), "--version N"),
+        (("--scene", "HOME", "--view", "robot", "--room", "x"), "--view room"),
+    ],
+)
+def test_a_view_that_can_not_be_shown(command: RunCommand, home: str, options: tuple[str, ...], said: str) -> None:
+    done = command("db", "browser", *(it.replace("HOME", home) for it in options))
+    assert done.code == 2
+    assert said in done.err
+    assert not done.out
+
+
+def test_a_server_that_does_not_set_browser_up_is_told(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "run :config" not in command("db", "browser").out
+    monkeypatch.setattr(choose, "CONFIG", "another command")
+    done = command("db", "browser")
+    assert f"run :{CONFIG}" in done.out
+    assert "--style" in done.out
