@@ -17,7 +17,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.evaluation.episodes import episodes_task
 from scenecypher.evaluation.experiment import Experiment
-from scenecypher.evaluation.grasif import plan_experiment
+from scenecypher.evaluation.grasif import grasif
 from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.running import RunOptions, run_task
 from scenecypher.evaluation.world_pool import World, WorldPool
@@ -36,7 +36,7 @@ METHODS: Final = "lookplangraph,lookplangraph+full-graph"
 def episodes(database: Database) -> Iterator[Measurement]:
     """Measure a sample's overhead, and compare eight parallel episodes with one, with a model of 200 ms a reply."""
     assert provider.PROGRAMS
-    made = plan_experiment(data="behavior-1k", methods=METHODS, wording="goal", limit=TASKS)
+    made = grasif.plan(data="behavior-1k", methods=METHODS, wording="goal", limit=TASKS)
     pool = _TimedPool(_settings(database))
     for at_once in (1, 8):
         _played_s(made, pool, at_once=at_once)  # imports scenes, makes copies and beliefs

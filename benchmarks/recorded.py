@@ -14,6 +14,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_figures
 from scenecypher.evaluation.eai.published import published_figures
 from scenecypher.evaluation.eai.recordings import fetch_recordings, read_recordings
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, value_of
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.settings import Settings
 
@@ -35,8 +36,8 @@ def recorded(database: Database) -> Iterator[Measurement]:
         judged = list(threads.map(lambda task_id: scorer.score(task_id, outputs.get(task_id)), ids))
     seconds = perf_counter() - began
     pool.close()
-    executed = next(figure.percent for figure in sequence_figures(judged) if figure.name == "executed")
-    assert abs((executed or 0.0) - published_figures(MODEL, "action-sequencing")["esr"]) <= 0.5, executed
+    executed = value_of(sequence_figures(judged)["executed"])
+    assert abs(executed - published_figures(MODEL, EAI_TASKS["action-sequencing"])["esr"]) <= 0.5, executed
     _clear(database)
     yield Measurement(f"{len(ids)} recorded plans", seconds, MAX_SECONDS, limit=1.0, unit="s")
 

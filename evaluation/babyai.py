@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspect_ai import Task, task
+from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
 from scenecypher.evaluation.episode import EpisodePlan
-from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.options import Names, select_names, take_first
-from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 LEVELS: Final = ("numqa", "trv1", "trv2")
@@ -55,22 +54,8 @@ PARTS: Final = {"sg2-1": SG2, "sg2-3": SG2_REACT, "sg-rwr-1": RWR, "sg-rwr-3": R
 
 
 @task
+@played
 def babyai(
-    *,
-    data: Names = "all",
-    tables: Names = "all",
-    methods: Names = PAPER,
-    limit: int = 0,
-    steps: int = 0,
-    replies: str = LIVE,
-    record: str = "",
-) -> Task:
-    """Return the task of BabyAI's questions and traversals; arguments as in `scenecypher eval babyai`."""
-    source = ModelSource(replies, record=record)
-    return episodes_task(plan_experiment(data=data, tables=tables, methods=methods, limit=limit, steps=steps), source)
-
-
-def plan_experiment(
     *, data: Names = "all", tables: Names = "all", methods: Names = PAPER, limit: int = 0, steps: int = 0
 ) -> Experiment:
     """Plan the papers' `tables` for the levels `data`, with `limit` instances each.

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspect_ai import Task, task
+from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
 from scenecypher.evaluation.babyai import COLUMNS, PROMPTED, common_episode
-from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.options import Names, take_first
-from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 LEVEL: Final = "numqa"
@@ -23,15 +22,8 @@ ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
 
 
 @task
-def babyai_slm(
-    *, methods: Names = PAPER, limit: int = 0, steps: int = 0, replies: str = LIVE, record: str = ""
-) -> Task:
-    """Return the task of NumQ&A with a small model; arguments as in `scenecypher eval babyai-slm`."""
-    source = ModelSource(replies, record=record)
-    return episodes_task(plan_experiment(methods=methods, limit=limit, steps=steps), source)
-
-
-def plan_experiment(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
+@played
+def babyai_slm(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
     """Plan the one table with `limit` instances (the paper has 20). Raises InputError."""
     tasks = take_first(dataset(LEVEL).tasks(), limit or TRIALS)
     table = TablePlan(

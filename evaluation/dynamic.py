@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_ai import Task, task
+from inspect_ai import task
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
 from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
 from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
-from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, plan_tables
 from scenecypher.evaluation.options import Names, select_names, split_names, take_first
-from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.reference_plans import reference_plans
 
 WORLDS: Final = ("virtualhome", "behavior")
@@ -48,26 +47,8 @@ SIMULATED_ROWS: Final = (
 
 
 @task
+@played
 def dynamic(
-    *,
-    data: Names = "all",
-    methods: Names = PAPER,
-    wording: Wording = "source",
-    simulated: bool = False,
-    limit: int = 0,
-    steps: int = 0,
-    replies: str = LIVE,
-    record: str = "",
-) -> Task:
-    """Return the task of planning in changed worlds; arguments as in `scenecypher eval dynamic`."""
-    source = ModelSource(replies, record=record)
-    return episodes_task(
-        plan_experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps),
-        source,
-    )
-
-
-def plan_experiment(
     *,
     data: Names = "all",
     methods: Names = PAPER,

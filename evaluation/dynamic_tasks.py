@@ -1,6 +1,6 @@
 """Tasks of the experiment `dynamic`, read from a JSONL file.
 
-`python -m scenecypher.evaluation.dynamic_tasks` generates the file in some minutes.
+`python -m tests.evaluation.dynamic_tasks` generates the file in some minutes.
 There are 50 tasks in our homes, in the three categories of LookPlanGraph's section VI-B, and 50 of BEHAVIOR's
 activities. In half of each, one thing that the task needs is moved before it begins; a seed determines which thing and
 where to.
@@ -8,50 +8,24 @@ where to.
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import count, islice
-from pathlib import Path
-from random import Random
 from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.db.condition import evaluate
-from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import load_dataset_scene
-from scenecypher.evaluation.marking import marking_scheme
 from scenecypher.importers.datasets import task
 from scenecypher.importers.home_tasks import BUDGET, goal_from_facts
-from scenecypher.importers.homes import OURS, our_home
-from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task
-from scenecypher.planner.perturbation import draw_things, movable_things, perturb
-from scenecypher.planner.reference import final_graph
 
 FILE: Final = files("scenecypher.evaluation") / "data" / "dynamic.jsonl"
 ID_PREFIX: Final = "dynamic"
 """Prefix of the ids of tasks in our homes."""
-TASKS: Final = 50
-MAX_SEEDS: Final = 600
-"""Seeds tried to find one that moves a thing that the task needs."""
 
 Category: TypeAlias = Literal["fridge", "microwave", "dishwasher", "behavior"]
-FOOD: Final = ("breadslice", "plum", "cereal", "chips", "milk", "apple", "bananas", "cupcake", "salmon")
-HOT: Final = (*FOOD[:2], "salmon", "juice", "cheese", *FOOD[4:8], "bowl", "mug")
-DISHES: Final = ("bowl", "plate", "mug", "wineglass", "cutleryknife", "cutleryfork", "fryingpan", "pot")
-WORDS: Final = {
-    "fridge": ("Put the {} into the fridge.", FOOD),
-    "microwave": ("Heat the {} in the microwave.", HOT),
-    "dishwasher": ("Wash the {} in the dishwasher.", DISHES),
-}
-STATE: Final = {"microwave": "HEATED", "dishwasher": "WASHED"}
 
 
 class DynamicTask(BaseModel):
@@ -96,121 +70,3 @@ def load_dynamic_scene(task: Task) -> ImportedScene:
     """Return the scene of one of these tasks."""
     name, _, within = task.id.partition("/")
     return our_home(within.partition("/")[0])[0] if name == ID_PREFIX else load_dataset_scene(task)
-
-
-def _generate() -> Iterator[DynamicTask]:
-    """Generate all lines; every second task of a kind gets a seed."""
-    for lines in (_home_tasks(), _behavior_tasks()):
-        yield from _with_seeds(lines, wanted=TASKS)
-
-
-def _with_seeds(lines: Iterable[DynamicTask], *, wanted: int) -> Iterator[DynamicTask]:
-    """Yield the first `wanted` lines, half of them with a seed.
-
-    A line whose things can't be moved counts in the half without.
-    """
-    moved = unmoved = 0
-    for line in lines:
-        seed = _seed(line) if moved < wanted // 2 and moved <= unmoved else None
-        if seed is None and unmoved == wanted - wanted // 2:
-            seed = _seed(line)
-            if seed is None:
-                continue
-        moved, unmoved = (moved + 1, unmoved) if seed is not None else (moved, unmoved + 1)
-        yield line.model_copy(update={"seed": seed})
-        if moved + unmoved == wanted:
-            return
-
-
-def _home_tasks() -> Iterator[DynamicTask]:
-    for category, (words, classes) in WORDS.items():
-        for home in OURS:
-            for things in ((it,) for it in classes):
-                yield from _home_task(home, category, words, things)
-    for home in OURS:  # two things at once, for a total of 50
-        yield from _home_task(home, "dishwasher", WORDS["dishwasher"][0], ("plate", "mug"))
-
-
-def _home_task(home: str, category: str, words: str, things: Sequence[str]) -> Iterator[DynamicTask]:
-    """Yield the task if the home has such things and they are not there yet."""
-    scene, _ = our_home(home)
-    if not all(it in scene.graph.by_class for it in things):
-        return
-    facts = [f"{it} INSIDE {category}" for it in things]
-    facts += [f"{it} {STATE[category]}" for it in things if category in STATE]
-    goal = goal_from_facts(facts, scene.graph)
-    current = scene.graph.targets(scene.graph.by_class[things[0]][0], "INSIDE")
-    if evaluate(goal, scene.graph, {}) or {*current} & {*scene.graph.by_class[category]}:
-        return
-    plan = [*_plan(scene.graph, category, things)]
-    if not evaluate(goal, final_graph(plan, scene.graph, scene.vocabulary), {}):
-        raise InputError(f"the plan for {facts} in {home} does not reach its goal: {plan}; correct it")
-    yield DynamicTask.model_validate(
-        {
-            "id": f"{ID_PREFIX}/{home}/{category}/{'-'.join(things)}",
-            "category": category,
-            "seed": None,
-            "home": home,
-            "instruction": words.format(" and the ".join(things)),
-            "goal": facts,
-            "plan": plan,
-        }
-    )
-
-
-def _plan(graph: SceneGraph, category: str, things: Sequence[str]) -> Iterator[str]:
-    """Yield a plan: fetch each thing, put it into the appliance, then switch the appliance on if the task needs it."""
-    (appliance,), is_open = graph.by_class[category], False
-    for thing in (graph.by_class[it][0] for it in things):
-        for container in graph.targets(thing, "INSIDE"):
-            if "closed" in graph.nodes[container].states:
-                yield from (f"walk({container})", f"open({container})")
-        yield from (f"walk({thing})", f"grab({thing})", f"walk({appliance})")
-        if not is_open and "closed" in graph.nodes[appliance].states:
-            yield f"open({appliance})"
-        is_open = True
-        yield f"put_in({thing}, {appliance})"
-    if category in STATE:
-        yield from (f"close({appliance})", f"switch_on({appliance})")
-
-
-def _behavior_tasks() -> Iterator[DynamicTask]:
-    """Yield all activities that have a plan, in an order that spreads the first ones over the alphabet."""
-    ids = [id_ for id_ in reference_plans() if id_.startswith("behavior-1k/")]
-    for first in range(3):
-        for id_ in ids[first::3]:
-            yield DynamicTask(id=id_, category="behavior", seed=None)
-
-
-def _seed(line: DynamicTask) -> int | None:
-    """Return the first seed that moves a thing that the task needs without achieving the task, else None."""
-    given = to_task(line)
-    scene = load_dynamic_scene(given)
-    end = final_graph(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
-    needed = marking_scheme(given.goal, scene.graph, end, vocabulary=scene.vocabulary).needed
-    things = movable_things(scene.graph, vocabulary=scene.vocabulary)
-    if not needed & {*things}:
-        return None
-    for seed in islice(count(), MAX_SEEDS):
-        if draw_things(things, Random(seed), 1)[0] not in needed:  # noqa: S311 - reproducible, no secret
-            continue
-        found = perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
-        if not evaluate(given.goal, apply(scene.graph, found.delta), {}):
-            return seed
-    return None
-
-
-def main() -> None:
-    """Write the file."""
-    lines = (line.model_dump_json(exclude_defaults=True) for line in _generate())
-    Path(str(FILE)).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    sys.stderr.write(f"{FILE}: {json.dumps(_counts())}\n")
-
-
-def _counts() -> dict[str, int]:
-    lines = dynamic_tasks()
-    return {"tasks": len(lines), "moved": sum(line.seed is not None for line in lines)}
-
-
-if __name__ == "__main__":
-    main()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from functools import partial
-from typing import Final
+from functools import partial, wraps
+from inspect import Signature, signature
+from typing import Any, Final, Protocol, cast
 
 from anyio import Lock, to_thread
 from inspect_ai import Task
@@ -22,7 +24,7 @@ from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.measures import figures
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
-from scenecypher.evaluation.replies import ModelSource
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.staging import NoModel
@@ -32,6 +34,30 @@ VERSION: Final = 3
 EPISODE: Final = "episode"
 TRACE: Final = "trace"
 SCORER: Final = "plan_execution"
+
+
+class PlayedTask(Protocol):
+    """Inspect task of an experiment, with the function that plans it."""
+
+    plan: Callable[..., Experiment]
+
+    def __call__(self, *, replies: str = LIVE, record: str = "", **options: Any) -> Task:
+        """Return the task."""
+        ...
+
+
+def played(plan: Callable[..., Experiment]) -> PlayedTask:
+    """Return the Inspect task, for `@task`, that plays what `plan` plans: its arguments, `replies` and `record`."""
+
+    @wraps(plan)
+    def make(*, replies: str = LIVE, record: str = "", **options: Any) -> Task:
+        source = ModelSource(replies, record=record)
+        return episodes_task(plan(**options), source)
+
+    own, more = (signature(each).parameters.values() for each in (plan, PlayedTask.__call__))
+    given = [one for one in (*own, *more) if one.name not in {"self", "options"}]
+    make.__dict__.update(plan=plan, __signature__=Signature(given))
+    return cast("PlayedTask", make)
 
 
 def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPool | None = None) -> Task:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspect_ai import Task, task
+from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene, with_reference_plans
 from scenecypher.evaluation.episode import EpisodePlan, Wording
-from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.options import Names, keep_readable, select_names, take_first
-from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
@@ -41,22 +40,8 @@ ABLATED: Final = (
 
 
 @task
+@played
 def grasif(
-    *,
-    data: Names = "all",
-    methods: Names = PAPER,
-    wording: Wording = "source",
-    limit: int = 0,
-    steps: int = 0,
-    replies: str = LIVE,
-    record: str = "",
-) -> Task:
-    """Return the task of GraSIF's tasks by methods and ablations; arguments as in `scenecypher eval grasif`."""
-    source = ModelSource(replies, record=record)
-    return episodes_task(plan_experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps), source)
-
-
-def plan_experiment(
     *, data: Names = "all", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """Plan the tables of `data`, which names some of TABLES. Raises InputError."""

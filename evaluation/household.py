@@ -10,16 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from inspect_ai import Task, task
+from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.babyai import PROMPTED
 from scenecypher.evaluation.episode import EpisodePlan, Wording
-from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.homes import TestedHome, bundled_homes, load_homes
 from scenecypher.evaluation.options import Names
-from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.homes import OURS
 
 COLUMNS: Final = ("success", "success_clean", "app", "rounds", "tokens")
@@ -33,24 +32,8 @@ STANDS_FOR: Final[Mapping[str, str]] = dict(zip(OURS, ("vh-1", "vh-2"), strict=T
 
 
 @task
+@played
 def household(
-    *,
-    folder: str = "",
-    methods: Names = PAPER,
-    wording: Wording = "states",
-    limit: int = 0,
-    steps: int = 0,
-    replies: str = LIVE,
-    record: str = "",
-) -> Task:
-    """Return the task of household tasks; arguments as in `scenecypher eval household`."""
-    source = ModelSource(replies, record=record)
-    return episodes_task(
-        plan_experiment(folder=folder, methods=methods, wording=wording, limit=limit, steps=steps), source
-    )
-
-
-def plan_experiment(
     *, folder: str = "", methods: Names = PAPER, wording: Wording = "states", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """Plan the tables of our homes, or of the homes in `folder`. Raises InputError."""

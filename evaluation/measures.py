@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.evaluation.episode import EpisodePlan, Trace
-from scenecypher.evaluation.interval import bootstrap, wilson
 from scenecypher.evaluation.result import Cell, Column
+from scenecypher.evaluation.run_result import mean_cell, share_cell
 
 Figures: TypeAlias = Mapping[str, float]
 """Figures of one sample by name; figures that it can't have are left out."""
@@ -82,12 +81,9 @@ def measured_cell(measure: Measure, samples: Sequence[Figures]) -> Cell:
         case _ if not values:
             return Cell(value=None, n=0)
         case "share":
-            count = round(sum(values))
-            low, high = wilson(count, len(values))
-            return Cell(value=count / len(values), n=len(values), low=low, high=high, count=count)
+            return share_cell(round(sum(values)), len(values))
         case "mean":
-            low, high = bootstrap(values)
-            return Cell(value=mean(values), n=len(values), low=low, high=high)
+            return mean_cell(values)
         case "ratio":
             under = sum(one[measure.by] for one in samples if measure.of in one)
             return Cell(value=sum(values) / under if under else None, n=len(values))

@@ -5,35 +5,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from inspect_ai import Task, task
 
 from scenecypher.evaluation.question_set import MEMORY
 from scenecypher.evaluation.questions import questions
-from scenecypher.evaluation.replies import LIVE
-from scenecypher.retriever.schema_text import SchemaForm
-from scenecypher.retriever.verifier import VerifierMode
 
 
 @task
-def memory(
-    *,
-    replies: str = LIVE,
-    record: str = "",
-    attempts: int = 4,
-    verifier: VerifierMode = "off",
-    schema_form: SchemaForm = "compact",
-    examples: int = 4,
-) -> Task:
+def memory(**options: Any) -> Task:
     """Return the task of questions about histories (`scenecypher.evaluation.histories`); arguments as in `questions`.
 
     Models see the histories' own clocks. Raises InputError.
     """
-    return questions(
-        data=MEMORY,
-        replies=replies,
-        record=record,
-        attempts=attempts,
-        verifier=verifier,
-        schema_form=schema_form,
-        examples=examples,
-    )
+    return questions(data=MEMORY, **options)

@@ -1,28 +1,46 @@
-"""Model wrapper that adds up the cost of its replies and keeps their source."""
+"""Model wrapper that keeps the cost and the source of each reply."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
-from scenecypher.chat.model import Model, Reply, ReplySource, Request, Usage
+from scenecypher.chat.model import Model, Reply, Request, Usage
 
 
 @dataclass(slots=True)
 class MeteredModel:
-    """Model that passes requests on and counts tokens, unreadable replies included; for one sample in one thread.
-
-    `source` and `model_name` are the last reply's, empty before it.
-    """
+    """Model that passes requests on and keeps usages, unreadable replies included; for one sample in one thread."""
 
     model: Model
-    usage: Usage = field(default_factory=Usage)
-    source: ReplySource | Literal[""] = ""
-    model_name: str = ""
+    replies: list[Reply] = field(default_factory=list)
 
     def reply(self, request: Request) -> Reply:
         """Ask the model once."""
         reply = self.model.reply(request)
-        self.usage += reply.usage
-        self.source, self.model_name = reply.source, reply.model
+        self.replies.append(reply)
         return reply
+
+    @property
+    def usage(self) -> Usage:
+        """Sum of the usages."""
+        return sum((reply.usage for reply in self.replies), Usage())
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Sources of the replies, each once."""
+        return tuple(dict.fromkeys(reply.source for reply in self.replies))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models, each once."""
+        return tuple(dict.fromkeys(reply.model for reply in self.replies))
+
+    @property
+    def source(self) -> str:
+        """Source of the last reply, empty before it."""
+        return self.replies[-1].source if self.replies else ""
+
+    @property
+    def model_name(self) -> str:
+        """Name of the last reply's model, empty before it."""
+        return self.replies[-1].model if self.replies else ""

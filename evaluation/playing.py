@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from scenecypher.chat.model import Model, Reply, Request
+from scenecypher.chat.model import Model
 from scenecypher.db.graph.delta import apply, compose
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
@@ -14,6 +14,7 @@ from scenecypher.evaluation.assignments import Assignment, AssignmentCache
 from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
 from scenecypher.evaluation.episode_events import executed_actions, final_event, fulfils_mission, trace_fields
 from scenecypher.evaluation.marking import mark_graph
+from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
 from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.planner.belief import find_or_create_belief
@@ -32,24 +33,6 @@ AskPerson = Callable[[str], str]
 
 PLANNING_S: Final = 180.0
 """Time limit of symbolic planning for one task, in seconds; it is an upper bound, not a measure of speed."""
-
-
-@dataclass(slots=True)
-class UsageRecorder:
-    """Model that records the tokens of each reply, and the sources and names of the models."""
-
-    model: Model
-    rounds: list[int] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    models: list[str] = field(default_factory=list)
-
-    def reply(self, request: Request) -> Reply:
-        """Return the model's reply."""
-        reply = self.model.reply(request)
-        self.rounds.append(reply.usage.total_tokens)
-        self.sources.append(reply.source)
-        self.models.append(reply.model)
-        return reply
 
 
 class NoisyWorld(SceneEnvironment):
@@ -85,7 +68,7 @@ def play(
     """Play `episode` and mark it; `ask` reaches the person who acts for the robot, if any."""
     recipe = recipe_named(episode.method).without(episode.method, episode.ablations)
     assignment = assignments.of(episode)
-    recorder = UsageRecorder(model or NoModel())
+    recorder = MeteredModel(model or NoModel())
     belief = has_belief(recipe, assignment.scene.vocabulary, wanted=uses_belief(episode, recipe))
     with pool.world(
         assignment.scene, belief=belief, moved=assignment.moved.delta if assignment.moved else None
@@ -97,9 +80,9 @@ def play(
         marked = _marks(world, assignment, episode, events, ask)
     return Trace(
         **trace_fields(events, reprompt=recipe.reprompt),
-        rounds=tuple(recorder.rounds),
-        sources=tuple(dict.fromkeys(recorder.sources)),
-        models=tuple(dict.fromkeys(recorder.models)),
+        rounds=tuple(reply.usage.total_tokens for reply in recorder.replies),
+        sources=recorder.sources,
+        models=recorder.models,
         nodes=len(assignment.initial.nodes),
         moves=tuple(map(str, assignment.moved.moves)) if assignment.moved else (),
         graph_tokens=found.graph,

@@ -1,30 +1,21 @@
-"""Result document of the experiment `questions`."""
+"""Result of the experiments `questions` and `memory`: right answers by kind and by data set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.metadata import version
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.log import EvalLog
+from inspect_ai.scorer import CORRECT
 
-from scenecypher.evaluation.prompt_version import logged_prompt_version
-from scenecypher.evaluation.question_report import SCORER, QuestionReport, ReportLine, make_report
-from scenecypher.evaluation.result import (
-    Cell,
-    Column,
-    ExperimentResult,
-    Provenance,
-    Row,
-    Table,
-    TableSetting,
-    Trial,
-    reply_sources,
-)
-from scenecypher.evaluation.sample_limit import limit_notes
+from scenecypher.evaluation.question_set import DATA, KINDS, MEMORY, MEMORY_KINDS
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, TableSetting
+from scenecypher.evaluation.run_result import LoggedSample, Run, share_cell
 
 TABLE: Final = "questions"
-BY_HEADING: Final = (
+SCORER: Final = "execution_match"
+METHOD: Final = "text-to-cypher"
+COLUMNS: Final = (
     Column(key="right", heading="right", interval="wilson"),
     Column(key="exact", heading="exact", second=True),
     Column(key="questions", heading="n", unit="count", better="neither", second=True),
@@ -34,85 +25,54 @@ BY_HEADING: Final = (
 )
 NOTE: Final = "An answer is right where some of its columns hold exactly the gold rows; intervals are Wilson's at 95%."
 REFERENCES: Final = "The set's own reference queries were scored: it shows that all is in its place, and nothing else."
+GROUPS: Final = {"kind": (*KINDS, *MEMORY_KINDS), "data": (*DATA, MEMORY)}
 
 
 def questions_result(log: EvalLog) -> ExperimentResult:
     """Return the result of one run's log; an unfinished run is marked as such."""
-    report = make_report(log)
-    return ExperimentResult(
-        experiment=TABLE,
-        title="Questions about scene graphs",
-        finished=report.finished,
-        provenance=_provenance(report, log),
-        tables=(_table(report),),
-        samples=tuple(_trial(sample) for sample in log.samples or ()),
-        notes=(*((REFERENCES,) if report.replies == "reference" else ()), *limit_notes(log)),
+    run = Run.read(log, SCORER)
+    table = Table(
+        key=TABLE,
+        title="Questions",
+        columns=COLUMNS,
+        rows=tuple(_rows(run.samples)),
+        settings=tuple(
+            TableSetting(name=name, value=str(value)) for name, value in run.arguments.items() if value != ""
+        ),
+        notes=(NOTE,),
     )
+    trials = [
+        one.trial(
+            table=TABLE,
+            method=METHOD,
+            options={"kind": str(one.metadata["kind"])},
+            outcome=one.found.get("outcome", ""),
+            success=one.value == CORRECT,
+        )
+        for one in run.samples
+    ]
+    notes = (*((REFERENCES,) if run.replies == ("reference",) else ()), *run.error_notes, *run.limit_notes)
+    return run.result(TABLE, "Questions about scene graphs", [table], trials, row=lambda _: TABLE, notes=notes)
 
 
-def _table(report: QuestionReport) -> Table:
-    rows = (_row(kind, line) for kind, line in _lines(report))
-    settings = tuple(
-        TableSetting(name=name, value=str(value)) for name, value in report.settings.items() if value != ""
-    )
-    notes = (NOTE, report.error) if report.error else (NOTE,)
-    return Table(key=TABLE, title="Questions", columns=BY_HEADING, rows=tuple(rows), settings=settings, notes=notes)
+def _rows(samples: Sequence[LoggedSample]) -> Iterator[Row]:
+    """Yield a row for each kind and each data set that has questions, then that of all."""
+    for option, names in GROUPS.items():
+        groups = {name: [one for one in samples if one.metadata[option] == name] for name in names}
+        yield from (_row(group, {option: name}) for name, group in groups.items() if group)
+    yield _row(samples, {})
 
 
-def _lines(report: QuestionReport) -> Iterator[tuple[str, ReportLine]]:
-    yield from (("kind", line) for line in report.kinds)
-    yield from (("data", line) for line in report.data)
-    yield "", report.total
-
-
-def _row(kind: str, line: ReportLine) -> Row:
-    count = max(1, line.questions)
+def _row(group: Sequence[LoggedSample], options: dict[str, str]) -> Row:
+    count, exact = len(group), sum(bool(one.found.get("exact")) for one in group)
     cells = {
-        "right": Cell(value=line.right / count, n=line.questions, low=line.low, high=line.high, count=line.right),
-        "exact": Cell(value=line.exact / count, n=line.questions, count=line.exact),
-        "questions": Cell(value=line.questions),
-        "refused": Cell(value=line.refused),
-        "attempts": Cell(value=line.attempts),
-        "tokens": Cell(value=line.tokens),
+        "right": share_cell(sum(one.value == CORRECT for one in group), count),
+        "exact": Cell(value=exact / max(1, count), n=count, count=exact),
+        "questions": Cell(value=count),
+        "refused": Cell(value=sum(one.found.get("outcome") == "refused" for one in group)),
+        "attempts": Cell(value=sum(int(one.found.get("attempts", 0)) for one in group) / max(1, count)),
+        "tokens": Cell(value=sum(one.tokens for one in group) / max(1, count)),
     }
-    options = {kind: line.name} if kind else {}
-    return Row(
-        method="text-to-cypher",
-        label="" if kind else "all",
-        options=options,
-        cells=cells,
-        kind="ours",
-        failed=line.failed,
-    )
-
-
-def _trial(sample: EvalSample) -> Trial:
-    score = (sample.scores or {}).get(SCORER)
-    figures = (score.metadata if score else None) or {}
-    return Trial(
-        table=TABLE,
-        id=str(sample.id),
-        method="text-to-cypher",
-        options={"kind": str(sample.metadata["kind"])},
-        outcome=str(figures.get("outcome", "failed")),
-        success=score is not None and score.value == "C",
-        tokens=int(figures.get("prompt_tokens", 0)) + int(figures.get("completion_tokens", 0)),
-        seconds=sample.total_time or 0.0,
-    )
-
-
-def _provenance(report: QuestionReport, log: EvalLog) -> Provenance:
-    return Provenance(
-        model=report.model,
-        replies=reply_sources(report.replies.split(", ")),
-        date=report.date,
-        version=report.version,
-        prompt_version=logged_prompt_version(log),
-        temperature=0.0,
-        samples=report.total.questions,
-        wanted=report.wanted,
-        tokens=report.tokens,
-        log=log.location,
-        packages={"inspect_ai": version("inspect_ai"), "scenecypher": version("scenecypher")},
-        arguments=dict(report.settings),
-    )
+    failed = sum(one.failed for one in group)
+    label = "" if options else "all"
+    return Row(method=METHOD, label=label, options=options, cells=cells, kind="ours", failed=failed)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from inspect_ai import Task, task
+from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
 from scenecypher.evaluation.episode import EpisodePlan, Wording
-from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.options import Names, keep_readable, take_first
-from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 Hands: TypeAlias = Literal["scripted", "person"]
@@ -26,24 +25,8 @@ ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
 
 
 @task
+@played
 def realworld(
-    *,
-    hands: Hands = "scripted",
-    methods: Names = PAPER,
-    wording: Wording = "source",
-    limit: int = 0,
-    steps: int = 0,
-    replies: str = LIVE,
-    record: str = "",
-) -> Task:
-    """Return the task of our office's tasks; arguments as in `scenecypher eval realworld`."""
-    source = ModelSource(replies, record=record)
-    return episodes_task(
-        plan_experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps), source
-    )
-
-
-def plan_experiment(
     *, hands: Hands = "scripted", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """Plan the one table; with `hands` of a person, the world is real and the person judges success."""

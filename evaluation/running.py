@@ -105,7 +105,7 @@ def experiment_name_of(file: Path) -> str:
         read = read_eval_log(str(file), header_only=True)
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: is not a readable log ({error}); give a .eval file") from error
-    return (read.eval.task_registry_name or read.eval.task).rpartition("/")[2]
+    return (read.eval.task_registry_name or read.eval.task).rpartition("/")[2].replace("_", "-")
 
 
 def full_name(model: str | Model | None) -> str | Model | None:

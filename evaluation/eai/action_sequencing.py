@@ -7,7 +7,7 @@ Python's set order, so the smallest and the largest success over all orders are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import permutations
 from typing import Any, Final, TypeAlias
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, ground_plan
 from scenecypher.evaluation.eai.plan_execution import PlanExecution, count_met_goals
-from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figure, Judgement, share_figure, value_figure
+from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figures, Judgement, percent_cell, value_cell
 from scenecypher.evaluation.eai.task_scenes import TaskScenePool
 from scenecypher.evaluation.eai.tasks import (
     TaskGoals,
@@ -33,21 +33,14 @@ GoalRange: TypeAlias = tuple[int, int]
 """Smallest and largest number of goals met."""
 
 ERRORS: Final = (
-    ("parsing", "parsing"),
-    ("hallucination", "hallucination"),
-    ("arguments", "argnum"),
-    ("wrong_order", "wrong_order"),
-    ("missing_step", "missing_step"),
-    ("affordance", "affordance"),
-    ("unseen_object", ""),
+    *("parsing", "hallucination", "arguments"),
+    *("wrong_order", "missing_step", "affordance", "unseen_object"),
 )
-"""Errors that end a plan, and the keys of the published figures."""
+"""Errors that end a plan."""
 
 
 class ActionScorer:
     """Scorer of the 305 tasks with at most one relation goal, counted as in the original."""
-
-    version: Final = "1"
 
     def __init__(self, pool: WorldPool | None = None) -> None:
         self._scenes = TaskScenePool(pool)
@@ -65,9 +58,9 @@ class ActionScorer:
             return _unexecuted_judgement(plan, wanted)
         return self._execute(task_id, start, wanted, plan)
 
-    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
+    def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
         """Return one model's figures; all but the `corrected` ones are counted as in the original."""
-        return sequence_figures(judged)
+        return sequence_figures(judged, intervals=intervals)
 
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, plan: tuple[GroundedStep, ...]) -> Judgement:
         with self._scenes.lease(task_id) as (store, scene):
@@ -87,11 +80,6 @@ class ActionScorer:
         }
 
 
-def action_scorer() -> ActionScorer:
-    """Return the scorer of action sequencing."""
-    return ActionScorer()
-
-
 def met_goals_range(words: Sequence[str], wanted: Sequence[ActionGoal]) -> GoalRange:
     """Return the fewest and the most action goals that the executed words meet, over all orders of the goals."""
     counts = [count_met_goals(words, order) for order in permutations(wanted)]
@@ -104,46 +92,39 @@ def is_human_program(plan: Sequence[GroundedStep], start: TaskStart) -> bool:
     return steps == [(step.action, step.arguments) for step in start.program]
 
 
-def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
+def sequence_figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
     """Return the figures of one model; an interrupted sample counts as a failure without a class."""
     count = len(judged)
     as_published = [_without_met_goals(one) if one["human"] else one for one in judged]
-    figures = [share_figure("executed", sum(one["outcome"] == "executed" for one in judged), of=count, published="esr")]
-    for prefix, rows in (("", as_published), ("corrected_", judged)):
-        key = "" if prefix else "tsr"
-        reading = "success" if not prefix else "corrected"
-        figures.append(share_figure(f"{reading}_least", sum(map(meets_all_goals, rows)), of=count, published=key))
-        figures.append(
-            share_figure(f"{reading}_most", sum(meets_all_goals(one, 1) for one in rows), of=count, published=key)
-        )
-    figures += [
-        share_figure(name, sum(one["outcome"] == name for one in judged), of=count, published=key)
-        for name, key in ERRORS
-    ]
+    figures = {"executed": percent_cell(sum(one["outcome"] == "executed" for one in judged), count)}
+    for reading, rows in (("success", as_published), ("corrected", judged)):
+        for order, name in enumerate(("least", "most")):
+            figures[f"{reading}_{name}"] = percent_cell(sum(meets_all_goals(one, order) for one in rows), count)
+    figures |= {name: percent_cell(sum(one["outcome"] == name for one in judged), count) for name in ERRORS}
     extra = [one["additional_step"] for one in as_published]
     rate = sum(extra) / count if count else None  # needless steps per task, possibly over 1
-    interval = partial(bootstrap, extra)
-    figures.append(
-        value_figure("additional_step", rate, of=count, published="additional_step", bootstrap_interval=interval)
-    )
-    figures.append(share_figure("human", sum(one["human"] for one in judged), of=count))
-    figures += _goal_figures(as_published)
-    figures.append(share_figure(INTERRUPTED, sum(one["outcome"] == INTERRUPTED for one in judged), of=count))
+    interval = partial(bootstrap, extra) if "additional_step" in intervals else None
+    figures["additional_step"] = value_cell(rate, count, interval)
+    figures["human"] = percent_cell(sum(one["human"] for one in judged), count)
+    figures |= _goal_figures(as_published)
+    figures[INTERRUPTED] = percent_cell(sum(one["outcome"] == INTERRUPTED for one in judged), count)
     return figures
 
 
-def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
-    """Yield the shares of met goals; action goals by the worst and by the best order."""
+def _goal_figures(judged: Sequence[Judgement]) -> Figures:
+    """Return the shares of met goals; action goals by the worst and by the best order."""
     states, of_states = column_sums((one["states"] for one in judged), 2)
     relations, of_relations = column_sums((one["relations"] for one in judged), 2)
     least, most, of_actions = column_sums((one["actions"] for one in judged), 3)
     whole = of_states + of_relations + of_actions
-    yield share_figure("state_goals", states, of=of_states, published="state_goal")
-    yield share_figure("relation_goals", relations, of=of_relations, published="relation_goal")
-    yield share_figure("action_goals_least", least, of=of_actions, published="action_goal")
-    yield share_figure("action_goals_most", most, of=of_actions, published="action_goal")
-    yield share_figure("goals_least", states + relations + least, of=whole, published="total_goal")
-    yield share_figure("goals_most", states + relations + most, of=whole, published="total_goal")
+    return {
+        "state_goals": percent_cell(states, of_states),
+        "relation_goals": percent_cell(relations, of_relations),
+        "action_goals_least": percent_cell(least, of_actions),
+        "action_goals_most": percent_cell(most, of_actions),
+        "goals_least": percent_cell(states + relations + least, whole),
+        "goals_most": percent_cell(states + relations + most, whole),
+    }
 
 
 def column_sums(rows: Iterable[Sequence[int]], width: int) -> tuple[int, ...]:
@@ -163,6 +144,12 @@ def meets_all_goals(one: Judgement, order: int = 0) -> bool:
 
 
 _NOT_EXECUTED: Final = ("parsing", "hallucination", "arguments", INTERRUPTED)
+
+
+def sequence_outcome(found: Judgement) -> tuple[str, bool]:
+    """Return an output's outcome, and whether it met all goals by the best order."""
+    done = meets_all_goals(found, 1)
+    return ("goal_missed" if found["outcome"] == "executed" and not done else found["outcome"]), done
 
 
 def _without_met_goals(one: Judgement) -> Judgement:

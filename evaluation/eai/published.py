@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.eai.task_table import EaiTask
 
 _Cell: TypeAlias = float | dict[str, float]
-
-TABLES: Final[Mapping[TaskName, Mapping[str, str]]] = {
-    "action-sequencing": {"action_sequencing": ""},
-    "subgoal": {"subgoal_decomposition": "", "sd_goals": ""},
-    "goal": {"goal_interpretation": ""},
-    "transition": {"transition_modeling": "", "planner_sr": "planner."},
-}
-"""Tables of the file that hold a task's figures, with the prefix of their keys here."""
 
 
 class _PublishedFile(BaseModel):
@@ -30,7 +22,7 @@ class _PublishedFile(BaseModel):
     models: dict[str, dict[str, dict[str, _Cell]]]
 
 
-def published_figures(model: str, task: TaskName) -> Mapping[str, float]:
+def published_figures(model: str, task: EaiTask) -> Mapping[str, float]:
     """Return percentages by key; empty for a model without published figures.
 
     Keys are the file's: ``tsr``, ``esr``, ``state_goal``, ``all_f1``; for transition modelling ``object_states.f1`` and
@@ -39,7 +31,9 @@ def published_figures(model: str, task: TaskName) -> Mapping[str, float]:
     file = _file()
     tables = file.models.get(file.recorded.get(model, model), {})
     return {
-        key: value for name, prefix in TABLES[task].items() for key, value in _flat(tables.get(name, {}), prefix=prefix)
+        key: value
+        for name, prefix in task.published_tables.items()
+        for key, value in _flat(tables.get(name, {}), prefix=prefix)
     }
 
 

@@ -6,8 +6,7 @@ asked: a sample is one recorded output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -18,30 +17,20 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from scenecypher.errors import InputError, did_you_mean
-from scenecypher.evaluation.eai.recordings import (
-    TASKS,
-    TaskName,
-    check_model,
-    fetch_recordings,
-    read_recordings,
-    recorded_model_names,
-)
-from scenecypher.evaluation.eai.scoring import OutputScorer, make_scorer
+from scenecypher.errors import InputError
+from scenecypher.evaluation.eai.recordings import check_model, fetch_recordings, read_recordings, recorded_model_names
+from scenecypher.evaluation.eai.scoring import OutputScorer
+from scenecypher.evaluation.eai.task_table import ALL, tasks_named
 from scenecypher.evaluation.eai.transition import PLANNED
 from scenecypher.settings import Settings
 
 VERSION: Final = 1
 """Version of grounding and scoring; results of different versions are not comparable."""
-ALL: Final = "all"
 JUDGEMENT: Final = "judgement"
 SCORER: Final = "as_published"
 BLOCK: Final = 32
 """Tasks that all models are scored on before the next block, which bounds the scenes in use at a time."""
 GOOD: Final = ("executed", "correct")
-
-ON_SCORED: Final[ContextVar[Callable[[], None] | None]] = ContextVar("SCORED", default=None)
-"""Callback after each sample, for a progress bar."""
 
 
 @task
@@ -52,18 +41,18 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
     transition modelling (0: all). `wheel` is the file of recordings; without one it is downloaded from PyPI once.
     Raises InputError, ServiceError.
     """
-    names = select_tasks(task)
+    tasks = tasks_named(task)
     path = Path(wheel) if wheel else fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
     if model:
         check_model(model, recorded_model_names(path))
-    scorers: dict[TaskName, OutputScorer] = {name: make_recorded_scorer(name, plans) for name in names}
+    scorers: dict[str, OutputScorer] = {one.name: one.make_scorer(plans or None) for one in tasks}
     samples = [
         sample
         for name, one in scorers.items()
         for sample in _samples(name, one.task_ids()[: limit or None], path, model)
     ]
     if not samples:
-        raise InputError(f"{path} has no outputs for {', '.join(names)}; give another file with --recordings WHEEL")
+        raise InputError(f"{path} has no outputs for {', '.join(scorers)}; give another file with --recordings WHEEL")
     return Task(
         dataset=MemoryDataset(samples, name="eai"),
         solver=judge_output(scorers),
@@ -75,7 +64,7 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
 
 
 @solver
-def judge_output(scorers: Mapping[TaskName, OutputScorer]) -> Solver:
+def judge_output(scorers: Mapping[str, OutputScorer]) -> Solver:
     """Score the sample's output in a worker thread and store the judgement in the sample's metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - nothing is generated
@@ -83,9 +72,6 @@ def judge_output(scorers: Mapping[TaskName, OutputScorer]) -> Solver:
         output = state.input_text if metadata["answered"] else None
         judge = partial(scorers[metadata["task"]].score, metadata["task_id"], output)
         metadata[JUDGEMENT] = dict(await to_thread.run_sync(judge))
-        tick = ON_SCORED.get()
-        if tick is not None:
-            tick()
         return state
 
     return solve
@@ -104,22 +90,7 @@ def as_published() -> Scorer:
     return score
 
 
-def make_recorded_scorer(task: TaskName, plans: int) -> OutputScorer:
-    """Return the scorer of a task; for transition modelling, one that plans with `plans` outputs (0: all)."""
-    options = {"planned": plans or None} if task == "transition" else {}
-    return make_scorer(task, **options)
-
-
-def select_tasks(task: str) -> tuple[TaskName, ...]:
-    """Return the tasks that a name selects. Raises InputError with the nearest names."""
-    found: list[TaskName] = [name for name in TASKS if task in {ALL, name}]
-    if not found:
-        hint = did_you_mean(task[:60], (ALL, *TASKS)) or f"; there are {', '.join((ALL, *TASKS))}"
-        raise InputError(f"the Embodied Agent Interface has no task {task[:60]!r}{hint}")
-    return tuple(found)
-
-
-def _samples(task: TaskName, ids: Sequence[str], wheel: Path, model: str) -> Iterator[Sample]:
+def _samples(task: str, ids: Sequence[str], wheel: Path, model: str) -> Iterator[Sample]:
     """Yield the samples block by block, model after model in each; a task without an output is a sample too."""
     found = read_recordings(task, wheel)
     outputs = {name: {one.task_id: one.output for one in rows} for name, rows in found.items() if model in {"", name}}
@@ -129,7 +100,7 @@ def _samples(task: TaskName, ids: Sequence[str], wheel: Path, model: str) -> Ite
                 yield _sample(task, name, task_id, by_id.get(task_id))
 
 
-def _sample(task: TaskName, model: str, task_id: str, output: str | None) -> Sample:
+def _sample(task: str, model: str, task_id: str, output: str | None) -> Sample:
     return Sample(
         id=f"{task}/{model}/{task_id}",
         input=output or "(nothing)",

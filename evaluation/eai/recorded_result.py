@@ -2,65 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.log import EvalLog
 
-from scenecypher.evaluation import sample_errors
-from scenecypher.evaluation.eai.action_sequencing import meets_all_goals
-from scenecypher.evaluation.eai.goal_interpretation import KINDS
 from scenecypher.evaluation.eai.published import published_figures, published_source
-from scenecypher.evaluation.eai.recorded import SCORER, VERSION, make_recorded_scorer
-from scenecypher.evaluation.eai.recordings import PACKAGE, TASKS, TaskName, recordings_origin
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, OutputScorer, interrupted_judgement
-from scenecypher.evaluation.eai.titles import TITLES
-from scenecypher.evaluation.eai.transition import CATEGORIES, PLANNED
+from scenecypher.evaluation.eai.recorded import SCORER
+from scenecypher.evaluation.eai.recordings import PACKAGE, recordings_origin
+from scenecypher.evaluation.eai.scoring import Figures, interrupted_judgement
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, PLANNING, EaiTask
+from scenecypher.evaluation.eai.transition import PLANNED
 from scenecypher.evaluation.published import table_settings
-from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Interval, Provenance, Row, Table, Trial
-from scenecypher.evaluation.sample_limit import count_wanted_samples, limit_notes
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Interval, Row, Table, Trial
+from scenecypher.evaluation.run_result import LoggedSample, Run, group_by, installed_packages
 
-CLASSES: Final = (
-    *("parsing", "hallucination", "arguments", "wrong_order", "missing_step"),
-    *("affordance", "unseen_object", "additional_step"),
-)
-PLANNING: Final = "planner success"
-PARTS: Final[Mapping[TaskName, Mapping[str, tuple[str, ...]]]] = {
-    "action-sequencing": {
-        "executed and successful": (
-            *("executed", "success_least", "success_most", "corrected_least", "corrected_most", "human", "broke_off"),
-        ),
-        "mistakes": CLASSES,
-        "goals met": (
-            *("state_goals", "relation_goals", "action_goals_least", "action_goals_most", "goals_least", "goals_most"),
-        ),
-    },
-    "subgoal": {
-        "executed and successful": ("executed", "success", "broke_off"),
-        "mistakes": tuple(name for name in CLASSES if name != "unseen_object"),
-        "goals met": ("state_goals", "relation_goals", "action_goals", "goals"),
-    },
-    "goal": {
-        "in all": ("all_precision", "all_recall", "all_f1", "unparsed", "unknown_objects", "strict_f1"),
-        "by kind": tuple(f"{kind}_{part}" for kind in KINDS for part in ("precision", "recall", "f1")),
-    },
-    "transition": {
-        "in all": ("p", "r", "f1", "unparsed", "strict_f1"),
-        "precision": tuple(f"{category}.p" for category in CATEGORIES),
-        "recall": tuple(f"{category}.r" for category in CATEGORIES),
-        "F1": tuple(f"{category}.f1" for category in CATEGORIES),
-        PLANNING: ("planner", *(f"planner.{category}" for category in CATEGORIES), "strict_planner"),
-    },
-}
-"""Tables of a task: title and figures."""
+MISTAKES: Final = frozenset(name for task in EAI_TASKS.values() for name in task.tables.get("mistakes", ()))
 PUBLISHED_SUFFIX: Final = ".published"
-FAILED: Final = "failed"
 TOLERANCE: Final = 0.5
 """Percentage points within which a figure matches the published one."""
-PACKAGES: Final = ("eai-eval", "inspect_ai", "neo4j", "scenecypher")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,59 +31,51 @@ class ModelScores:
 
     model: str
     failed: int
-    figures: Mapping[str, Figure]
+    figures: Figures
 
 
 def eai_result(log: EvalLog) -> ExperimentResult:
     """Return the result of one run's log; an unfinished run is marked, and interrupted samples are failures."""
-    samples, arguments = list(log.samples or ()), dict(log.eval.task_args)
-    plans = int(arguments.get("plans", PLANNED))
-    tables = [table for task in TASKS for table in _tables(task, samples, plans)]
-    trials = tuple(map(_trial, samples))
-    finished = log.status == "success" and len(samples) >= count_wanted_samples(log) and not _has_failed_row(trials)
-    is_whole = finished and not arguments.get("limit") and not limit_notes(log)
-    return ExperimentResult(
-        experiment="eai",
-        title="Embodied Agent Interface in VirtualHome: recorded outputs, published and re-scored",
-        finished=finished,
-        provenance=_provenance(log, arguments, samples),
-        tables=tuple(tables),
-        samples=trials,
-        notes=(
-            f"published: {published_source()}",
-            *_errors(samples),
-            *limit_notes(log),
-            *(_distance_notes(_unsampled(tables)) if is_whole else ()),
-        ),
+    run = Run.read(log, SCORER)
+    wheel, plans = str(run.arguments.get("wheel") or ""), int(run.arguments.get("plans", PLANNED))
+    by_task = group_by(run.samples, lambda one: one.metadata["task"])
+    tables = [
+        table for name in EAI_TASKS if name in by_task for table in _tables(EAI_TASKS[name], by_task[name], plans)
+    ]
+    is_whole = run.is_finished(_row_key) and not run.arguments.get("limit") and not run.limit_notes
+    distances = _distance_notes(_unsampled(tables)) if is_whole else ()
+    return run.result(
+        "eai",
+        "Embodied Agent Interface in VirtualHome: recorded outputs, published and re-scored",
+        tables,
+        map(_trial, run.samples),
+        row=_row_key,
+        notes=(f"published: {published_source()}", *run.error_notes, *run.limit_notes, *distances),
+        model=str(run.arguments.get("model") or "all that were recorded"),
+        replies=("recorded",),
+        temperature=None,
+        packages=installed_packages() | {"recordings": recordings_origin(Path(wheel)) if wheel else PACKAGE},
+        arguments={**run.arguments, "wheel": Path(wheel).name},
     )
 
 
-def _has_failed_row(trials: Sequence[Trial]) -> bool:
-    return sample_errors.has_failed_row(((one.table, one.method), one.outcome == FAILED) for one in trials)
+def _row_key(one: LoggedSample) -> tuple[str, str]:
+    return one.metadata["task"], one.metadata["model"]
 
 
-def _errors(samples: Sequence[EvalSample]) -> tuple[str, ...]:
-    found = sample_errors.most_common_error(sample.error.message for sample in samples if sample.error)
-    return (found,) if found else ()
-
-
-def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterator[Table]:
-    mine = [sample for sample in samples if sample.metadata["task"] == task]
-    if not mine:
-        return
-    scorer = make_recorded_scorer(task, plans)
-    scored = list(_scores_by_model(scorer, mine))
-    for number, (name, figures) in enumerate(PARTS[task].items()):
-        named = [scored[0].figures[figure] for figure in figures if figure in scored[0].figures]
+def _tables(task: EaiTask, samples: Sequence[LoggedSample], plans: int) -> Iterator[Table]:
+    scored = list(_scores_by_model(task, samples, plans))
+    for number, (name, names) in enumerate(task.tables.items()):
+        found = scored[0].figures
         yield Table(
-            key=f"{task}-{number + 1}",
-            samples=task,
-            title=f"{TITLES[task]}: {name}",
-            columns=tuple(column for figure in named for column in _columns(figure)),
-            rows=tuple(_row(task, one, named) for one in scored),
+            key=f"{task.name}-{number + 1}",
+            samples=task.name,
+            title=f"{task.title}: {name}",
+            columns=tuple(column for figure in names for column in _columns(task, figure, found[figure])),
+            rows=tuple(_row(task, one, names) for one in scored),
             paper="Embodied Agent Interface",
             settings=table_settings("eai"),
-            notes=(*_denominators(named, scored), *(_plan_sample_note(plans) if name == PLANNING else ())),
+            notes=(*_denominators(names, scored), *(_plan_sample_note(plans) if name == PLANNING else ())),
         )
 
 
@@ -132,54 +86,38 @@ def _plan_sample_note(plans: int) -> tuple[str, ...]:
     return (f"planned with {plans} outputs a model; the published figures are of all of them (--plans 0)",)
 
 
-def _scores_by_model(scorer: OutputScorer, samples: Sequence[EvalSample]) -> Iterator[ModelScores]:
-    by_model: dict[str, list[EvalSample]] = {}
-    for sample in samples:
-        by_model.setdefault(sample.metadata["model"], []).append(sample)
-    for model, mine in sorted(by_model.items()):
-        judged = [_judgement(one) for one in mine]
-        pairs = zip(judged, mine, strict=True)
-        figures = scorer.figures(
-            [found or interrupted_judgement(scorer, one.metadata["task_id"]) for found, one in pairs]
-        )
-        yield ModelScores(model, judged.count(None), {figure.name: figure for figure in figures})
+def _scores_by_model(task: EaiTask, samples: Sequence[LoggedSample], plans: int) -> Iterator[ModelScores]:
+    scorer, shown = task.make_scorer(plans or None), [name for names in task.tables.values() for name in names]
+    for model, mine in sorted(group_by(samples, lambda one: one.metadata["model"]).items()):
+        judged = [one.found or interrupted_judgement(scorer, one.metadata["task_id"]) for one in mine]
+        yield ModelScores(model, sum(one.failed for one in mine), scorer.figures(judged, intervals=shown))
 
 
-def _judgement(sample: EvalSample) -> Judgement | None:
-    score = (sample.scores or {}).get(SCORER)
-    judged: Judgement | None = score.metadata if score and sample.error is None else None
-    return judged
+def _columns(task: EaiTask, name: str, cell: Cell) -> Iterator[Column]:
+    better = "neither" if name in {*MISTAKES, "human", "broke_off"} else "higher"
+    interval: Interval = "bootstrap" if cell.count is None else "wilson"
+    yield Column(key=name, heading=name.replace("_", " "), unit="percent", better=better, interval=interval)
+    if name in task.published:
+        yield Column(key=name + PUBLISHED_SUFFIX, heading="published", unit="percent", better=better, second=True)
 
 
-def _columns(figure: Figure) -> Iterator[Column]:
-    better = "neither" if figure.name in {*CLASSES, "human", "broke_off"} else "higher"
-    interval: Interval = "wilson" if figure.bootstrap_interval is None else "bootstrap"
-    heading = figure.name.replace("_", " ")
-    yield Column(key=figure.name, heading=heading, unit="percent", better=better, interval=interval)
-    if figure.published:
-        yield Column(
-            key=figure.name + PUBLISHED_SUFFIX, heading="published", unit="percent", better=better, second=True
-        )
-
-
-def _row(task: TaskName, one: ModelScores, named: Sequence[Figure]) -> Row:
+def _row(task: EaiTask, one: ModelScores, names: Sequence[str]) -> Row:
     known = published_figures(one.model, task)
     cells: dict[str, Cell] = {}
-    for name in (figure.name for figure in named):
-        figure = one.figures[name].with_interval()
-        cells[name] = Cell(value=figure.percent, n=figure.of, low=figure.low, high=figure.high, count=figure.hits)
-        if figure.published:
-            cells[name + PUBLISHED_SUFFIX] = Cell(value=known.get(figure.published))
+    for name in names:
+        cells[name] = one.figures[name]
+        if name in task.published:
+            cells[name + PUBLISHED_SUFFIX] = Cell(value=known.get(task.published[name]))
     return Row(method=one.model, label=one.model, model=one.model, cells=cells, failed=one.failed)
 
 
-def _denominators(named: Sequence[Figure], scored: Sequence[ModelScores]) -> Iterator[str]:
+def _denominators(names: Sequence[str], scored: Sequence[ModelScores]) -> Iterator[str]:
     """Yield a note with the denominators of figures: one number if it is the same for all models."""
     over: dict[str, list[str]] = {}
-    for figure in named:
-        numbers = sorted({one.figures[figure.name].of for one in scored})
+    for name in names:
+        numbers = sorted({one.figures[name].n or 0 for one in scored})
         count = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
-        over.setdefault(count, []).append(figure.name.replace("_", " "))
+        over.setdefault(count, []).append(name.replace("_", " "))
     yield "of " + "; of ".join(f"{count}: {', '.join(names)}" for count, names in over.items())
 
 
@@ -233,59 +171,15 @@ def _compared_values(row: Row, ours: str, theirs: str) -> Iterator[tuple[float, 
         yield mine, other
 
 
-def _trial(sample: EvalSample) -> Trial:
-    judged = _judgement(sample)
-    found: Mapping[str, Any] = judged or {}
-    mistakes = found.get("mistakes", ())
-    outcome, success = (FAILED, False) if judged is None else outcome_of(sample.metadata["task"], judged)
-    return Trial(
-        table=sample.metadata["task"],
-        id=sample.metadata["task_id"],
-        method=sample.metadata["model"],
+def _trial(one: LoggedSample) -> Trial:
+    task, mistakes = EAI_TASKS[one.metadata["task"]], list(one.found.get("mistakes", ()))
+    outcome, success = ("", False) if one.failed else task.outcome(one.found)
+    return one.trial(
+        table=task.name,
+        id=one.metadata["task_id"],
+        method=one.metadata["model"],
         outcome=outcome,
         success=success,
-        actions=int(found.get("steps", 0)),
-        seconds=sample.total_time or 0.0,
-        mistakes={mistake: list(mistakes).count(mistake) for mistake in set(mistakes)},
+        actions=int(one.found.get("steps", 0)),
+        mistakes={mistake: mistakes.count(mistake) for mistake in mistakes},
     )
-
-
-def outcome_of(task: TaskName, found: Judgement) -> tuple[str, bool]:
-    """Return an output's outcome, and whether it succeeded by the best order of goals, with no goal wrong or missed."""
-    match task:
-        case "action-sequencing":
-            done = meets_all_goals(found, 1)
-            return ("goal_missed" if found["outcome"] == "executed" and not done else found["outcome"]), done
-        case "subgoal":
-            return found["outcome"], found["outcome"] == "correct"
-        case "goal":
-            exact = found["parsed"] and not any(sum(found[f"strict_{kind}"][1:]) for kind in KINDS)
-            return ("inexact" if found["parsed"] else "unread"), exact
-        case "transition":
-            ended = "not planned" if found["plan"] is None else "no plan"
-            return (ended if found["parsed"] else "unread"), bool(found["plan"])
-
-
-def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[EvalSample]) -> Provenance:
-    wheel = str(arguments.get("wheel") or "")
-    return Provenance(
-        model=str(arguments.get("model") or "all that were recorded"),
-        replies=("recorded",),
-        date=log.eval.created,
-        version=str(VERSION),
-        samples=len(samples),
-        wanted=count_wanted_samples(log),
-        log=log.location,
-        packages={
-            **{name: _version(name) for name in PACKAGES},
-            "recordings": recordings_origin(Path(wheel)) if wheel else PACKAGE,
-        },
-        arguments={**arguments, "wheel": Path(wheel).name},
-    )
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

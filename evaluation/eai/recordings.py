@@ -12,21 +12,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from scenecypher.errors import InputError, ServiceError, did_you_mean
-
-TaskName: TypeAlias = Literal["action-sequencing", "subgoal", "goal", "transition"]
-TASKS: Final[tuple[TaskName, ...]] = get_args(TaskName)
-FOLDERS: Final[Mapping[TaskName, str]] = {
-    "action-sequencing": "action_sequence",
-    "subgoal": "subgoal_decomposition",
-    "goal": "goal_interpretation",
-    "transition": "transition_modeling",
-}
-"""Folder of each task in the wheel."""
+from scenecypher.evaluation.eai.task_table import EAI_TASKS
 
 PACKAGE: Final = "virtualhome_eval==0.1.1"
 WHEEL: Final = "virtualhome_eval-0.1.1-py3-none-any.whl"
@@ -66,7 +57,7 @@ class _Row(BaseModel):
 _ROWS: Final = TypeAdapter(list[_Row])
 
 
-def read_recordings(task: TaskName, wheel: Path) -> Recordings:
+def read_recordings(task: str, wheel: Path) -> Recordings:
     """Return all outputs for one task, from the wheel or any zip of its layout. Raises InputError."""
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -77,7 +68,7 @@ def read_recordings(task: TaskName, wheel: Path) -> Recordings:
 
 def recorded_model_names(wheel: Path) -> tuple[str, ...]:
     """Return every model that has outputs for any task, sorted. Raises InputError."""
-    found = {model for task in TASKS for model in read_recordings(task, wheel)}
+    found = {model for task in EAI_TASKS for model in read_recordings(task, wheel)}
     if not found:
         raise InputError(f"{wheel} holds no recorded outputs; {BY_HAND}")
     return tuple(sorted(found))
@@ -140,9 +131,9 @@ def _download(folder: Path) -> None:
         raise ServiceError(f"pip could not download {PACKAGE} for the reason above; try again, or {BY_HAND}")
 
 
-def _members(archive: zipfile.ZipFile, task: TaskName) -> list[tuple[str, str]]:
+def _members(archive: zipfile.ZipFile, task: str) -> list[tuple[str, str]]:
     """Return the model and the name of each file of outputs of one task."""
-    folder = f"virtualhome_eval/llm_response/{FOLDERS[task]}/"
+    folder = f"virtualhome_eval/llm_response/{EAI_TASKS[task].folder}/"
     found = [name for name in archive.namelist() if name.startswith(folder) and name.endswith(ENDING)]
     pairs = sorted((name.removeprefix(folder).removesuffix(ENDING), name) for name in set(found))
     if len(pairs) > MAX_FILES:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from scenecypher.chat.model import Reply, Request, Usage
-from scenecypher.evaluation.eai.recordings import TaskName
 from scenecypher.evaluation.eai.scoring import OutputScorer
+from scenecypher.evaluation.eai.task_table import EaiTask
 from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.ssc.prompts import Prompts
 
@@ -32,7 +32,7 @@ class SscConfig:
     name: ClassVar[str] = "Bench"
     """Name of this type in Inspect's logs."""
 
-    task: TaskName
+    task: EaiTask
     scorer: OutputScorer
     prompts: Mapping[str, Prompts]
     replies: ModelSource

@@ -6,7 +6,7 @@ reported: among those that reach the task's goal, else among those executed to t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -14,7 +14,7 @@ from scenecypher.db.condition import HeldBy, Id, evaluate
 from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.action_sequencing import column_sums
 from scenecypher.evaluation.eai.plan_execution import PlanExecution
-from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figure, Judgement, share_figure
+from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figures, Judgement, percent_cell
 from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY, expand
 from scenecypher.evaluation.eai.subgoal_text import (
     Formula,
@@ -42,14 +42,8 @@ from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake
 MAX_ATTEMPTS: Final = 256
 """Attempts that are tried to their end; recorded sub-goals have a few."""
 EXECUTED: Final = ("correct", "goal_missed")
-FAULTS: Final = (("parsing", "parsing"), ("hallucination", "hallucination"), ("arguments", "argnum"))
-MISTAKES: Final = (
-    ("wrong_order", "wrong_order"),
-    ("missing_step", "missing_step"),
-    ("affordance", "affordance"),
-    ("additional_step", "additional_step"),
-)
-"""Names of figures, with the keys of the published ones."""
+FAULTS: Final = ("parsing", "hallucination", "arguments")
+MISTAKES: Final = ("wrong_order", "missing_step", "affordance", "additional_step")
 
 Grounded: TypeAlias = tuple[Primitive, tuple[str, ...]]
 """A sub-goal with its objects' ids."""
@@ -76,8 +70,6 @@ class ExpansionAttempt:
 class SubgoalScorer:
     """Scorer of all 338 tasks that have a goal."""
 
-    version: Final = "1"
-
     def __init__(self, pool: WorldPool | None = None) -> None:
         self._scenes = TaskScenePool(pool)
 
@@ -99,8 +91,9 @@ class SubgoalScorer:
             return _unexecuted_judgement(*fault, wanted)
         return self._execute(task_id, start, wanted, found)
 
-    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """Return one model's figures, counted as in the original."""
+    def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
+        """Return one model's figures, counted as in the original; all are shares."""
+        del intervals
         return subgoal_figures(judged)
 
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
@@ -122,11 +115,6 @@ class SubgoalScorer:
             "relations": [sum(best.relations), len(best.relations)],
             "actions": [best.actions, len(wanted.actions)],
         }
-
-
-def subgoal_scorer() -> SubgoalScorer:
-    """Return the scorer of sub-goal decomposition."""
-    return SubgoalScorer()
 
 
 def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
@@ -159,36 +147,25 @@ def best_attempt(attempts: Sequence[ExpansionAttempt]) -> ExpansionAttempt:
     return min(finished or in_order, key=lambda end: (len(end.mistakes), -end.steps))
 
 
-def subgoal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
+def subgoal_figures(judged: Sequence[Judgement]) -> Figures:
     """Return the figures of one model; an interrupted sample counts as a failure without a class.
 
     As in the original, mistakes of executed plans that missed the goal do not count, and needless steps count once a
     task.
     """
-    count, correct = len(judged), sum(one["outcome"] == "correct" for one in judged)
-    figures = [
-        share_figure("executed", sum(one["outcome"] in EXECUTED for one in judged), of=count, published="esr"),
-        share_figure("success", correct, of=count, published="tsr"),
-    ]
-    figures += [
-        share_figure(name, sum(one["outcome"] == name for one in judged), of=count, published=key)
-        for name, key in FAULTS
-    ]
+    count, ends = len(judged), [one["outcome"] for one in judged]
     counted = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
-    figures += [
-        share_figure(name, sum(name in one for one in counted), of=count, published=key) for name, key in MISTAKES
-    ]
-    figures += _goal_figures(judged)
-    figures.append(share_figure(INTERRUPTED, sum(one["outcome"] == INTERRUPTED for one in judged), of=count))
-    return figures
-
-
-def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
-    sums = [column_sums((one[kind] for one in judged), 2) for kind in ("states", "relations", "actions")]
-    names = (("state_goals", "state_goal"), ("relation_goals", "relation_goal"), ("action_goals", "action_goal"))
-    for (name, key), (hits, of) in zip(names, sums, strict=True):
-        yield share_figure(name, hits, of=of, published=key)
-    yield share_figure("goals", sum(hits for hits, _ in sums), of=sum(of for _, of in sums), published="total_goal")
+    kinds = {"state": "states", "relation": "relations", "action": "actions"}
+    goals = {name: column_sums((one[kind] for one in judged), 2) for name, kind in kinds.items()}
+    return {
+        "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
+        "success": percent_cell(ends.count("correct"), count),
+        **{name: percent_cell(ends.count(name), count) for name in FAULTS},
+        **{name: percent_cell(sum(name in one for one in counted), count) for name in MISTAKES},
+        **{f"{name}_goals": percent_cell(hits, of) for name, (hits, of) in goals.items()},
+        "goals": percent_cell(sum(hits for hits, _ in goals.values()), sum(of for _, of in goals.values())),
+        INTERRUPTED: percent_cell(ends.count(INTERRUPTED), count),
+    }
 
 
 @dataclass(slots=True)

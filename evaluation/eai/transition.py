@@ -8,12 +8,12 @@ name objects. `strict`, ours, counts all of these and replaces nothing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from scenecypher.evaluation.eai.counting import ConfusionCounts, Metric, sum_counts
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, f1_figures, share_figure
+from scenecypher.evaluation.eai.scoring import Figures, Judgement, f1_figures, percent_cell
 from scenecypher.evaluation.eai.transition_gold import (
     asked_actions,
     categories_of,
@@ -39,8 +39,6 @@ PLANNED: Final = 40
 class TransitionScorer:
     """Scorer of 296 outputs; `planned` of them, evenly spread, are also planned with (None: all; 0: none)."""
 
-    version: Final = "1"
-
     def __init__(self, planned: int | None = PLANNED) -> None:
         ids = transition_task_ids()
         count = len(ids) if planned is None else min(planned, len(ids))
@@ -62,14 +60,9 @@ class TransitionScorer:
         plan = found is not None and self._planner.succeeds(task_id, found)
         return {**judged, "plan": plan, "strict_plan": plan and not judged["missing"] and not judged["unbound"]}
 
-    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
+    def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
         """Return precision, recall and F1 in total and by category, and the planner's success likewise."""
-        return transition_figures(judged)
-
-
-def transition_scorer(planned: int | None = PLANNED) -> TransitionScorer:
-    """Return the scorer of transition modelling, with `planned` plans (None: all)."""
-    return TransitionScorer(planned)
+        return transition_figures(judged, intervals=intervals)
 
 
 def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judgement:
@@ -104,31 +97,43 @@ def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judge
     }
 
 
-def transition_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
+def transition_figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
     """Return the figures of one model."""
-    return [
-        *_scores(judged, "counts", published=True),
-        *_scores(judged, "strict", published=False),
-        *_plans(judged),
-        share_figure("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
-        share_figure("missing_actions", _sum(judged, "missing"), of=_sum(judged, "asked")),
-        share_figure("invented_actions", _sum(judged, "invented"), of=_sum(judged, "predicted")),
-        share_figure("unbound_actions", _sum(judged, "unbound"), of=_sum(judged, "predicted")),
-        share_figure("unreadable_clauses", _sum(judged, "unreadable"), of=2 * _sum(judged, "asked")),
-    ]
+    counted = {
+        "missing_actions": ("missing", "asked", 1),
+        "invented_actions": ("invented", "predicted", 1),
+        "unbound_actions": ("unbound", "predicted", 1),
+        "unreadable_clauses": ("unreadable", "asked", 2),
+    }
+    return {
+        **_scores(judged, "counts", "", intervals),
+        **_scores(judged, "strict", "strict_", intervals),
+        **_plans(judged),
+        "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
+        **{
+            name: percent_cell(_sum(judged, part), each * _sum(judged, of))
+            for name, (part, of, each) in counted.items()
+        },
+    }
 
 
-def _scores(judged: Sequence[Judgement], key: str, *, published: bool) -> Iterator[Figure]:
-    prefix = "" if published else "strict_"
+def transition_outcome(found: Judgement) -> tuple[str, bool]:
+    """Return an output's outcome, and whether there is a plan."""
+    ended = "not planned" if found["plan"] is None else "no plan"
+    return (ended if found["parsed"] else "unread"), bool(found["plan"])
+
+
+def _scores(judged: Sequence[Judgement], key: str, prefix: str, intervals: Collection[str]) -> Figures:
     by_category = {
         category: sum_counts(ConfusionCounts.of(one[key][category]) for one in judged if category in one[key])
         for category in CATEGORIES
     }
     whole, rows = sum_counts(by_category.values()), partial(_rows, judged, key)
-    yield from f1_figures(whole, _names(prefix), rows=partial(rows, CATEGORIES), published={})
+    found = f1_figures(whole, _names(prefix), rows=partial(rows, CATEGORIES), intervals=intervals)
     for category, counts in by_category.items():
-        known = _names(f"{category}.") if published else {}
-        yield from f1_figures(counts, _names(f"{prefix}{category}."), rows=partial(rows, (category,)), published=known)
+        names = _names(f"{prefix}{category}.")
+        found |= f1_figures(counts, names, rows=partial(rows, (category,)), intervals=intervals)
+    return found
 
 
 def _rows(judged: Sequence[Judgement], key: str, categories: Sequence[str]) -> list[ConfusionCounts]:
@@ -139,16 +144,16 @@ def _names(prefix: str) -> dict[Metric, str]:
     return {"precision": f"{prefix}p", "recall": f"{prefix}r", "f1": f"{prefix}f1"}
 
 
-def _plans(judged: Sequence[Judgement]) -> Iterator[Figure]:
-    """Yield planning success: `planner` over readable outputs, as the original; `strict_planner` over all planned."""
+def _plans(judged: Sequence[Judgement]) -> Figures:
+    """Return planning success: `planner` over readable outputs, as the original; `strict_planner` over all planned."""
     tried = [one for one in judged if one["plan"] is not None]
     read = [one for one in tried if one["parsed"]]
-    yield share_figure("planner", sum(one["plan"] for one in read), of=len(read))
-    for category in CATEGORIES:
-        within = [one for one in read if category in one["categories"]]
-        hits = sum(one["plan"] for one in within)
-        yield share_figure(f"planner.{category}", hits, of=len(within), published=f"planner.{category}")
-    yield share_figure("strict_planner", sum(one["strict_plan"] for one in tried), of=len(tried))
+    groups = {
+        "planner": read,
+        **{f"planner.{name}": [one for one in read if name in one["categories"]] for name in CATEGORIES},
+    }
+    found = {name: percent_cell(sum(one["plan"] for one in group), len(group)) for name, group in groups.items()}
+    return found | {"strict_planner": percent_cell(sum(one["strict_plan"] for one in tried), len(tried))}
 
 
 def _add_counts(counts: dict[str, ConfusionCounts], found: PredicateMatch) -> None:

@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions, problem
 from scenecypher.evaluation.eai.transition_text import Expression, PddlAction, expression_text, parse_expression
-from scenecypher.planner.actions.pddl_fast_downward import fast_downward_driver, run_fast_downward
+from scenecypher.planner.actions.pddl_fast_downward import LAMA, fast_downward_driver, solve_with_fast_downward
 from scenecypher.planner.actions.pddl_time import TimeLimit
 
 TIMEOUT_S: Final = 20.0
@@ -121,9 +120,12 @@ def _effect_tree(found: Expression, bound: frozenset[str], scope: _Scope) -> Exp
     return ("and",) if found[0] == "not" and inner == (("and",),) else (found[0], *inner)
 
 
-def check_planner() -> None:
-    """Check that Fast Downward is installed. Raises InputError."""
-    _driver()
+def check_planner() -> Path:
+    """Return the script that runs Fast Downward. Raises InputError if it is not installed."""
+    found = fast_downward_driver()
+    if found is None:
+        raise InputError("Fast Downward is not installed: run `pip install 'scenecypher[pddl]'`")
+    return found
 
 
 def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
@@ -131,16 +133,6 @@ def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
 
     A domain that it refuses, or that exceeds the limits of time or memory, has no plan.
     """
-    memory = ("--overall-memory-limit", MAX_MEMORY)
-    with TemporaryDirectory(prefix="scenecypher-") as folder:
-        code = run_fast_downward(
-            _driver(), folder, domain, wanted, search="lama-first", limit=TimeLimit(timeout_s), options=memory
-        )
-    return code == 0
-
-
-def _driver() -> Path:
-    found = fast_downward_driver()
-    if found is None:
-        raise InputError("Fast Downward is not installed: run `pip install 'scenecypher[pddl]'`")
-    return found
+    limit = TimeLimit(timeout_s)
+    found = solve_with_fast_downward(check_planner(), domain, wanted, limit, search=LAMA, memory=MAX_MEMORY)
+    return found.status == "solved"

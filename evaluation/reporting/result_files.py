@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zipfile import BadZipFile
 
 from scenecypher.errors import InputError
+from scenecypher.evaluation.experiments import experiment_named
 from scenecypher.evaluation.result import SUFFIX, ExperimentResult, read_result, result_path
 
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
 LOG: Final = ".eval"
-NO_RESULT: Final = "run it to its end with `scenecypher eval {name}`, which writes a result beside its log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,50 +66,7 @@ def _from_log(file: Path) -> ExperimentResult:
         log = read_eval_log(str(file))
     except (BadZipFile, OSError, ValueError, KeyError) as error:
         raise _NoResult(f"{file}: can't be read as a log: {error}") from error
-    name = log.eval.task.rpartition("/")[2]
-    if name not in MADE_FROM_LOGS:
-        raise _NoResult(f"{file}: {name} ({log.status}) has no result; {NO_RESULT.format(name=name)}")
     try:
-        return MADE_FROM_LOGS[name](log)
+        return experiment_named(log.eval.task).make_result(log)
     except InputError as error:
-        raise _NoResult(f"{file}: {name} can't be recomputed: {error}") from error
-
-
-def _questions(log: EvalLog) -> ExperimentResult:
-    from scenecypher.evaluation.question_result import questions_result
-
-    return questions_result(log)
-
-
-def _augmentation(log: EvalLog) -> ExperimentResult:
-    from scenecypher.evaluation.augmentation_result import augmentation_result
-
-    return augmentation_result(log)
-
-
-def _episodes(log: EvalLog) -> ExperimentResult:
-    from scenecypher.evaluation.episodes_result import episodes_result, experiment_from_log
-
-    return episodes_result(log, experiment_from_log(log))
-
-
-def _recorded(log: EvalLog) -> ExperimentResult:
-    from scenecypher.evaluation.eai.recorded_result import eai_result
-
-    return eai_result(log)
-
-
-def _self_consistency(log: EvalLog) -> ExperimentResult:
-    from scenecypher.evaluation.eai.live_report import ssc_result
-
-    return ssc_result(log)
-
-
-MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], ExperimentResult]]] = {
-    "questions": _questions,
-    "augmentation": _augmentation,
-    **dict.fromkeys(("grasif", "dynamic", "realworld", "babyai", "babyai-slm", "household"), _episodes),
-    "eai": _recorded,
-    "ssc": _self_consistency,
-}
-"""Experiments whose results can be computed from their logs alone."""
+        raise _NoResult(f"{file}: {log.eval.task} can't be recomputed: {error}") from error

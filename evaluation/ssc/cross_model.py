@@ -9,10 +9,9 @@ from random import Random
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from scenecypher.evaluation.eai.recordings import Recordings, TaskName
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, OutputScorer
-from scenecypher.evaluation.ssc.forms import FORMS
-from scenecypher.evaluation.ssc.merging import KINDS, merge_samples
+from scenecypher.evaluation.eai.recordings import Recordings
+from scenecypher.evaluation.eai.scoring import Judgement, OutputScorer
+from scenecypher.evaluation.eai.task_table import EaiTask, value_of
 from scenecypher.evaluation.ssc.voting import Form, is_decided, vote_on_forms
 
 RESAMPLES: Final = 500
@@ -30,7 +29,7 @@ Outputs: TypeAlias = Mapping[str, Mapping[str, str]]
 class JudgedOutputs:
     """Data of one task: its ids, and each model's outputs, their forms and their judgements."""
 
-    task: TaskName
+    task: EaiTask
     scorer: OutputScorer
     ids: Sequence[str]
     models: Sequence[str]
@@ -41,10 +40,9 @@ class JudgedOutputs:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Way to choose or create an output, with its figures in percent by name."""
+    """Way to choose or create an output."""
 
     name: str
-    figures: Mapping[str, Figure]
     valid: int
     of: int
     used: float
@@ -84,7 +82,7 @@ class Comparison:
 
 
 def judge_outputs(
-    task: TaskName,
+    task: EaiTask,
     scorer: OutputScorer,
     recorded: Recordings,
     *,
@@ -95,7 +93,7 @@ def judge_outputs(
 
     All models are scored on a task before the next one, so that its scene is read once; several tasks run in parallel.
     """
-    ids, canonical = scorer.task_ids()[:limit], FORMS[task]
+    ids, canonical = scorer.task_ids()[:limit], task.form
     by = {model: {one.task_id: one.output for one in found} for model, found in recorded.items()}
 
     def judge(task_id: str) -> list[Judgement]:
@@ -142,10 +140,10 @@ def merge_across_models(of: JudgedOutputs) -> Candidate:
     found: list[Judgement] = []
     valid = 0
     for at, task_id in enumerate(of.ids):
-        made = merge_samples(of.task, [one for model in of.models if (one := of.outputs[model][at]) is not None])
+        made = of.task.merge([one for model in of.models if (one := of.outputs[model][at]) is not None])
         valid += made is not None
         found.append(_judgement_of_text(of, made, at) or of.scorer.score(task_id, made))
-    return _candidate(of, f"merged by {KINDS[of.task]}", found, valid)
+    return _candidate(of, f"merged by {of.task.merged_by}", found, valid)
 
 
 def vote_with_early_stop(of: JudgedOutputs) -> Candidate:
@@ -216,11 +214,9 @@ def _valid(of: JudgedOutputs, model: str) -> int:
 def _candidate(
     of: JudgedOutputs, name: str, judged: Sequence[Judgement], valid: int, *, used: float | None = None
 ) -> Candidate:
-    figures = {one.name: one for one in of.scorer.figures(judged)}
     outputs_used = used if used is not None else 1.0 if name in of.models else len(of.models)
-    return Candidate(name, figures, valid, len(of.ids), outputs_used, judged)
+    return Candidate(name, valid, len(of.ids), outputs_used, judged)
 
 
 def _percent(of: JudgedOutputs, judged: Sequence[Judgement], figure: str) -> float:
-    found = next(one.percent for one in of.scorer.figures(judged) if one.name == figure)
-    return found if found is not None else 0.0
+    return value_of(of.scorer.figures(judged)[figure])

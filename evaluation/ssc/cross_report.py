@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.live import VERSION, was_executed
 from scenecypher.evaluation.eai.recorded import VERSION as RECORDED_VERSION
-from scenecypher.evaluation.eai.recordings import TaskName, read_recordings, recordings_origin, sha256_of
-from scenecypher.evaluation.eai.scoring import Judgement, make_scorer
-from scenecypher.evaluation.eai.titles import COLUMNS, NAMES, TITLES, figure_cells
-from scenecypher.evaluation.interval import wilson
+from scenecypher.evaluation.eai.recordings import read_recordings, recordings_origin, sha256_of
+from scenecypher.evaluation.eai.scoring import Judgement, percent_cell
+from scenecypher.evaluation.eai.task_table import EaiTask
+from scenecypher.evaluation.eai.transition import PLANNED
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Provenance, Row, Table, TableSetting
+from scenecypher.evaluation.run_result import installed_packages
 from scenecypher.evaluation.ssc.cross_model import (
     RESAMPLES,
     SEED,
@@ -37,18 +37,9 @@ from scenecypher.evaluation.ssc.cross_model import (
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-FIGURES: Final[Mapping[TaskName, tuple[str, ...]]] = {
-    "goal": ("f1", "eai_f1"),
-    "action-sequencing": ("tsr", "esr"),
-    "subgoal": ("tsr", "esr"),
-    "transition": ("f1", "eai_f1"),
-}
-"""Cells in which the vote is compared with the best single model."""
 LOG_HINT: Final = "give a log of `eval eai --recorded`"
 AS_PUBLISHED: Final = "as_published"
 """Name of the scorer in that log."""
-SIMULATED: Final = frozenset({"action-sequencing", "subgoal"})
-"""Tasks whose outputs the database executes."""
 COSTS: Final = (
     Column(key="svr", heading="SVR", unit="percent", interval="wilson"),
     Column(key="used", heading="outputs", unit="number", better="lower", second=True),
@@ -64,7 +55,7 @@ SETTINGS: Final = (
 
 
 def cross_result(
-    tasks: Sequence[TaskName],
+    tasks: Sequence[EaiTask],
     wheel: Path,
     *,
     limit: int | None = None,
@@ -80,11 +71,10 @@ def cross_result(
     judged: list[JudgedOutputs] = []
     tables: list[Table] = []
     for task in tasks:
-        tell(f"{TITLES[task]}: scoring what all models wrote…")
-        found = judge_outputs(
-            task, make_scorer(task), read_recordings(task, wheel), limit=limit, known=known.get(task, {})
-        )
-        tell(f"{TITLES[task]}: voting, and comparing with the best model in {RESAMPLES} resamples…")
+        tell(f"{task.title}: scoring what all models wrote…")
+        scorer, recorded = task.make_scorer(PLANNED), read_recordings(task.name, wheel)
+        found = judge_outputs(task, scorer, recorded, limit=limit, known=known.get(task.name, {}))
+        tell(f"{task.title}: voting, and comparing with the best model in {RESAMPLES} resamples…")
         judged.append(found)
         tables.append(cross_table(found))
     models = {model for one in judged for model in one.models}
@@ -101,8 +91,8 @@ def cross_result(
             seeds=(SEED,),
             samples=count,
             wanted=count,
-            packages={"eai-eval": version("eai-eval")},
-            arguments={"recordings": recordings_origin(wheel), "tasks": list(tasks)},
+            packages=installed_packages(),
+            arguments={"recordings": recordings_origin(wheel), "tasks": [task.name for task in tasks]},
         ),
         tables=tuple(tables),
         notes=() if limit is None else (f"LIMITED: the first {limit} of a task's outputs; figures of all differ.",),
@@ -148,15 +138,15 @@ def _check_log(read: EvalLog, log: Path, wheel: Path) -> None:
 
 def cross_table(of: JudgedOutputs) -> Table:
     """Return one task's table; early stop is not compared, since it changes no answer."""
-    figures = [(key, NAMES[of.task][key][1]) for key in FIGURES[of.task]]
+    figures = [(key, of.task.columns[key][1]) for key in of.task.compared]
     vote, quick, others = vote_across_models(of), vote_with_early_stop(of), list(_variants(of))
     lines = [*single_models(of), vote, quick, *others]
     best = {key: best_single(of, name) for key, name in figures}
     verdicts = [_verdict_note(key, compare_with_best(of, line, best[key])) for line in (vote, *others) for key in best]
     return Table(
-        key=f"cross-{of.task}",
-        title=f"{TITLES[of.task]}: votes across {len(of.models)} recorded models",
-        columns=(*COLUMNS[of.task], *COSTS),
+        key=f"cross-{of.task.name}",
+        title=f"{of.task.title}: votes across {len(of.models)} recorded models",
+        columns=(*of.task.ssc_columns, *COSTS),
         rows=tuple(_row(of, line) for line in lines),
         settings=SETTINGS,
         notes=(*verdicts, _sweep_note(of, *figures[0])),
@@ -165,20 +155,19 @@ def cross_table(of: JudgedOutputs) -> Table:
 
 def _variants(of: JudgedOutputs) -> Iterator[Candidate]:
     yield merge_across_models(of)
-    if of.task in SIMULATED:
+    if of.task.is_simulated:
         yield vote_on_executable(of, was_executed, name="vote, simulator filter")
 
 
 def _row(of: JudgedOutputs, line: Candidate) -> Row:
-    low, high = wilson(line.valid, line.of)
-    rate = Cell(value=100 * line.valid / max(1, line.of), n=line.of, low=100 * low, high=100 * high, count=line.valid)
+    costs = {"svr": percent_cell(line.valid, line.of), "used": Cell(value=line.used)}
     single = line.name in of.models
     return Row(
         method="recorded" if single else "cross-model",
         label=line.name,
         kind="ours",
         model=line.name if single else "",
-        cells={**figure_cells(of.task, list(line.figures.values())), "svr": rate, "used": Cell(value=line.used)},
+        cells=of.task.ssc_cells(of.scorer, line.judged) | costs,
     )
 
 

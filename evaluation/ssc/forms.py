@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS, MAX_CHARACTERS, parse_goals
 from scenecypher.evaluation.eai.grounding import ACTIONS, parse_object_number
-from scenecypher.evaluation.eai.recordings import TaskName
 from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY
 from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions
 from scenecypher.evaluation.eai.transition_text import EMPTY, Expression, PddlAction, parse_actions, parse_expression
@@ -25,7 +24,7 @@ from scenecypher.evaluation.ssc.expressions import (
     read_clause,
     rename_variables,
 )
-from scenecypher.evaluation.ssc.voting import Canonical, Form
+from scenecypher.evaluation.ssc.voting import Form
 from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
 
@@ -85,14 +84,6 @@ def action_form(action: PddlAction) -> Form | None:
     except ValueError:
         return None
     return (action.name, len(parameters), *parts)
-
-
-FORMS: Final[Mapping[TaskName, Canonical]] = {
-    "goal": goal_form,
-    "action-sequencing": sequence_form,
-    "subgoal": subgoal_form,
-    "transition": transition_form,
-}
 
 
 def _goal_set(kind: str, goals: Any) -> frozenset[tuple[str, ...]] | None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
 
 from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS
-from scenecypher.evaluation.eai.recordings import TaskName
 from scenecypher.evaluation.eai.transition_gold import gold_actions
 from scenecypher.evaluation.eai.transition_text import (
     EMPTY,
@@ -24,18 +23,13 @@ from scenecypher.evaluation.eai.transition_text import (
     parse_expression,
 )
 from scenecypher.evaluation.ssc.expressions import canonical_tree, parameter_names, rename_variables
-from scenecypher.evaluation.ssc.forms import FORMS, action_form
-from scenecypher.evaluation.ssc.voting import Form
-
-
-def merge_samples(task: TaskName, samples: Sequence[str]) -> str | None:
-    """Merge many samples into one output; None if no sample is valid."""
-    return MERGES[task](samples)
+from scenecypher.evaluation.ssc.forms import action_form, goal_form, transition_form
+from scenecypher.evaluation.ssc.voting import Canonical, Form
 
 
 def merge_goals(samples: Sequence[str]) -> str | None:
-    """Return each goal that a majority of the valid samples have."""
-    forms = _valid("goal", samples)
+    """Return each goal that a majority of the valid samples have; None if no sample is valid."""
+    forms: list[Any] = [form for sample in samples if (form := goal_form(sample)) is not None]
     if not forms:
         return None
     document = {
@@ -47,7 +41,7 @@ def merge_goals(samples: Sequence[str]) -> str | None:
 
 def merge_actions(samples: Sequence[str]) -> str | None:
     """Return the actions that a majority of the valid samples define, with the clauses that a majority of them have."""
-    valid = [found for sample in samples if FORMS["transition"](sample) and (found := parse_actions(sample))]
+    valid = [found for sample in samples if transition_form(sample) and (found := parse_actions(sample))]
     if not valid:
         return None
     names = _majority(found.keys() for found in valid)
@@ -55,11 +49,11 @@ def merge_actions(samples: Sequence[str]) -> str | None:
     return json.dumps({"output": "\n".join(action.pddl() for action in made)})
 
 
-def most_central(task: TaskName) -> Callable[[Sequence[str]], str | None]:
+def most_central(form_of: Canonical) -> Callable[[Sequence[str]], str | None]:
     """Return a function that picks the valid sample whose edges, from step to step, agree most with the others'."""
 
     def central_sample(samples: Sequence[str]) -> str | None:
-        forms = [FORMS[task](sample) for sample in samples]
+        forms = [form_of(sample) for sample in samples]
         edges = [_edges(form) for form in forms if isinstance(form, tuple)]
         votes = Counter(edge for one in edges for edge in one)
         best = max((_agreement(_edges(form), votes) for form in forms if isinstance(form, tuple)), default=None)
@@ -73,21 +67,6 @@ def most_central(task: TaskName) -> Callable[[Sequence[str]], str | None]:
         )
 
     return central_sample
-
-
-MERGES: Final[Mapping[TaskName, Callable[[Sequence[str]], str | None]]] = {
-    "goal": merge_goals,
-    "transition": merge_actions,
-    "action-sequencing": most_central("action-sequencing"),
-    "subgoal": most_central("subgoal"),
-}
-KINDS: Final[Mapping[TaskName, str]] = {
-    "goal": "element",
-    "transition": "clause",
-    "action-sequencing": "edge",
-    "subgoal": "edge",
-}
-"""Unit that is merged."""
 
 
 def _merge_action(name: str, found: Sequence[PddlAction]) -> PddlAction:
@@ -115,10 +94,6 @@ def _majority(sets: Iterable[Iterable[Any]]) -> list[Any]:
     listed = [set(one) for one in sets]
     votes = Counter(part for one in listed for part in one)
     return sorted((part for part, count in votes.items() if 2 * count > len(listed)), key=repr)
-
-
-def _valid(task: TaskName, samples: Sequence[str]) -> list[Any]:
-    return [form for sample in samples if (form := FORMS[task](sample)) is not None]
 
 
 def _edges(form: Sequence[Form]) -> frozenset[tuple[Hashable, Hashable]]:

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.evaluation.eai.recordings import TaskName
-from scenecypher.evaluation.ssc.forms import FORMS
-from scenecypher.evaluation.ssc.merging import merge_samples
+from scenecypher.evaluation.eai.task_table import EaiTask
 from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on_forms
 
 Method: TypeAlias = Literal["greedy", "ssc", "ssc-merge", "ssc-early", "ssc-filter"]
@@ -33,7 +31,7 @@ class MethodOutput:
 class SamplingRequest:
     """Input of a method: the task, a function to ask, the number of samples, and a simulator."""
 
-    task: TaskName
+    task: EaiTask
     ask: AskAtTemperature
     samples: int
     is_executable: IsExecutable
@@ -42,7 +40,7 @@ class SamplingRequest:
 def greedy(request: SamplingRequest) -> MethodOutput:
     """Return one reply at temperature 0, valid or not: the paper's baseline."""
     reply = request.ask(0.0)
-    return MethodOutput(reply, (reply,), int(FORMS[request.task](reply) is not None))
+    return MethodOutput(reply, (reply,), int(request.task.form(reply) is not None))
 
 
 def ssc_vote(request: SamplingRequest) -> MethodOutput:
@@ -55,7 +53,7 @@ def ssc_early(request: SamplingRequest) -> MethodOutput:
     samples: list[str] = []
     while len(samples) < request.samples:
         samples.append(request.ask(TEMPERATURE))
-        if is_decided([FORMS[request.task](one) for one in samples], request.samples):
+        if is_decided([request.task.form(one) for one in samples], request.samples):
             break
     return _vote(request.task, samples)
 
@@ -63,7 +61,7 @@ def ssc_early(request: SamplingRequest) -> MethodOutput:
 def ssc_filter(request: SamplingRequest) -> MethodOutput:
     """Vote over the samples that the simulator executes; over all valid ones if it executes none."""
     samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
-    executable = [one for one in samples if FORMS[request.task](one) is not None and request.is_executable(one)]
+    executable = [one for one in samples if request.task.form(one) is not None and request.is_executable(one)]
     found = _vote(request.task, executable or samples)
     return MethodOutput(found.output, tuple(samples), _vote(request.task, samples).valid, found.votes, found.forms)
 
@@ -72,7 +70,7 @@ def ssc_merge(request: SamplingRequest) -> MethodOutput:
     """Return the elements that a majority of the valid samples have, or the most central sequence."""
     samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
     found = _vote(request.task, samples)
-    return MethodOutput(merge_samples(request.task, samples), tuple(samples), found.valid, found.votes, found.forms)
+    return MethodOutput(request.task.merge(samples), tuple(samples), found.valid, found.votes, found.forms)
 
 
 METHODS: Final[Mapping[Method, Callable[[SamplingRequest], MethodOutput]]] = {
@@ -86,7 +84,7 @@ OURS: Final = frozenset({"ssc-merge", "ssc-early", "ssc-filter"})
 """Methods that the paper does not have."""
 
 
-def _vote(task: TaskName, samples: Sequence[str]) -> MethodOutput:
-    found = vote_on_forms([FORMS[task](one) for one in samples])
+def _vote(task: EaiTask, samples: Sequence[str]) -> MethodOutput:
+    found = vote_on_forms([task.form(one) for one in samples])
     output = None if found.winner is None else samples[found.winner]
     return MethodOutput(output, tuple(samples), found.valid, found.votes, found.forms)

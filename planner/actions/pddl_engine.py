@@ -1,4 +1,4 @@
-"""Solving a problem with an installed engine of unified-planning, within a time limit."""
+"""Solving a problem with any installed engine of unified-planning, within a time limit."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from math import ceil
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.pddl import PlanningProblem
-from scenecypher.planner.actions.pddl_time import TimeLimit
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.waiting import waiting_for
 
@@ -40,22 +37,6 @@ class EngineAnswer:
     engine: str = ""
 
 
-def solve(
-    planning: PlanningProblem, limit: TimeLimit, *, engine: str | None = None, search: str | None = None
-) -> EngineAnswer:
-    """Return a plan: by `engine`, else by Fast Downward if installed, else by any suitable engine.
-
-    Only Fast Downward counts the limit by the processor, others by the clock. `search` is an alias of Fast Downward,
-    such as ``lama-first``, or a search such as ``astar(lmcut())``. Raises InputError if no engine is installed.
-    """
-    check_pddl_installed()
-    if engine is None and find_spec("up_fast_downward") is not None:
-        with waiting_for(f"the engine, at most {limit.clock_left_s:.0f} s"), limit.engine():
-            return _solve_with_fast_downward(planning, limit, search or "lama-first")
-    with limit.engine():
-        return _solve_in_subprocess(planning, max(1.0, limit.left_s), engine)
-
-
 def check_pddl_installed() -> None:
     """Raise InputError if unified-planning is missing."""
     if find_spec("unified_planning") is None:
@@ -63,43 +44,8 @@ def check_pddl_installed() -> None:
         raise InputError(msg)
 
 
-def _solve_with_fast_downward(planning: PlanningProblem, limit: TimeLimit, search: str) -> EngineAnswer:
-    """Solve with Fast Downward, its translation in a temporary folder instead of the working folder.
-
-    It starts a session of its own and would outlive this program if that is killed: so it gets the time limit itself,
-    which it takes for processor time.
-    """
-    from up_fast_downward import FastDownwardPDDLPlanner
-
-    with TemporaryDirectory(prefix="scenecypher-") as folder:
-
-        class Planner(FastDownwardPDDLPlanner):  # type: ignore[misc]
-            def _base_cmd(self, plan_filename: str) -> list[str]:
-                own = [
-                    "--sas-file",
-                    str(Path(folder) / "output.sas"),
-                    "--overall-time-limit",
-                    f"{ceil(max(1.0, limit.left_s))}s",
-                ]
-                return [*super()._base_cmd(plan_filename), *own]
-
-        chosen: dict[str, Any] = {"fast_downward_search_config" if "(" in search else "fast_downward_alias": search}
-        planner = Planner(**chosen, log_level="warning")
-        planner.skip_checks = True
-        result = planner.solve(planning.problem, timeout=limit.clock_left_s)
-    return _read_result(planning, result, "fast-downward")
-
-
-def _read_result(planning: PlanningProblem, result: Any, engine: str) -> EngineAnswer:
-    if result.plan is not None:
-        names = (str(instance.action.name) for instance in result.plan.actions)
-        return EngineAnswer("solved", planning.calls_of(names), engine)
-    proven = result.status.name == "UNSOLVABLE_PROVEN"
-    return EngineAnswer("unsolvable" if proven else "unknown", engine=engine)
-
-
-def _solve_in_subprocess(planning: PlanningProblem, timeout_s: float, engine: str | None) -> EngineAnswer:
-    """Solve in a subprocess, since not every engine keeps to its time limit."""
+def solve_in_subprocess(planning: PlanningProblem, timeout_s: float, engine: str | None) -> EngineAnswer:
+    """Solve in a subprocess, since not every engine keeps to its time limit. Raises InputError if none is installed."""
     from unified_planning.io import PDDLWriter
 
     writer = PDDLWriter(planning.problem)

@@ -19,9 +19,9 @@ from scenecypher.planner.actions.pddl_bindings import GroundingScope, OutOfTime
 from scenecypher.planner.actions.pddl_dead_effects import drop_dead_effects
 from scenecypher.planner.actions.pddl_derived import NotLifted, lifted_problem
 from scenecypher.planner.actions.pddl_effort import Effort
-from scenecypher.planner.actions.pddl_engine import MORE_TIME, NO_PLAN, EngineAnswer, check_pddl_installed, solve
+from scenecypher.planner.actions.pddl_engine import MORE_TIME, NO_PLAN, EngineAnswer, check_pddl_installed
 from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
-from scenecypher.planner.actions.pddl_fast_downward import fast_downward_driver, solve_with_fast_downward
+from scenecypher.planner.actions.pddl_fast_downward import fast_downward_driver, solve, solve_with_fast_downward
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Formula, GroundAtom, literals
 from scenecypher.planner.actions.pddl_grounding import GroundAction, Grounding
 from scenecypher.planner.actions.pddl_part import SECOND_HAND, is_liftable, is_spare_surface, part_of, sought_for

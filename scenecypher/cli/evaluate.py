@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from scenecypher.cli.evaluate_augmentation import augmentation
-from scenecypher.cli.evaluate_eai import eai
-from scenecypher.cli.evaluate_played import babyai, babyai_slm, dynamic, grasif, household, realworld
-from scenecypher.cli.evaluate_questions import memory, questions
 from scenecypher.cli.evaluate_report import report
-from scenecypher.cli.evaluate_ssc import ssc
+from scenecypher.cli.evaluate_run import experiment_command
+from scenecypher.evaluation.experiments import EXPERIMENTS
 
 eval_app = typer.Typer(help="Measure a model: each experiment is an Inspect task, its log beside its table.")
-eval_app.command("questions")(questions)
-eval_app.command("memory")(memory)
-eval_app.command("augmentation")(augmentation)
-eval_app.command("grasif")(grasif)
-eval_app.command("babyai")(babyai)
-eval_app.command("babyai-slm")(babyai_slm)
-eval_app.command("dynamic")(dynamic)
-eval_app.command("household")(household)
-eval_app.command("realworld")(realworld)
-eval_app.command("eai")(eai)
-eval_app.command("ssc")(ssc)
+for _row in EXPERIMENTS.values():
+    eval_app.command(_row.name, help=_row.help)(experiment_command(_row))
 eval_app.command("report")(report)
 
 

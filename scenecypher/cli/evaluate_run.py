@@ -1,93 +1,178 @@
-"""Shared parts of all experiments' commands: options, resuming a run, writing its result."""
+"""Commands of experiments: the options that they share, and one way to run, resume and print them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import print_json, tell
+from scenecypher.cli.evaluate_own import OWN, play, recorded_votes
 from scenecypher.cli.result_view import show_result
+from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
+    from scenecypher.evaluation.experiments import ExperimentRow, Option
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, RunOptions
 
-ModelName = Annotated[
-    str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
-]
-Replies = Annotated[
-    Path | None, typer.Option("--replies", metavar="CASSETTE", help="Score these recorded replies instead.")
-]
-Record = Annotated[
-    Path | None, typer.Option("--record", metavar="CASSETTE", help="Record the model's replies in a new file.")
-]
-Workers = Annotated[int, typer.Option("--workers", min=1, help="How many of them at a time.")]
-Logs = Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")]
-Resume = Annotated[
-    Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
-]
 ALLOWED_WITH_RESUME: Final = frozenset({"resume", "workers", "logs", "as_json", "recorded"})
 """Parameters that may be given with `--resume`: the log does not hold them, or (`recorded`) allows no other value."""
+KINDS: Final[Mapping[str, Any]] = {"text": str, "int": int, "flag": bool, "path": Path}
+ASKED: Final = frozenset({"model", "replies", "record"})
+PLAYED: Final = frozenset({"methods", "steps"})
 
 
-def check_replies(model: str | None, replies: Path | None, record: Path | None) -> None:
-    """Raise InputError if replies come from two sources, or there is nothing to record."""
-    if replies is not None and (model is not None or record is not None):
-        raise InputError("--replies needs no model and records nothing; leave --model and --record out")
-    check_record(model, record)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Options that experiments share, one a field, in the order of the help."""
+
+    model: Annotated[
+        str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
+    ] = None
+    replies: Annotated[
+        Path | None, typer.Option("--replies", metavar="CASSETTE", help="Take these recorded replies instead.")
+    ] = None
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="CASSETTE", help="Record the model's replies in a new file.")
+    ] = None
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help="A row, METHOD or METHOD+ABLATION, or 'paper' for all of the paper's; may be given several times. "
+            "Else the paper's with a model, and symbolic without.",
+            autocompletion=method_names,
+        ),
+    ] = None
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Only the first so many tasks; 0 is all.")] = 0
+    workers: Annotated[int, typer.Option("--workers", min=1, help="How many samples at a time.")] = 4
+    steps: Annotated[
+        int, typer.Option("--max-steps", min=0, help="Decisions at most an episode; 0: as the task grants.")
+    ] = 0
+    logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
+    ] = None
+    as_json: AsJson = False
 
 
-def check_record(model: str | None, record: Path | None) -> None:
-    """Raise InputError if there is nothing to record."""
-    if record is not None and model is None:
-        raise InputError("there is nothing to record without a model; name one with --model")
+def experiment_command(row: ExperimentRow) -> Callable[..., None]:
+    """Return the command of an experiment: its own options, then those of `Choices` that it has."""
+    taken = {option.name for option in row.options}
+    taken |= (frozenset() if row.asks else ASKED) | (frozenset() if row.plays else PLAYED)
+    shared = {name: it for name, it in signature(Choices, eval_str=True).parameters.items() if name not in taken}
+
+    def command(ctx: typer.Context, **given: Any) -> None:
+        _run(ctx, row, given, Choices(**{name: given.pop(name) for name in shared}))
+
+    context = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    command.__dict__["__signature__"] = Signature([context, *map(_parameter, row.options), *shared.values()])
+    return command
 
 
-def absolute_path(file: Path | None) -> str:
-    """Return the absolute path, empty for None; a resumed run may build its task in another folder."""
-    return str(file.resolve()) if file else ""
+def _parameter(option: Option) -> Parameter:
+    kind = Literal[tuple(option.kind)] if isinstance(option.kind, list) else KINDS[option.kind]
+    default = False if option.kind == "flag" else option.default
+    flag = f"--{(option.flag or option.name).replace('_', '-')}"
+    made: Any = (
+        typer.Argument(metavar=option.metavar, help=option.help)
+        if option.positional
+        else typer.Option(flag, metavar=option.metavar, help=option.help, min=option.least)
+    )
+    annotation: Any = Annotated[kind if default is not None else kind | None, made]
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def resume_run(ctx: typer.Context, file: Path, how: RunOptions) -> EvalLog:
-    """Resume the run that wrote `file`. The module of its experiment must have been imported.
+def _run(ctx: typer.Context, row: ExperimentRow, own: Mapping[str, Any], choices: Choices) -> None:
+    """Run or resume an experiment, write its result beside its log, and print its tables."""
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed
 
-    Raises InputError for a log of another experiment, and for options that the log determines.
-    """
+    check_inspect_installed()
+    if row.name == "ssc" and (voted := recorded_votes(own, choices)):
+        deliver(*voted, as_json=choices.as_json)
+        return
+    limit = None if row.limits_tasks else choices.limit or None
+    how = RunOptions(choices.model, limit, at_once=choices.workers, log_dir=choices.logs)
+    log = _play(row, own, choices, how) if choices.resume is None else _resume(ctx, row, choices.resume, how)
+    deliver(row.make_result(log), log.location, as_json=choices.as_json)
+
+
+def _play(row: ExperimentRow, own: Mapping[str, Any], choices: Choices, how: RunOptions) -> EvalLog:
+    from scenecypher.evaluation.running import run_task
+
+    arguments = {name: _plain(value) for name, value in own.items() if value is not None}
+    if row.asks:
+        _check_replies(choices)
+        arguments["replies"] = _plain(choices.replies) or ("live" if choices.model else row.replies)
+        arguments["record"] = _plain(choices.record) or ""
+    if row.plays:
+        arguments = play(arguments, choices)
+    if row.limits_tasks:
+        arguments["limit"] = choices.limit
+    if change := OWN.get(row.name):
+        arguments = change(arguments, choices)
+    task = row.make_task(**arguments)
+    _check_database(row)
+    tell(f"{row.name}: {len(task.dataset):,} samples, each in Inspect's log…")
+    return run_task(task, how)
+
+
+def _resume(ctx: typer.Context, row: ExperimentRow, file: Path, how: RunOptions) -> EvalLog:
+    """Resume the run that wrote `file`. Raises InputError for another experiment's log, and for options of the log."""
+    from scenecypher.evaluation.experiments import load
     from scenecypher.evaluation.running import experiment_name_of, resume_task
 
     options = [one for one in ctx.command.params if one.name not in ALLOWED_WITH_RESUME]
     if typed := [one.opts[0] for one in options if _is_typed(ctx, one)]:
         raise InputError(f"--resume takes its options from the log; leave {' and '.join(typed)} out")
-    if (name := experiment_name_of(file).replace("_", "-")) != ctx.info_name:
+    if (name := experiment_name_of(file)) != row.name:
         raise InputError(f"{file} is a log of the experiment {name}; run `scenecypher eval {name} --resume LOG`")
+    load(row.task)
+    _check_database(row)
     tell(f"resuming {file}…")
     return resume_task(file, how)
 
 
-def deliver(
-    found: ExperimentResult,
-    *,
-    as_json: bool,
-    log: str = "",
-    document: Callable[[], Any] | None = None,
-    show: Callable[[], None] | None = None,
-) -> None:
-    """Write a result beside its log and print it, by `show` or as `document` if given.
+def _check_database(row: ExperimentRow) -> None:
+    if row.needs_database:
+        from scenecypher.evaluation.scenes import check_database
+
+        check_database()
+
+
+def _check_replies(choices: Choices) -> None:
+    """Raise InputError if replies come from two sources, or there is nothing to record."""
+    if choices.replies is not None and (choices.model is not None or choices.record is not None):
+        raise InputError("--replies needs no model and records nothing; leave --model and --record out")
+    if choices.record is not None and choices.model is None:
+        raise InputError("there is nothing to record without a model; name one with --model")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with paths absolute, since a resumed run may build its task in another folder."""
+    return str(value.resolve()) if isinstance(value, Path) else value
+
+
+def deliver(found: ExperimentResult, log: str, *, as_json: bool) -> None:
+    """Write a result beside its log and print it.
 
     Raises Exit with code 2 if the run is unfinished, InputError if the result can't be written.
     """
     from scenecypher.evaluation.result import result_path, write_result
 
-    write_result(found, result_path(log or found.provenance.log))
+    write_result(found, result_path(log))
     if as_json:
-        print_json(document() if document else found.model_dump(mode="json"))
+        print_json(found.model_dump(mode="json"))
     else:
-        (show or partial(show_result, found))()
+        show_result(found)
     if not found.finished:
         raise typer.Exit(2)
 

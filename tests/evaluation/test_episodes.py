@@ -46,7 +46,7 @@ def test_episodes_are_independent() -> None:
         ("lookplangraph+json-graph,lookplangraph+full-graph,lookplangraph", 4),
     ):
         log = run_task(grasif.grasif(**SMALL, methods=methods), RunOptions("oracle/lookplangraph", at_once=at_once))
-        found.append(episodes_result(log, grasif.plan_experiment(**SMALL, methods=methods)))
+        found.append(episodes_result(log, grasif.grasif.plan(**SMALL, methods=methods)))
     first, second = found
     assert outcomes(first) == outcomes(second)
     assert first.provenance.replies == ("oracle",)
@@ -65,7 +65,7 @@ def test_episodes_are_independent() -> None:
 def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> None:
     options: dict[str, Any] = {"data": "numqa,trv1", "tables": "sg2-1,sg2-3", "methods": "sg2", "limit": 1}
     found = episodes_result(
-        run_task(babyai.babyai(**options), RunOptions("oracle/sg2", at_once=2)), babyai.plan_experiment(**options)
+        run_task(babyai.babyai(**options), RunOptions("oracle/sg2", at_once=2)), babyai.babyai.plan(**options)
     )
     assert len(found.samples) == 2, "a row that two tables share is played once"
     assert len(found.tables) == 4
@@ -95,8 +95,8 @@ def test_right_and_wrong_episodes_over_http_are_scored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
-    tasks = grasif.plan_experiment(**SMALL).tables[0].tasks
-    words = next(iter(grasif.plan_experiment(**SMALL).episodes())).task
+    tasks = grasif.grasif.plan(**SMALL).tables[0].tasks
+    words = next(iter(grasif.grasif.plan(**SMALL).episodes())).task
     assert words == tasks[0]
     first: list[str] = []
 
@@ -134,20 +134,20 @@ def test_a_resumed_run_repeats_only_failed_episodes(monkeypatch: pytest.MonkeyPa
     with ScriptedModel(step, models=("stumbling",)) as server:  # Inspect caches the address of a model by its name
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         log = run_task(grasif.grasif(**options, record=str(tape)), RunOptions("stumbling", at_once=1))
-        before = episodes_result(log, grasif.plan_experiment(**options))
+        before = episodes_result(log, grasif.grasif.plan(**options))
         assert [one.success for one in before.samples] == [True, False]
         assert before.finished, "a failure is a result, where not all are"
         assert (before.tables[0].rows[-1].failed, before.tables[0].rows[-1].cells["n"].value) == (1, 2)
         assert "out of order" in before.tables[0].notes[-1]
         worst = log.model_copy(update={"samples": [one for one in log.samples or () if one.error] * 2})
-        assert not episodes_result(worst, grasif.plan_experiment(**options)).finished, "nothing was measured"
+        assert not episodes_result(worst, grasif.grasif.plan(**options)).finished, "nothing was measured"
         file = Path(log.location.removeprefix("file://"))
         with pytest.raises(InputError, match="move it away"):
             resume_task(file, RunOptions())
         tape.rename("first.jsonl")
         broken, played = False, set(asked)
         asked.clear()
-        after = episodes_result(resume_task(file, RunOptions()), grasif.plan_experiment(**options))
+        after = episodes_result(resume_task(file, RunOptions()), grasif.grasif.plan(**options))
     assert [one.success for one in after.samples] == [True, True]
     assert len(asked) == 1, "the first one stays as it was played"
     assert asked < played

@@ -29,7 +29,7 @@ def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> N
     }
     found = episodes_result(
         run_task(grasif.grasif(**options), RunOptions("oracle/lookplangraph", at_once=2)),
-        grasif.plan_experiment(**options),
+        grasif.grasif.plan(**options),
     )
     played = {table.key: [row.cells["sr"].value for row in table.rows if row.cells] for table in found.tables}
     assert played == {"sayplan-office": [1.0], "robothow": [1.0], "ablations": [1.0]}
@@ -47,7 +47,7 @@ def test_reference_plans_succeed_with_and_without_moved_things() -> None:
 
     found = episodes_result(
         run_task(dynamic.dynamic(**options), RunOptions(mock_model(answer), at_once=2)),
-        dynamic.plan_experiment(**options),
+        dynamic.dynamic.plan(**options),
     )
     row = next(row for row in found.tables[0].rows if row.cells)
     assert {key: (row.cells[key].value, row.cells[key].n) for key in ("sr_moved", "sr_unmoved", "sr_all")} == {

@@ -1,47 +1,46 @@
-"""CONTRIBUTING's recipe for an experiment, tried with a file of a temporary folder, as Inspect loads it."""
+"""CONTRIBUTING's recipe for an experiment, tried with a module and a row of a temporary package."""
 
 from __future__ import annotations
 
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
+import json
+import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 import pytest
+import typer
 
-from scenecypher.evaluation.episodes_result import episodes_result
-from scenecypher.evaluation.result import ExperimentResult
-from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.cli.app import run_command_line as command
+from scenecypher.cli.evaluate import eval_app
+from scenecypher.cli.evaluate_run import experiment_command
+from scenecypher.evaluation.experiments import EXPERIMENTS, experiment_row
+from scenecypher.evaluation.page import page
+from scenecypher.evaluation.reporting.result_files import find_results
 from scenecypher.importers.reference_plans import reference_plan
-from tests.evaluation.inspect_mock import mock_model
+from tests.scripted_model import ScriptedModel
 
 pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
 
 EXPERIMENT: Final = '''\
 """An experiment with two tasks and two rows."""
 
-from inspect_ai import Task, task
+from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan
-from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, RowPlan, TablePlan, select_rows
-from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers import behavior
 
 TASKS = ("attach_a_camera_to_a_tripod", "bag_groceries")
 
 
 @task
-def attic(*, methods=PAPER, replies=LIVE, record="") -> Task:
-    return episodes_task(plan_experiment(methods=methods), ModelSource(replies, record=record))
-
-
-def plan_experiment(*, methods=PAPER):
+@played
+def attic(*, corner="left", methods=PAPER, limit=0, steps=0):
     table = TablePlan(
         key="attic",
-        title="Two tasks",
+        title=f"Two tasks, {corner}",
         columns=("success", "rounds"),
         rows=(RowPlan("zero-shot", "At once"), RowPlan("symbolic", "By an engine")),
         tasks=TASKS,
@@ -53,24 +52,53 @@ def plan_experiment(*, methods=PAPER):
 '''
 
 
-@pytest.mark.usefixtures("server_settings")
-def test_an_experiment_is_one_file(tmp_path: Path) -> None:
-    made = loaded(tmp_path / "attic.py")
+ROW: Final = {
+    "help": "Play in an attic.",
+    "task": "own_experiments.attic:attic",
+    "result": "scenecypher.evaluation.episodes_result:played_result",
+    "plays": True,
+    "limits_tasks": True,
+    "needs_database": True,
+    "options": [{"name": "corner", "kind": ["left", "right"], "default": "left", "help": "Where."}],
+    "published": [{"section": "Ours", "table": "attics", "without_model": "plans of an engine"}],
+}
+
+
+@pytest.fixture
+def attic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add the experiment as the recipe says: a module with an Inspect task, and a row of the list."""
+    folder = tmp_path / "own_experiments"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "attic.py").write_text(EXPERIMENT, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_experiments.attic", raising=False)
+    monkeypatch.setitem(EXPERIMENTS, "attic", row := experiment_row("attic", ROW))
+    commands = typer.Typer()
+    commands.command("attic", help=row.help)(experiment_command(row))
+    monkeypatch.setattr(eval_app, "registered_commands", [*eval_app.registered_commands, *commands.registered_commands])
+
+
+@pytest.mark.usefixtures("attic", "server_settings")
+def test_an_experiment_is_a_module_and_a_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     plan = ", ".join(reference_plan("behavior-1k/attach_a_camera_to_a_tripod"))
-    log = run_task(made.attic(methods="zero-shot"), RunOptions(mock_model(lambda _: f"Solution: [{plan}]")))
-    found = episodes_result(log, made.plan_experiment(methods="zero-shot"))
-    assert isinstance(found, ExperimentResult)
-    (table,) = found.tables
-    assert [(row.label, bool(row.cells)) for row in table.rows] == [("At once", True), ("By an engine", False)]
-    assert (table.rows[0].cells["success"].count, table.rows[0].cells["success"].n) == (1, 2), "a failed one counts"
-
-
-def loaded(file: Path) -> ModuleType:
-    """Load a file as Inspect does: by its path, as an unregistered module."""
-    file.write_text(EXPERIMENT, encoding="utf-8")
-    loader = SourceFileLoader(file.as_posix(), str(file))
-    spec = spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+    with ScriptedModel(lambda _: f"Solution: [{plan}]") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        words = ["--corner", "right", "--model", "scripted", "-m", "zero-shot", "--json"]
+        assert command(["eval", "attic", *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (table,) = found["tables"]
+    assert table["title"] == "Two tasks, right"
+    assert [(row["label"], bool(row["cells"])) for row in table["rows"]] == [("At once", True), ("By an engine", False)]
+    success = table["rows"][0]["cells"]["success"]
+    assert (success["count"], success["n"]) == (1, 2), "a failed one counts"
+    assert command(["eval", "attic", "--resume", found["provenance"]["log"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tables"] == found["tables"]
+    Path(found["provenance"]["log"]).with_suffix(".result.json").unlink()
+    (from_log,) = find_results([Path(found["provenance"]["log"])]).results
+    assert from_log.model_dump(mode="json")["tables"] == found["tables"], "its log has its result"
+    section = "\n## Ours\n\n| published | command | without a model |\n|---|---|---|\n"
+    assert "| attics | `scenecypher eval attic` | plans of an engine |" in page(section)

@@ -52,7 +52,7 @@ def test_homes_are_scored_by_desired_states_despite_infeasible_actions() -> None
     options: dict[str, Any] = {"methods": "zero-shot", "limit": 2}
     found = episodes_result(
         run_task(household.household(**options), RunOptions(mock_model(answer), at_once=2)),
-        household.plan_experiment(**options),
+        household.household.plan(**options),
     )
     assert len(found.samples) == 4, "two homes; what two papers' tables share is played once"
     row = next(row for row in found.tables[0].rows if row.method == "zero-shot")
@@ -65,7 +65,7 @@ def test_moved_things_are_found_by_observation() -> None:
     options: dict[str, Any] = {"data": "behavior", "methods": "lookplangraph-gt", "wording": "goal", "limit": 2}
     found = episodes_result(
         run_task(dynamic.dynamic(**options), RunOptions("oracle/lookplangraph", at_once=2)),
-        dynamic.plan_experiment(**options),
+        dynamic.dynamic.plan(**options),
     )
     (table,) = found.tables
     row = next(row for row in table.rows if row.cells)
@@ -83,16 +83,16 @@ def test_a_simulated_observer_looks_for_the_wanted_methods() -> None:
         ("lookplangraph", {"lookplangraph-simulated"}),
         ("sayplan,react-alfworld-simulated", {"react-alfworld-simulated"}),
     ):
-        made = dynamic.plan_experiment(data="behavior", methods=methods, simulated=True, limit=1)
+        made = dynamic.dynamic.plan(data="behavior", methods=methods, simulated=True, limit=1)
         assert {row for group, row in made.run if group == "behavior-simulated"} == played
 
 
 def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
     options: dict[str, Any] = {"methods": "lookplangraph", "wording": "goal", "limit": 1}
     log = run_task(realworld.realworld(**options), RunOptions("oracle/lookplangraph"))
-    scripted = episodes_result(log, realworld.plan_experiment(**options))
+    scripted = episodes_result(log, realworld.realworld.plan(**options))
     assert scripted.tables[0].rows[0].cells["sr"].value == 1.0
-    made = realworld.plan_experiment(hands="person", methods="zero-shot", limit=1)
+    made = realworld.realworld.plan(hands="person", methods="zero-shot", limit=1)
     assert made.tables[0].columns[0] == "sr", "what the paper prints"
     (episode,) = made.episodes()
     asked: list[str] = []
@@ -123,7 +123,7 @@ class SilentPerson:
 
 def test_a_person_plays_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {"hands": "person", "methods": "zero-shot", "limit": 2}
-    made = realworld.plan_experiment(**options)
+    made = realworld.realworld.plan(**options)
     plan = solution(reference_plans()[next(made.episodes()).task])
     monkeypatch.setattr("sys.stdin", person := SilentPerson())
     found = episodes_result(
@@ -161,18 +161,18 @@ def test_inspect_can_load_the_file_of_an_experiment(file: Path) -> None:
 
 
 EXPERIMENTS: Final[tuple[Callable[..., Experiment], ...]] = (
-    grasif.plan_experiment,
-    babyai.plan_experiment,
-    babyai_slm.plan_experiment,
-    dynamic.plan_experiment,
-    household.plan_experiment,
-    realworld.plan_experiment,
+    grasif.grasif.plan,
+    babyai.babyai.plan,
+    babyai_slm.babyai_slm.plan,
+    dynamic.dynamic.plan,
+    household.household.plan,
+    realworld.realworld.plan,
 )
 
 
 def tables() -> Iterator[Any]:
     for make in EXPERIMENTS:
-        options = {"data": "sayplan-office,ablations"} if make is grasif.plan_experiment else {}
+        options = {"data": "sayplan-office,ablations"} if make is grasif.grasif.plan else {}
         yield from make(limit=1, **options).tables
 
 
@@ -190,10 +190,10 @@ def test_every_table_has_settings_and_the_papers_rows_are_ours_too() -> None:
 
 
 def test_names_may_come_as_inspects_command_line_splits_them() -> None:
-    made = grasif.plan_experiment(data=["sayplan-office", "ablations"], methods=["symbolic", "sayplan"], limit=1)
+    made = grasif.grasif.plan(data=["sayplan-office", "ablations"], methods=["symbolic", "sayplan"], limit=1)
     assert [table.key for table in made.tables] == ["sayplan-office", "ablations"]
     assert made.run == {("sayplan-office", "symbolic"), ("sayplan-office", "sayplan")}
-    looked = dynamic.plan_experiment(data=["behavior"], methods=["sayplan", "lookplangraph"], simulated=True, limit=1)
+    looked = dynamic.dynamic.plan(data=["behavior"], methods=["sayplan", "lookplangraph"], simulated=True, limit=1)
     assert looked.run == {("behavior", "sayplan"), ("behavior-simulated", "lookplangraph-simulated")}
 
 
@@ -204,7 +204,7 @@ def test_half_of_the_dynamic_tasks_have_a_moved_thing() -> None:
     for part in (in_homes, [line for line in lines if line not in in_homes]):
         assert sum(line.seed is not None for line in part) == 25
     assert {line.category for line in in_homes} == {"fridge", "microwave", "dishwasher"}
-    made = dynamic.plan_experiment(data="virtualhome", methods="zero-shot")
+    made = dynamic.dynamic.plan(data="virtualhome", methods="zero-shot")
     for episode in list(made.episodes())[::7]:
         given = made.assignments.of(episode)
         assert given.scheme.needed, episode.task

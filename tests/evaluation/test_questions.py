@@ -14,9 +14,10 @@ from inspect_ai.log import EvalLog, read_eval_log
 
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
-from scenecypher.evaluation.question_report import make_report
+from scenecypher.evaluation.question_result import questions_result
 from scenecypher.evaluation.question_set import load_questions as question_set
 from scenecypher.evaluation.questions import questions
+from scenecypher.evaluation.result import ExperimentResult, Row
 from scenecypher.evaluation.running import RunOptions, full_name, run_task
 from scenecypher.evaluation.scenes import ScenePool
 from scenecypher.retriever.reader import SceneReader
@@ -39,28 +40,43 @@ def run_questions(model: Any, **arguments: Any) -> EvalLog:
     return run_task(questions(data="babyai", **arguments), RunOptions(model, limit=4, at_once=4))
 
 
+def total(found: ExperimentResult) -> Row:
+    """Return the row of all questions."""
+    return found.tables[0].rows[-1]
+
+
+def counts(found: ExperimentResult) -> tuple[Any, ...]:
+    """Return the numbers of questions, and of right, refused and failed answers."""
+    row = total(found)
+    return row.cells["right"].n, row.cells["right"].count, row.cells["refused"].value, row.failed
+
+
 def test_a_model_is_scored_and_its_recorded_replies_score_the_same(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     log = run_questions(mock_model(reply_with_reference), record=str(tape), attempts=2)
-    live = make_report(log)
-    assert (live.finished, live.replies, live.total.questions, live.total.right) == (True, "scripted", 4, 1)
-    assert (live.total.refused, live.total.failed, live.settings["attempts"]) == (1, 0, 2)
-    again = make_report(run_questions(None, replies=str(tape), attempts=2))
-    assert (again.total, again.kinds, again.data) == (live.total, live.kinds, live.data)
+    live = questions_result(log)
+    assert (live.finished, live.provenance.replies, counts(live)) == (True, ("scripted",), (4, 1, 1, 0))
+    assert live.provenance.arguments["attempts"] == 2
+    again = questions_result(run_questions(None, replies=str(tape), attempts=2))
+    assert again.tables[0].rows == live.tables[0].rows
     tape.write_text(tape.read_text("utf-8").replace('"scripted"', '"recorded"', 1), "utf-8")
-    assert make_report(run_questions(None, replies=str(tape), attempts=2)).model == "mockllm", "whose replies they are"
+    assert questions_result(run_questions(None, replies=str(tape), attempts=2)).provenance.model == "mockllm", (
+        "whose replies they are"
+    )
     cut = log.model_copy(update={"status": "cancelled", "samples": (log.samples or [])[:1]})
-    found = make_report(cut)
-    assert (found.finished, found.wanted, found.total.questions) == (False, 4, 1), "a run that did not finish says so"
+    found = questions_result(cut)
+    assert (found.finished, found.provenance.wanted, counts(found)[0]) == (False, 4, 1), (
+        "a run that did not finish says so"
+    )
 
 
 def test_a_reply_missing_on_the_cassette_is_a_reported_failure(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"cassette": 1, "source": "recorded"}\n', encoding="utf-8")
-    found = make_report(run_questions(None, replies=str(tape)))
-    assert (found.total.questions, found.total.right, found.total.failed) == (4, 0, 4)
+    found = questions_result(run_questions(None, replies=str(tape)))
+    assert counts(found) == (4, 0, 0, 4)
     assert not found.finished, "nothing was measured"
-    assert "ended by ModelUnavailable" in found.error
+    assert "ended by ModelUnavailable" in found.notes[0]
 
 
 def reply_in_words(asked: str) -> str:
@@ -71,9 +87,9 @@ def reply_in_words(asked: str) -> str:
 
 
 def test_a_model_that_reads_the_whole_graph_is_scored_by_its_words() -> None:
-    found = make_report(run_questions(mock_model(reply_in_words), retrieval="text"))
-    assert (found.total.questions, found.total.right, found.total.failed) == (4, 3, 0)
-    assert found.settings["retrieval"] == "text"
+    found = questions_result(run_questions(mock_model(reply_in_words), retrieval="text"))
+    assert counts(found) == (4, 3, 0, 0)
+    assert found.provenance.arguments["retrieval"] == "text"
     with pytest.raises(InputError, match="no answers in words"):
         questions(replies="reference", retrieval="text")
 
@@ -92,9 +108,9 @@ def test_text2cypher_is_scored() -> None:
     log = run_task(
         questions(data="babyai", retrieval="text2cypher"), RunOptions(mock_model(written), limit=3, at_once=1)
     )
-    found = make_report(log)
-    assert (found.total.questions, found.total.right, found.total.refused, found.total.failed) == (3, 1, 2, 0)
-    assert found.tokens == 330
+    found = questions_result(log)
+    assert counts(found) == (3, 1, 2, 0)
+    assert found.provenance.tokens == 330
     assert all("NODE LABELS" in prompt and "every node has the property scene" in prompt for prompt in prompts)
 
 
@@ -111,7 +127,7 @@ def test_the_command_scores_the_reference_queries(capsys: pytest.CaptureFixture[
     assert command(["eval", "questions", *options]) == 0
     shown = capsys.readouterr().out
     assert "replies: reference; model: none" in shown
-    assert "43.9 to 100.0" in shown, "Wilson's interval of 3 of 3"
+    assert "1.00 [0.44, 1.00]" in shown, "Wilson's interval of 3 of 3"
     assert list((tmp_path / "logs").glob("*.eval"))
 
 
@@ -137,15 +153,15 @@ def test_a_resumed_run_repeats_only_failed_questions(
         asked.clear()
         (server_settings / "elsewhere").mkdir()
         monkeypatch.chdir("elsewhere")
-        assert command([*resume, before["log"], "--json"]) == 0
+        assert command([*resume, before["provenance"]["log"], "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [one["total"]["failed"] for one in (before, found)] == [2, 0]
-    assert found["total"]["questions"] == 3
+    assert [one["tables"][0]["rows"][-1]["failed"] for one in (before, found)] == [2, 0]
+    assert found["tables"][0]["rows"][-1]["cells"]["questions"]["value"] == 3
     assert sorted(asked) == sorted(first[1:]), "the first one stays as it was answered; Inspect orders the rest"
     assert (server_settings / "tape.jsonl").is_file(), "the rest of the replies, beside the first"
-    assert command([*resume, before["log"], "--data", "grasif", "--limit", "5"]) == 2
+    assert command([*resume, before["provenance"]["log"], "--data", "grasif", "--limit", "5"]) == 2
     assert "leave --data and --limit out" in capsys.readouterr().err
-    assert command(["eval", "augmentation", "--resume", before["log"]]) == 2
+    assert command(["eval", "augmentation", "--resume", before["provenance"]["log"]]) == 2
     assert "run `scenecypher eval questions --resume LOG`" in " ".join(capsys.readouterr().err.split())
 
 
@@ -179,7 +195,7 @@ def test_inspects_command_runs_the_file(tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (file,) = tmp_path.glob("*.eval")
-    assert make_report(read_eval_log(str(file))).total.questions == 1
+    assert counts(questions_result(read_eval_log(str(file))))[0] == 1
 
 
 def test_options_are_checked_and_models_get_a_provider() -> None:

@@ -99,7 +99,7 @@ def groups() -> Iterator[Group]:
 
 def dynamic_group(world: str) -> Group:
     """Return the tasks of `dynamic` in a world in which something was moved."""
-    found = dynamic.plan_experiment(data=world, methods="sg2", wording="goal")
+    found = dynamic.dynamic.plan(data=world, methods="sg2", wording="goal")
     tasks = {each.task: _episode(each.task, each.moved, each.seed) for each in found.episodes() if each.moved}
     return Group(DYNAMIC[world], found.assignments, tuple(tasks.values()))
 

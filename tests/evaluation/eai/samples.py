@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from zipfile import ZipFile
 
-from scenecypher.evaluation.eai.recordings import FOLDERS, SCENE_PREFIX, TASKS, TaskName
+from scenecypher.evaluation.eai.recordings import SCENE_PREFIX
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 
 Outputs: TypeAlias = dict[TaskName, dict[str, dict[str, str]]]
 
@@ -26,11 +27,9 @@ def outputs(task: TaskName) -> Iterator[tuple[str, str, str]]:
 def wheel_of(found: Outputs, path: Path) -> Path:
     """Write a zip with these outputs in the wheel's layout."""
     with ZipFile(path, "w") as archive:
-        for task in TASKS:
+        for task, row in EAI_TASKS.items():
             prefix = SCENE_PREFIX if task == "subgoal" else ""
-            for model, said in found.get(task, {}).items():
+            for model, said in found.get(row.name, {}).items():
                 rows = [{"identifier": prefix + task_id, "llm_output": text} for task_id, text in said.items()]
-                archive.writestr(
-                    f"virtualhome_eval/llm_response/{FOLDERS[task]}/{model}_outputs.json", json.dumps(rows)
-                )
+                archive.writestr(f"virtualhome_eval/llm_response/{row.folder}/{model}_outputs.json", json.dumps(rows))
     return path

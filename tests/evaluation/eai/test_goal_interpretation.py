@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from scenecypher.evaluation.eai.counting import ConfusionCounts, sum_counts
-from scenecypher.evaluation.eai.goal_interpretation import goal_figures, goal_scorer, judge_goals
+from scenecypher.evaluation.eai.goal_interpretation import GoalScorer, goal_figures, judge_goals
 from scenecypher.evaluation.eai.goal_interpretation_gold import GoldGoals
-from scenecypher.evaluation.eai.scoring import Figure, Judgement
+from scenecypher.evaluation.eai.scoring import Figures, Judgement
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, value_of
 from tests.evaluation.eai.recorded import RECORDED
 
 WANTED = GoldGoals(
@@ -34,14 +35,12 @@ def judged(nodes: list[Any], edges: list[Any], actions: list[Any]) -> Judgement:
     return judge_goals(WANTED, said(nodes, edges, actions))
 
 
-def figures(*judgements: Judgement) -> dict[str, Figure]:
-    return {one.name: one for one in goal_figures(judgements)}
+def figures(*judgements: Judgement) -> Figures:
+    return goal_figures(judgements)
 
 
-def percent(found: dict[str, Figure], name: str) -> float:
-    value = found[name].percent
-    assert value is not None
-    return value
+def percent(found: Figures, name: str) -> float:
+    return value_of(found[name])
 
 
 def test_precision_recall_and_f1() -> None:
@@ -96,14 +95,14 @@ def test_the_figures_of_a_model_have_their_denominators() -> None:
     found = figures(whole, judge_goals(WANTED, "nothing"), judge_goals(WANTED, None))
     assert percent(found, "all_f1") == 100, "published figures leave out what can't be read"
     assert percent(found, "strict_f1") == pytest.approx(200 * (1 / 3) / (4 / 3))
-    assert (found["unparsed"].hits, found["unparsed"].of) == (2, 3)
-    assert (found["all_precision"].of, found["strict_all_recall"].of) == (4, 12)
-    assert found["all_f1"].published == "all_f1"
-    assert not found["strict_f1"].published
+    assert (found["unparsed"].count, found["unparsed"].n) == (2, 3)
+    assert (found["all_precision"].n, found["strict_all_recall"].n) == (4, 12)
+    assert EAI_TASKS["goal"].published["all_f1"] == "all_f1"
+    assert "strict_f1" not in EAI_TASKS["goal"].published
 
 
 def test_recorded_outputs_are_counted_as_the_original_counts_them() -> None:
-    scorer = goal_scorer()
+    scorer = GoalScorer()
     found = {
         model: {task_id: scorer.score(task_id, output) for task_id, output in outputs.items()}
         for model, outputs in RECORDED["goal"].items()

@@ -8,10 +8,10 @@ import pytest
 
 from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_figures
 from scenecypher.evaluation.eai.counting import ConfusionCounts, metric_interval, sum_counts
-from scenecypher.evaluation.eai.goal_interpretation import goal_scorer
+from scenecypher.evaluation.eai.goal_interpretation import GoalScorer
 from scenecypher.evaluation.eai.scoring import OutputScorer, interrupted_judgement
 from scenecypher.evaluation.eai.subgoal import SubgoalScorer
-from scenecypher.evaluation.eai.titles import COLUMNS, figure_cells
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, value_of
 
 
 @pytest.fixture(autouse=True)
@@ -25,37 +25,35 @@ def judgement_of(**said: Any) -> dict[str, Any]:
 
 
 def test_needless_steps_are_a_rate_without_an_interval() -> None:
-    found = {one.name: one for one in sequence_figures([judgement_of(additional_step=3), judgement_of()])}
+    found = sequence_figures([judgement_of(additional_step=3), judgement_of()])
     needless = found["additional_step"]
-    assert (needless.percent, needless.of, needless.low) == (150, 2, None)
+    assert (needless.value, needless.n, needless.low) == (150, 2, None)
 
 
 def test_interrupted_samples_miss_all_gold_goals() -> None:
-    goals = goal_scorer()
+    goals = GoalScorer()
     kinds = {kind: [4, 0, 0] for kind in ("node", "edge", "action")}
     perfect = {"parsed": True, "unknown": 0, "malformed": 0, **kinds, **{f"strict_{k}": v for k, v in kinds.items()}}
-    found = {
-        one.name: one
-        for one in goals.figures([perfect, *(interrupted_judgement(goals, one) for one in goals.task_ids()[:9])])
-    }
-    assert (found["unparsed"].hits, found["unparsed"].of) == (9, 10)
-    assert (found["strict_f1"].percent or 0) < 60
-    assert found["all_f1"].percent == 100, "as the original counts"
-    row = figure_cells("goal", list(found.values()))
-    assert (row["f1"].value, row["eai_f1"].value) == (found["strict_f1"].percent, 100), "beside the paper's: the first"
-    assert row.keys() == {column.key for column in COLUMNS["goal"]}
+    judged = [perfect, *(interrupted_judgement(goals, one) for one in goals.task_ids()[:9])]
+    found = goals.figures(judged)
+    assert (found["unparsed"].count, found["unparsed"].n) == (9, 10)
+    assert value_of(found["strict_f1"]) < 60
+    assert found["all_f1"].value == 100, "as the original counts"
+    row = EAI_TASKS["goal"].ssc_cells(goals, judged)
+    assert (row["f1"].value, row["eai_f1"].value) == (found["strict_f1"].value, 100), "beside the paper's: the first"
+    assert row.keys() == {column.key for column in EAI_TASKS["goal"].ssc_columns}
 
 
 @pytest.mark.parametrize("scorer", [ActionScorer(), SubgoalScorer()])
 def test_interrupted_samples_are_failures_without_a_class(scorer: OutputScorer) -> None:
-    found = {one.name: one for one in scorer.figures([interrupted_judgement(scorer, one) for one in ("231_2", "27_2")])}
-    assert {name: one.hits for name, one in found.items() if one.hits} == {"broke_off": 2}
-    assert found["state_goals"].of
+    found = scorer.figures([interrupted_judgement(scorer, one) for one in ("231_2", "27_2")])
+    assert {name: one.count for name, one in found.items() if one.count} == {"broke_off": 2}
+    assert found["state_goals"].n
 
 
 def test_interrupted_samples_fail_even_without_goals() -> None:
     found = sequence_figures([judgement_of(outcome="broke_off", states=[0, 0])])
-    assert {one.name for one in found if one.hits} == {"broke_off"}
+    assert {name for name, one in found.items() if one.count} == {"broke_off"}
 
 
 def test_a_pooled_figure_has_an_interval_over_outputs() -> None:

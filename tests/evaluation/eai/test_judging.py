@@ -21,6 +21,7 @@ from scenecypher.evaluation.eai.recorded_result import eai_result
 from scenecypher.evaluation.eai.recordings import fetch_recordings, read_recordings
 from scenecypher.evaluation.eai.subgoal import SubgoalScorer
 from scenecypher.evaluation.eai.task_scenes import TaskScenePool
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, value_of
 from scenecypher.evaluation.eai.tasks import task_goals, task_start
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.eai import package_folder
@@ -179,14 +180,11 @@ def test_every_model_has_the_published_figures(pool: WorldPool, model: str) -> N
         {one.task_id: one.output for one in read_recordings("action-sequencing", wheel)[model]},
         ActionScorer(pool),
     )
-    figures = {
-        one.name: one for one in sequence_figures([scorer.score(one, said.get(one)) for one in scorer.task_ids()])
-    }
-    wanted = published_figures(model, "action-sequencing")
-    assert figures["executed"].percent == pytest.approx(wanted["esr"], abs=0.5)
-    low, high = figures["success_least"].percent, figures["success_most"].percent
-    assert low is not None
-    assert high is not None
+    task = EAI_TASKS["action-sequencing"]
+    figures = sequence_figures([scorer.score(one, said.get(one)) for one in scorer.task_ids()])
+    wanted = published_figures(model, task)
+    assert figures["executed"].value == pytest.approx(wanted["esr"], abs=0.5)
+    low, high = value_of(figures["success_least"]), value_of(figures["success_most"])
     assert low - 0.5 <= wanted["tsr"] <= high + 0.5
     for name in FIGURES:
-        assert figures[name].percent == pytest.approx(wanted[figures[name].published], abs=0.5), name
+        assert figures[name].value == pytest.approx(wanted[task.published[name]], abs=0.5), name

@@ -13,9 +13,10 @@ import pytest
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
+from scenecypher.evaluation.eai.task_table import EAI_TASKS
 from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids
 from scenecypher.evaluation.result import read_result
-from scenecypher.evaluation.ssc.prompts import IN_WHEEL, TASK_PARTS, load_prompts, structured_prompt
+from scenecypher.evaluation.ssc.prompts import load_prompts, structured_prompt
 from tests.evaluation.eai.samples import wheel_of
 from tests.scripted_model import Fail, ScriptedModel
 
@@ -119,9 +120,12 @@ def test_goals_over_http_are_scored_and_a_limit_is_marked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     wheel = tmp_path / "prompts.whl"
-    text = "\n".join(part for start, end in TASK_PARTS["goal"] for part in (start, "tv, id: 1", end))
+    text = "\n".join(part for start, end in EAI_TASKS["goal"].prompt_parts for part in (start, "tv, id: 1", end))
     with ZipFile(wheel, "w") as archive:
-        archive.writestr(IN_WHEEL, json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_task_ids()[:2]]))
+        archive.writestr(
+            EAI_TASKS["goal"].prompt_file,
+            json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_task_ids()[:2]]),
+        )
     none = json.dumps({key: [] for key in ("node goals", "edge goals", "action goals")})
     options = ["--task", "goal", "--model", "openai/scripted", "--limit", "4", "--recordings", str(wheel), "--json"]
     with ScriptedModel(lambda _: none) as server:
@@ -151,7 +155,7 @@ def test_votes_across_models_are_a_result_for_the_report_and_another_log_is_refu
 
 
 def test_structured_prompts_contain_only_the_task_of_the_original(tmp_path: Path) -> None:
-    for task in ("action-sequencing", "subgoal", "transition"):
+    for task in map(EAI_TASKS.__getitem__, ("action-sequencing", "subgoal", "transition")):
         eai, ours = load_prompts(task, "eai"), load_prompts(task, "structured")
         task_id = next(iter(eai.texts))
         theirs, text = eai.messages(task_id)[-1].text, ours.messages(task_id)[0].text
@@ -160,15 +164,15 @@ def test_structured_prompts_contain_only_the_task_of_the_original(tmp_path: Path
         assert "{domain}" not in text
         assert "Proximity" in text
         assert "State consistency" in text
-        for start, end in TASK_PARTS[task]:
+        for start, end in task.prompt_parts:
             own = theirs[theirs.rindex(start) :].partition(end)[0].strip()
             assert own in text
     with pytest.raises(InputError, match="no prompt"):
-        load_prompts("subgoal", "eai").messages("nothing")
+        load_prompts(EAI_TASKS["subgoal"], "eai").messages("nothing")
     with pytest.raises(InputError, match="lacks"):
-        structured_prompt("transition", "another text")
+        structured_prompt(EAI_TASKS["transition"], "another text")
     with pytest.raises(InputError, match="download it again"):
-        load_prompts("goal", "eai", wheel=tmp_path / "missing.whl")
+        load_prompts(EAI_TASKS["goal"], "eai", wheel=tmp_path / "missing.whl")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +186,7 @@ def test_structured_prompts_contain_only_the_task_of_the_original(tmp_path: Path
         (["--model", "m", "--task", "subgoal", "--samples", "5,none"], "'none' samples"),
         (["--model", "m", "--task", "subgoal", "--samples", "0"], "give 1 or more"),
         (["--recorded", "--task", "cook"], "cook"),
-        (["--replies", "tape", "--record", "tape"], "nothing to record"),
+        (["--replies", "tape", "--record", "tape"], "records nothing"),
     ],
 )
 def test_incompatible_options_are_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

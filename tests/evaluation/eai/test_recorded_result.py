@@ -11,8 +11,8 @@ from inspect_ai.log import read_eval_log
 
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.evaluation.eai.published import published_figures
-from scenecypher.evaluation.eai.recorded_result import PARTS, eai_result, outcome_of
-from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.eai.recorded_result import eai_result
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from tests.evaluation.eai.recorded import RECORDED
 from tests.evaluation.eai.samples import Outputs, wheel_of
 
@@ -35,9 +35,9 @@ def test_published_figures_have_columns_and_sampled_plans_are_not_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert {*published_figures(MODEL, "goal")} <= {name for names in PARTS["goal"].values() for name in names}
+    assert {*published_figures(MODEL, EAI_TASKS["goal"])} <= {*EAI_TASKS["goal"].published.values()}
     found = run_command("transition", tmp_path, capsys)
-    assert {f"{key}.published" for key in published_figures(MODEL, "transition")} <= columns_of(found)
+    assert {f"{key}.published" for key in published_figures(MODEL, EAI_TASKS["transition"])} <= columns_of(found)
     planning = found["tables"][-1]
     assert "planned with 1 outputs" in planning["notes"][-1]
     assert planning["rows"][0]["cells"]["strict_planner"]["n"] == 1
@@ -64,4 +64,4 @@ def test_published_figures_have_columns_and_sampled_plans_are_not_compared(
 def test_outcome_of_an_output(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
     others = {"states": [0, 0], "relations": [0, 0], "actions": [0, 0, 0]}
     strict = {f"strict_{kind}": [0, 0, 0] for kind in ("node", "edge", "action")}
-    assert outcome_of(task, others | strict | judged) == ended
+    assert EAI_TASKS[task].outcome(others | strict | judged) == ended

@@ -21,7 +21,8 @@ from scenecypher.evaluation.eai.recordings import (
     recorded_model_names,
     recordings_origin,
 )
-from scenecypher.evaluation.ssc.prompts import IN_WHEEL, load_prompts
+from scenecypher.evaluation.eai.task_table import EAI_TASKS
+from scenecypher.evaluation.ssc.prompts import load_prompts
 from tests.evaluation.eai.samples import OUTPUTS, wheel_of
 
 INSIDE = "virtualhome_eval/llm_response/action_sequence/some-model_outputs.json"
@@ -59,7 +60,10 @@ def test_invalid_recordings_are_refused(text: str, cause: str, tmp_path: Path) -
 
 def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "damaged.whl"
-    for inside, read in ((INSIDE, partial(read_recordings, "action-sequencing")), (IN_WHEEL, prompts_of)):
+    for inside, read in (
+        (INSIDE, partial(read_recordings, "action-sequencing")),
+        (EAI_TASKS["goal"].prompt_file, prompts_of),
+    ):
         with ZipFile(path, "w", ZIP_DEFLATED) as archive:
             archive.writestr(inside, "some text " * 100)
         whole = bytearray(path.read_bytes())
@@ -71,7 +75,7 @@ def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
 
 
 def prompts_of(wheel: Path) -> None:
-    load_prompts("goal", "eai", wheel=wheel)
+    load_prompts(EAI_TASKS["goal"], "eai", wheel=wheel)
 
 
 def test_missing_and_invalid_wheels_are_refused_with_advice(tmp_path: Path) -> None:
@@ -97,10 +101,10 @@ def test_a_cached_wheel_with_a_wrong_hash_is_downloaded_again(tmp_path: Path, mo
 
 
 def test_published_figures_are_found_by_recorded_model() -> None:
-    assert published_figures("llama-3-8b-chat", "action-sequencing")["esr"] == 25.9
-    assert published_figures("llama-3-8b-chat", "transition")["planner.object_states"] == 27.0
-    assert published_figures("gpt-4o-2024-05-13", "subgoal")["total_goal"] == 89.4
-    assert published_figures("somebody's", "goal") == {}
+    assert published_figures("llama-3-8b-chat", EAI_TASKS["action-sequencing"])["esr"] == 25.9
+    assert published_figures("llama-3-8b-chat", EAI_TASKS["transition"])["planner.object_states"] == 27.0
+    assert published_figures("gpt-4o-2024-05-13", EAI_TASKS["subgoal"])["total_goal"] == 89.4
+    assert published_figures("somebody's", EAI_TASKS["goal"]) == {}
     assert published_title("mistral-large-2402") == "Mistral Large"
     document = json.loads(Path("evaluation/data/published/eai.json").read_text(encoding="utf-8"))
     assert len(document["recorded"]) == 15

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 from scenecypher.evaluation.eai.recordings import RecordedOutput
+from scenecypher.evaluation.eai.task_table import EAI_TASKS
 from scenecypher.evaluation.eai.transition import TransitionScorer
 from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids
 from scenecypher.evaluation.eai.transition_text import parse_actions
@@ -19,7 +20,6 @@ from scenecypher.evaluation.ssc.cross_model import (
     vote_with_early_stop,
 )
 from scenecypher.evaluation.ssc.forms import goal_form, transition_form
-from scenecypher.evaluation.ssc.merging import merge_samples
 
 
 def goals(*states: str) -> str:
@@ -36,12 +36,12 @@ def open_deed(*conditions: str) -> str:
 
 
 def test_goals_of_a_majority_of_valid_samples_are_kept() -> None:
-    found = merge_samples(
-        "goal", [goals("ON", "CLEAN"), goals("ON"), "garbage", goals("ON", "CLOSED"), goals("CLEAN", "ON")]
+    found = EAI_TASKS["goal"].merge(
+        [goals("ON", "CLEAN"), goals("ON"), "garbage", goals("ON", "CLOSED"), goals("CLEAN", "ON")]
     )
     assert found is not None
     assert goal_form(found) == goal_form(goals("ON")), "CLEAN has two of four"
-    assert merge_samples("goal", ["garbage"]) is None
+    assert EAI_TASKS["goal"].merge(["garbage"]) is None
 
 
 def test_clauses_of_a_majority_of_valid_samples_are_kept() -> None:
@@ -51,7 +51,7 @@ def test_clauses_of_a_majority_of_valid_samples_are_kept() -> None:
         open_deed("can_open", "closed"),
         "garbage",
     ]
-    found = merge_samples("transition", samples)
+    found = EAI_TASKS["transition"].merge(samples)
     assert found is not None
     assert transition_form(found) == transition_form(open_deed("can_open", "closed"))
     made = parse_actions(found)
@@ -63,18 +63,18 @@ def test_the_most_central_sequence_is_an_unchanged_sample() -> None:
     common = '{"WALK": ["cup"], "GRAB": ["cup"], "WALK": ["sink"]}'
     longer = '{"WALK": ["cup"], "GRAB": ["cup"], "WALK": ["sink"], "TOUCH": ["sink"]}'
     odd = '{"SIT": ["chair"]}'
-    assert merge_samples("action-sequencing", [odd, longer, "garbage", common, common]) == common
-    assert merge_samples("subgoal", ["garbage"]) is None
+    assert EAI_TASKS["action-sequencing"].merge([odd, longer, "garbage", common, common]) == common
+    assert EAI_TASKS["subgoal"].merge(["garbage"]) is None
 
 
 def test_a_vote_across_models_is_compared_with_the_best_of_them() -> None:
     ids = transition_task_ids()[:12]
     outputs: dict[str, Callable[[str], str]] = {"a": _gold, "b": _gold, "c": _backwards, "d": lambda _: "garbage"}
     recorded = {name: tuple(RecordedOutput(task_id, of(task_id)) for task_id in ids) for name, of in outputs.items()}
-    of = judge_outputs("transition", TransitionScorer(0), recorded, limit=12)
+    of = judge_outputs(EAI_TASKS["transition"], TransitionScorer(0), recorded, limit=12)
     assert [line.valid for line in single_models(of)] == [12, 12, 12, 0]
     vote = vote_across_models(of)
-    assert (vote.figures["f1"].percent, vote.valid, vote.of) == (100, 12, 12)
+    assert (of.scorer.figures(vote.judged)["f1"].value, vote.valid, vote.of) == (100, 12, 12)
     assert vote_with_early_stop(of).used == 2, "two others can only draw level"
     found = compare_with_best(of, vote, best_single(of, "f1"))
     assert (found.voted, found.best, found.low, found.high) == (100, 100, 0, 0)
@@ -94,6 +94,6 @@ def test_each_resample_has_its_own_best_single_model() -> None:
     ids = transition_task_ids()[:12]
     halves = {name: {task_id: _gold(task_id) for task_id in ids[at::2]} for at, name in enumerate("ab")}
     recorded = {name: tuple(RecordedOutput(*pair) for pair in found.items()) for name, found in halves.items()}
-    of = judge_outputs("transition", TransitionScorer(0), recorded, limit=12)
+    of = judge_outputs(EAI_TASKS["transition"], TransitionScorer(0), recorded, limit=12)
     best = best_single(of, "strict_f1")
     assert sum(best.resampled) / len(best.resampled) > best.percent, "another is the best one in some of them"

@@ -1,0 +1,258 @@
+"""The four tasks of the Embodied Agent Interface, a row each: everything in which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from scenecypher.errors import InputError, did_you_mean
+from scenecypher.evaluation.eai.action_sequencing import ERRORS, ActionScorer, sequence_outcome
+from scenecypher.evaluation.eai.goal_interpretation import KINDS, GoalScorer, goal_outcome
+from scenecypher.evaluation.eai.scoring import Figures, Judgement, OutputScorer
+from scenecypher.evaluation.eai.subgoal import FAULTS, MISTAKES, SubgoalScorer
+from scenecypher.evaluation.eai.transition import CATEGORIES, TransitionScorer, transition_outcome
+from scenecypher.evaluation.result import Cell, Column, Interval
+from scenecypher.evaluation.ssc.forms import goal_form, sequence_form, subgoal_form, transition_form
+from scenecypher.evaluation.ssc.merging import merge_actions, merge_goals, most_central
+from scenecypher.evaluation.ssc.voting import Canonical
+
+TaskName: TypeAlias = Literal["action-sequencing", "subgoal", "goal", "transition"]
+ALL: Final = "all"
+PLANNING: Final = "planner success"
+"""Name of the table whose figures may be of some outputs only."""
+PARTS: Final = ("precision", "recall", "f1")
+SECONDARY: Final = frozenset({"eai_f1", "eai_precision", "eai_recall", "tsr_least", "planner"})
+"""Other readings of a figure, and figures that the paper does not have."""
+LOWER_IS_BETTER: Final = frozenset({"parsing", "hallucination", "missing_step"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EaiTask:
+    """One task.
+
+    `make_scorer` takes the number of outputs to plan with (None: all), which only transition modelling uses. `outcome`
+    returns a judgement's outcome, and whether it succeeded by the best order of goals, with no goal wrong or missed.
+    `form` and `merge` are for votes; `merged_by` is the unit that is merged. `tables` are the figures of recorded
+    outputs by the table's name. `published` has the keys of published figures by figure, `published_tables` the tables
+    of the file in which they are, with the prefix of their keys here. `columns` are the headings and figures of SSC's
+    table by a cell's key, strict counts first, since the paper counts malformed output as an error (section 4.1) and
+    EAI leaves it out; `compared` are the cells in which votes are compared with the best model. `prompt_file` is the
+    file of prompts, in the wheel of recordings if `prompts_in_wheel`, and `system_file` that of a message before each;
+    `prompt_parts` are the task-specific parts of a prompt: from the last occurrence of the first text to the next of
+    the second. With `is_simulated`, the database executes outputs, and all figures are shares.
+    """
+
+    name: TaskName
+    title: str
+    folder: str
+    make_scorer: Callable[[int | None], OutputScorer]
+    outcome: Callable[[Judgement], tuple[str, bool]]
+    form: Canonical
+    merge: Callable[[Sequence[str]], str | None]
+    merged_by: str
+    tables: Mapping[str, tuple[str, ...]]
+    published: Mapping[str, str]
+    published_tables: Mapping[str, str]
+    columns: Mapping[str, tuple[str, str]]
+    compared: tuple[str, str]
+    prompt_file: str
+    prompt_parts: tuple[tuple[str, str], ...]
+    system_file: str = ""
+    prompts_in_wheel: bool = False
+    is_simulated: bool = False
+
+    @property
+    def ssc_columns(self) -> tuple[Column, ...]:
+        """Columns of SSC's table."""
+        return tuple(self._column(key, heading) for key, (heading, _) in self.columns.items())
+
+    def ssc_cells(self, scorer: OutputScorer, judged: Sequence[Judgement]) -> Figures:
+        """Return the cells of a row of SSC's table, with intervals."""
+        found = scorer.figures(judged, intervals=[figure for _, figure in self.columns.values()])
+        return {key: found[figure] for key, (_, figure) in self.columns.items()}
+
+    def _column(self, key: str, heading: str) -> Column:
+        interval: Interval = "wilson" if self.is_simulated or key == "planner" else "bootstrap"
+        better = "lower" if key in LOWER_IS_BETTER else "higher"
+        return Column(
+            key=key, heading=heading, unit="percent", better=better, interval=interval, second=key in SECONDARY
+        )
+
+
+def tasks_named(name: str) -> tuple[EaiTask, ...]:
+    """Return the task with a name, or all. Raises InputError with the nearest names."""
+    found = tuple(task for task in EAI_TASKS.values() if name in {ALL, task.name})
+    if not found:
+        hint = did_you_mean(name[:60], (ALL, *EAI_TASKS)) or f"; there are {', '.join((ALL, *EAI_TASKS))}"
+        raise InputError(f"the Embodied Agent Interface has no task {name[:60]!r}{hint}")
+    return found
+
+
+def value_of(cell: Cell) -> float:
+    """Return a figure's value, 0 if nothing was counted."""
+    return cell.value if isinstance(cell.value, float) else 0.0
+
+
+_PUBLISHED: Final = {
+    **{name: name for name in ("parsing", "hallucination", *MISTAKES)},
+    "arguments": "argnum",
+    "executed": "esr",
+    "state_goals": "state_goal",
+    "relation_goals": "relation_goal",
+}
+"""Keys of published figures that action sequencing and sub-goals share."""
+_GOAL_FIGURES: Final = tuple(f"{kind}_{part}" for kind in KINDS for part in PARTS)
+
+
+EAI_TASKS: Final[Mapping[str, EaiTask]] = {
+    row.name: row
+    for row in (
+        EaiTask(
+            name="action-sequencing",
+            title="Action sequencing",
+            folder="action_sequence",
+            make_scorer=lambda _: ActionScorer(),
+            outcome=sequence_outcome,
+            form=sequence_form,
+            merge=most_central(sequence_form),
+            merged_by="edge",
+            tables={
+                "executed and successful": (
+                    *("executed", "success_least", "success_most", "corrected_least", "corrected_most", "human"),
+                    "broke_off",
+                ),
+                "mistakes": (*ERRORS, "additional_step"),
+                "goals met": (
+                    *("state_goals", "relation_goals", "action_goals_least", "action_goals_most"),
+                    *("goals_least", "goals_most"),
+                ),
+            },
+            published={
+                **_PUBLISHED,
+                **dict.fromkeys(("success_least", "success_most"), "tsr"),
+                **dict.fromkeys(("action_goals_least", "action_goals_most"), "action_goal"),
+                **dict.fromkeys(("goals_least", "goals_most"), "total_goal"),
+            },
+            published_tables={"action_sequencing": ""},
+            columns={
+                "tsr": ("TSR", "success_most"),
+                "tsr_least": ("TSR, worst order", "success_least"),
+                "esr": ("ESR", "executed"),
+                "states": ("states", "state_goals"),
+                "relations": ("relations", "relation_goals"),
+                "actions": ("actions", "action_goals_most"),
+                "parsing": ("parsing", "parsing"),
+                "hallucination": ("hallucination", "hallucination"),
+                "missing_step": ("missing step", "missing_step"),
+            },
+            compared=("tsr", "esr"),
+            prompt_file="evaluation/action_sequencing/prompts/helm_prompts.json",
+            prompt_parts=(("The relevant objects in the scene are:", "Please output the list of action commands"),),
+            is_simulated=True,
+        ),
+        EaiTask(
+            name="subgoal",
+            title="Sub-goal decomposition",
+            folder="subgoal_decomposition",
+            make_scorer=lambda _: SubgoalScorer(),
+            outcome=lambda found: (found["outcome"], found["outcome"] == "correct"),
+            form=subgoal_form,
+            merge=most_central(subgoal_form),
+            merged_by="edge",
+            tables={
+                "executed and successful": ("executed", "success", "broke_off"),
+                "mistakes": (*FAULTS, *MISTAKES),
+                "goals met": ("state_goals", "relation_goals", "action_goals", "goals"),
+            },
+            published={**_PUBLISHED, "success": "tsr", "action_goals": "action_goal", "goals": "total_goal"},
+            published_tables={"subgoal_decomposition": "", "sd_goals": ""},
+            columns={
+                "tsr": ("TSR", "success"),
+                "esr": ("ESR", "executed"),
+                "states": ("states", "state_goals"),
+                "relations": ("relations", "relation_goals"),
+                "actions": ("actions", "action_goals"),
+                "goals": ("goals", "goals"),
+            },
+            compared=("tsr", "esr"),
+            prompt_file="evaluation/subgoal_decomposition/prompts/helm_prompts.json",
+            prompt_parts=(("# Target Task:", "## Output:"),),
+            system_file="evaluation/subgoal_decomposition/prompts/system_setup.json",
+            is_simulated=True,
+        ),
+        EaiTask(
+            name="goal",
+            title="Goal interpretation",
+            folder="goal_interpretation",
+            make_scorer=lambda _: GoalScorer(),
+            outcome=goal_outcome,
+            form=goal_form,
+            merge=merge_goals,
+            merged_by="element",
+            tables={
+                "in all": ("all_precision", "all_recall", "all_f1", "unparsed", "unknown_objects", "strict_f1"),
+                "by kind": _GOAL_FIGURES,
+            },
+            published={name: name for name in (*_GOAL_FIGURES, *(f"all_{part}" for part in PARTS))},
+            published_tables={"goal_interpretation": ""},
+            columns={
+                "f1": ("F1", "strict_f1"),
+                "precision": ("P", "strict_all_precision"),
+                "recall": ("R", "strict_all_recall"),
+                **{
+                    f"{kind}_{part}": (f"{kind} {'F1' if part == 'f1' else part[0].upper()}", f"strict_{kind}_{part}")
+                    for kind in KINDS
+                    for part in PARTS
+                },
+                "eai_f1": ("F1, as EAI", "all_f1"),
+                "eai_precision": ("P, as EAI", "all_precision"),
+                "eai_recall": ("R, as EAI", "all_recall"),
+            },
+            compared=("f1", "eai_f1"),
+            prompt_file="virtualhome_eval/evaluation/goal_interpretation/prompts/helm_prompts.json",
+            prompts_in_wheel=True,
+            prompt_parts=(
+                ("Relevant objects in the scene are:", "All possible relationships are"),
+                ("Goal name:", "Now output the symbolic version"),
+            ),
+        ),
+        EaiTask(
+            name="transition",
+            title="Transition modelling",
+            folder="transition_modeling",
+            make_scorer=TransitionScorer,
+            outcome=transition_outcome,
+            form=transition_form,
+            merge=merge_actions,
+            merged_by="clause",
+            tables={
+                "in all": ("p", "r", "f1", "unparsed", "strict_f1"),
+                **{
+                    name: tuple(f"{category}.{part}" for category in CATEGORIES)
+                    for name, part in (("precision", "p"), ("recall", "r"), ("F1", "f1"))
+                },
+                PLANNING: ("planner", *(f"planner.{category}" for category in CATEGORIES), "strict_planner"),
+            },
+            published={
+                name: name
+                for category in CATEGORIES
+                for name in (f"planner.{category}", *(f"{category}.{part}" for part in ("p", "r", "f1")))
+            },
+            published_tables={"transition_modeling": "", "planner_sr": "planner."},
+            columns={
+                "f1": ("F1", "strict_f1"),
+                "precision": ("P", "strict_p"),
+                "recall": ("R", "strict_r"),
+                "eai_f1": ("F1, as EAI", "f1"),
+                "eai_precision": ("P, as EAI", "p"),
+                "eai_recall": ("R, as EAI", "r"),
+                "planner": ("planner", "planner"),
+            },
+            compared=("f1", "eai_f1"),
+            prompt_file="evaluation/transition_modeling/prompts/helm_prompts.json",
+            prompt_parts=(("(define (problem", "\n>"),),
+        ),
+    )
+}
+"""Tasks by name, in the order of their tables."""

@@ -1,0 +1,231 @@
+"""Parts of a result that all experiments share: the samples of its log, provenance, errors, and cells of figures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from scenecypher.evaluation.interval import bootstrap, wilson
+from scenecypher.evaluation.prompt_version import logged_prompt_version
+from scenecypher.evaluation.replies import REFERENCE
+from scenecypher.evaluation.result import Cell, ExperimentResult, Provenance, ReplySource, Table, Trial, reply_sources
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog, EvalSample
+
+T = TypeVar("T")
+FAILED: Final = "failed"
+"""Outcome of a sample that an error ended."""
+PACKAGES: Final = ("eai-eval", "inspect-ai", "neo4j", "openai", "scenecypher")
+ORACLE: Final = "oracle/"
+HEAD_CHARACTERS: Final = 60
+TAIL_CHARACTERS: Final = 240
+"""Characters of a long message that are kept at its end; HEAD_CHARACTERS at its start."""
+REQUEST: Final = re.compile(r"Request: \{.*?\} (?=\w+\()")
+"""Inspect puts the whole request before the reason, so that no two messages are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedSample:
+    """Sample of a log; `found` is what its scorer or solver stored, empty if an error ended it."""
+
+    id: str
+    metadata: Mapping[str, Any]
+    found: Mapping[str, Any]
+    value: Any
+    seconds: float
+    error: str
+
+    @property
+    def failed(self) -> bool:
+        """True if it has no score."""
+        return not self.found
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and replies."""
+        found = self.found
+        parts = ("prompt_tokens", "completion_tokens")
+        return int(found["tokens"]) if "tokens" in found else sum(int(found.get(part, 0)) for part in parts)
+
+    @property
+    def origins(self) -> set[tuple[str, str]]:
+        """Sources of its replies, each with the model's name."""
+        found = self.found
+        sources = found.get("sources", (found.get("source") or "",))
+        models = found.get("models", (found.get("model") or "",))
+        return {(source, model) for source in sources for model in (models or ("",)) if source}
+
+    def trial(self, *, table: str, method: str, **fields: Any) -> Trial:
+        """Return it as a line of the result; a failed one says so."""
+        common = {"id": self.id, "tokens": self.tokens, "seconds": self.seconds, "table": table, "method": method}
+        return Trial.model_validate(common | fields | ({"outcome": FAILED} if self.failed else {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Log of one run with its samples."""
+
+    log: EvalLog
+    samples: tuple[LoggedSample, ...]
+
+    @classmethod
+    def read(cls, log: EvalLog, scorer: str, *, stored: str = "") -> Run:
+        """Read a log's samples: the metadata of the score, or what is `stored` in a scored sample's metadata."""
+        return cls(log, tuple(_logged(sample, scorer, stored) for sample in log.samples or ()))
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of the task."""
+        return dict(self.log.eval.task_args)
+
+    @property
+    def wanted(self) -> int:
+        """Number of samples that were selected, also if the run was killed."""
+        return len(self.log.eval.dataset.sample_ids or ()) * (self.log.eval.config.epochs or 1)
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """Sources that replies actually came from."""
+        return frozenset(source for sample in self.samples for source, _ in sample.origins)
+
+    @property
+    def replies(self) -> tuple[ReplySource, ...]:
+        """Sources of the replies, as a result names them."""
+        if self.arguments.get("replies") == REFERENCE:
+            return ("reference",)
+        is_oracle = bool(self.sources) and self.log.eval.model.startswith(ORACLE)
+        return ("oracle",) if is_oracle else reply_sources(self.sources)
+
+    @property
+    def model(self) -> str:
+        """Model that was asked, or the models whose replies were recorded."""
+        if {"live", "oracle"} & {*self.replies}:
+            return self.log.eval.model
+        found = {model for sample in self.samples for source, model in sample.origins if source == "recorded"}
+        return ", ".join(sorted(found - {""})) or "none"
+
+    @property
+    def error_notes(self) -> tuple[str, ...]:
+        """Most common error that ended samples, if any."""
+        return tuple(filter(None, [most_common_error(self.samples)]))
+
+    @property
+    def limit_notes(self) -> tuple[str, ...]:
+        """Note of a run for which only some of the samples were selected."""
+        total, chosen = self.log.eval.dataset.samples or 0, len(self.log.eval.dataset.sample_ids or ())
+        if chosen >= total:
+            return ()
+        return (f"LIMITED: only {chosen} of {total} samples were wanted (--limit); figures of the whole set differ.",)
+
+    def is_finished(self, row: Callable[[LoggedSample], Hashable]) -> bool:
+        """Check that all samples were tried, and that some sample of each row was scored."""
+        rows = group_by(self.samples, row).values()
+        ended = self.log.status == "success" and len(self.samples) >= self.wanted
+        return ended and not any(all(one.failed for one in group) for group in rows)
+
+    def result(
+        self,
+        experiment: str,
+        title: str,
+        tables: Iterable[Table],
+        trials: Iterable[Trial],
+        *,
+        row: Callable[[LoggedSample], Hashable],
+        notes: Iterable[str],
+        **provenance: Any,
+    ) -> ExperimentResult:
+        """Return the result; `row` is a sample's row, and `provenance` has fields that differ from the log's."""
+        return ExperimentResult(
+            experiment=experiment,
+            title=title,
+            finished=self.is_finished(row),
+            provenance=self._provenance(provenance),
+            tables=tuple(tables),
+            samples=tuple(trials),
+            notes=tuple(notes),
+        )
+
+    def _provenance(self, own: Mapping[str, Any]) -> Provenance:
+        fields: dict[str, Any] = {
+            "model": self.model,
+            "replies": self.replies,
+            "date": self.log.eval.created,
+            "version": str(self.log.eval.task_version),
+            "prompt_version": logged_prompt_version(self.log),
+            "temperature": 0.0,
+            "samples": len(self.samples),
+            "wanted": self.wanted,
+            "tokens": sum(sample.tokens for sample in self.samples),
+            "log": self.log.location,
+            "packages": installed_packages(),
+            "arguments": self.arguments,
+        }
+        return Provenance.model_validate({**fields, **own})
+
+
+def _logged(sample: EvalSample, scorer: str, stored: str) -> LoggedSample:
+    score = None if sample.error else (sample.scores or {}).get(scorer)
+    found = (sample.metadata[stored] if stored else score.metadata) if score else None
+    return LoggedSample(
+        id=str(sample.id),
+        metadata=sample.metadata,
+        found=found or {},
+        value=score.value if score else None,
+        seconds=sample.total_time or 0.0,
+        error=sample.error.message if sample.error else "",
+    )
+
+
+def installed_packages() -> dict[str, str]:
+    """Return the versions of the packages that figures depend on."""
+    return dict(_versions())
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for name in PACKAGES:
+        try:
+            yield name, version(name)
+        except PackageNotFoundError:
+            yield name, "not installed"
+
+
+def group_by(items: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
+    """Return the items by key, in the order in which keys occur."""
+    groups: dict[Any, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def most_common_error(samples: Collection[LoggedSample]) -> str:
+    """Return the most common error with its count; empty if there are no errors."""
+    common = Counter(_shorten(one.error) for one in samples if one.error).most_common(1)
+    return "".join(f"{count} ended by {message}" for message, count in common)
+
+
+def share_cell(hits: int, of: int, *, scale: int = 1) -> Cell:
+    """Return the share of `hits` in `of` with Wilson's interval, times `scale`; the share of nothing is n/a."""
+    low, high = wilson(hits, of)
+    return Cell(value=scale * hits / of if of else None, n=of, low=scale * low, high=scale * high, count=hits)
+
+
+def mean_cell(values: Sequence[float]) -> Cell:
+    """Return the mean of values with its bootstrap interval; n/a for none."""
+    if not values:
+        return Cell(value=None, n=0)
+    low, high = bootstrap(values)
+    return Cell(value=sum(values) / len(values), n=len(values), low=low, high=high)
+
+
+def _shorten(message: str) -> str:
+    line = REQUEST.sub("", " ".join(message.replace("\\n", " ").split()))
+    return (
+        line
+        if len(line) <= HEAD_CHARACTERS + TAIL_CHARACTERS
+        else f"{line[:HEAD_CHARACTERS]} … {line[-TAIL_CHARACTERS:]}"
+    )

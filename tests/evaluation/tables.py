@@ -1,0 +1,54 @@
+"""Commands whose tables are kept as data, and the figures of what they wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from scenecypher.cli.app import run_command_line as command
+from tests.evaluation.eai.recorded import RECORDED
+from tests.evaluation.eai.samples import OUTPUTS, wheel_of
+
+FILE: Final = Path(__file__).resolve().parents[1] / "data" / "eai" / "tables.json"
+"""Tables by the name of their run."""
+MODEL: Final = "claude-3-opus-20240229"
+LIMITS: Final = {"action-sequencing": 43, "subgoal": 47, "goal": 11, "transition": 11}
+"""Tasks of each kind that are scored, so that the model has outputs for some of them."""
+RUNS: Final[Mapping[str, str]] = {
+    **{
+        f"eai {task}": f"eai --recorded --task {task} --limit {limit} --plans 2 --recordings one.whl"
+        for task, limit in LIMITS.items()
+    },
+    "votes": "ssc --recorded --task goal --limit 2 --recordings many.whl",
+    "questions": "questions --data grasif --limit 6",
+    "pictures": "augmentation --simulated 1 --limit 9",
+    "episodes": "grasif --data behavior-1k --limit 1 --method symbolic",
+    "moved": "dynamic --data behavior --limit 1 --method symbolic",
+}
+
+
+def played_tables(folder: Path) -> dict[str, Any]:
+    """Run the commands in the working folder `folder`, and return the columns and rows of their tables."""
+    _write_wheels(folder)
+    return {name: _tables(words.split(), folder / name.replace(" ", "-")) for name, words in RUNS.items()}
+
+
+def kept_tables() -> dict[str, Any]:
+    """Return the tables that are kept."""
+    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def _tables(words: list[str], logs: Path) -> Any:
+    assert command(["eval", *words, "--log-dir", str(logs)]) == 0, words
+    (written,) = logs.rglob("*.result.json")
+    keys = ("key", "title", "columns", "rows", "published", "paper", "paper_table")
+    return [{key: table[key] for key in keys} for table in json.loads(written.read_text("utf-8"))["tables"]]
+
+
+def _write_wheels(folder: Path) -> None:
+    many: Any = {**OUTPUTS, **RECORDED}
+    wheel_of({task: {MODEL: said[MODEL]} for task, said in many.items()}, folder / "one.whl")
+    wheel_of(many, folder / "many.whl")
