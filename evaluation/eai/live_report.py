@@ -12,6 +12,7 @@ from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.published import published_rows, table_settings
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, TableSetting, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, group_by
+from scenecypher.evaluation.ssc import prompts
 from scenecypher.evaluation.ssc.methods import OURS
 from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
@@ -78,11 +79,13 @@ def _rows(task: EaiTask, samples: Sequence[LoggedSample]) -> Iterator[Row]:
         form, method, size = key
         yield Row(
             method=method,
-            label=f"{form} prompt, {LABELS[method]}" + (f", N = {size}" if _is_swept(key) else ""),
+            label=f"{prompts.LABELS.get(form, f'{form} prompt')}, {LABELS[method]}"
+            + (f", N = {size}" if _is_swept(key) else ""),
             options=_options(key),
-            kind="ours" if method in OURS or _is_swept(key) else "paper",
+            kind="ours" if method in OURS or form == "structured" or _is_swept(key) else "paper",
             cells=_cells(task, scorer, group),
             failed=sum(one.failed for one in group),
+            note=prompts.NOTES.get(form, ""),
         )
 
 
