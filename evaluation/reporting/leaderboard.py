@@ -42,11 +42,7 @@ class Entry:
 def leaderboard_markdown(found: FoundResults) -> str:
     """Return the page; unfinished runs are named at its end, without figures."""
     finished = [one for one in found.results if one.finished]
-    parts = [
-        "# Leaderboard",
-        f"Generated: `{COMMAND}`; the folder has results, or Inspect's logs, of any runs.",
-        LEGEND,
-    ]
+    parts = ["# Leaderboard", MADE, LEGEND]
     for experiment in dict.fromkeys(one.experiment for one in finished):
         parts += _section([one for one in finished if one.experiment == experiment])
     if left_out := [*_left_out(found)]:
