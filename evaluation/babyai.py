@@ -13,12 +13,12 @@ from inspect_ai import task
 from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers.datasets import dataset
 
 LEVELS: Final = ("numqa", "trv1", "trv2")
-COSTS: Final = ("round_tokens", "rounds", "calls", "tokens", "graph", "cot")
+COSTS: Final = ("round_tokens", "rounds", "calls", "tokens", "rooms_changed", "graph", "cot")
 COLUMNS: Final = ("success", "success_clean", *COSTS)
 TRIALS: Final = 100
 
@@ -52,6 +52,8 @@ RWR_PARTS: Final = (
 )
 PARTS: Final = {"sg2-1": SG2, "sg2-3": SG2_REACT, "sg-rwr-1": RWR, "sg-rwr-3": RWR_PARTS}
 """The papers' tables with their rows."""
+COMPARED: Final = ("sg2-1", "sg-rwr-1")
+"""Tables that compare methods; the others compare the parts of one."""
 
 
 @task
@@ -92,6 +94,7 @@ def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> Tabl
         common=common_episode(level, steps=steps),
         published=(paper, f"{number}-{level}"),
         settings="babyai",
+        ours=GOALS_FIRST if part in COMPARED else (),
     )
 
 

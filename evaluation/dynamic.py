@@ -7,6 +7,7 @@ belief made before a thing was moved, and acts in the changed world. Only symbol
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from inspect_ai import task
@@ -16,7 +17,8 @@ from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
 from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
 from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, plan_tables
+from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, plan_tables
+from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_spread
 from scenecypher.importers.reference_plans import reference_plans
 
@@ -25,7 +27,7 @@ TITLES: Final = {
     "virtualhome": "Our homes, with things moved",
     "behavior": "BEHAVIOR-1K's activities, with things moved",
 }
-COLUMNS: Final = ("sr", "app", "sr_moved", "sr_unmoved", "app_moved", "app_unmoved", "sr_all", "app_needed")
+COLUMNS: Final = ("sr", "app", "sr_moved", "sr_unmoved", "app_moved", "app_unmoved", "sr_all", "app_needed", *COSTS)
 
 PICTURES: Final = "needs pictures of the simulators' assets, which do not come with SceneCypher"
 TRUTH: Final = (("augmentation", "ground truth"),)
@@ -40,6 +42,7 @@ ROWS: Final = (
     RowPlan("react-alfworld", "ReActGT", observer="gt", options=TRUTH),
     RowPlan("lookplangraph", "LookPlanGraphGT", observer="gt", options=TRUTH),
 )
+OUR_ROWS: Final = tuple(replace(row, options=TRUTH) for row in GOALS_FIRST)
 SIMULATED_ROWS: Final = (
     RowPlan("react-alfworld", "ReAct", observer="simulated", options=SIMULATED, is_ours=True),
     RowPlan("lookplangraph", "LookPlanGraph", observer="simulated", options=SIMULATED, is_ours=True),
@@ -129,4 +132,5 @@ def _table(
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",
+        ours=OUR_ROWS if is_paper else (),
     )

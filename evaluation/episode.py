@@ -77,7 +77,8 @@ class Trace(BaseModel):
     `executed` are the executed actions, inserted ones included. `infeasible` counts the actions that could not be
     executed, except proposals after which the method was asked again. `rounds` are the tokens (prompt and completion)
     of each reply; `sources` and `models` are where the replies came from. `graph_tokens` and `cot_tokens` are estimates
-    at four characters a token.
+    at four characters a token. `rooms_changed` counts the times that the agent entered another room; None if the world
+    was not the simulator's, or the log is older than this figure.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -99,6 +100,7 @@ class Trace(BaseModel):
     moves: tuple[str, ...] = ()
     graph_tokens: int | None = None
     cot_tokens: int | None = None
+    rooms_changed: int | None = None
     marks: Marks
 
 

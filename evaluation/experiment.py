@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.errors import InputError
@@ -16,6 +17,8 @@ from scenecypher.planner.methods.matrix import matrix_cell
 
 PAPER: Final = "paper"
 """Value of `methods` that selects the rows of the paper's table."""
+OURS: Final = "ours"
+"""Value of `methods` that selects our rows beside those of the paper."""
 Observer: TypeAlias = Literal["", "gt", "simulated"]
 """Observer of a row, if a table has several rows of one method: the paper's, ground truth, or one that errs."""
 
@@ -41,13 +44,17 @@ class RowPlan:
         return "+".join((f"{self.method}-{self.observer}" if self.observer else self.method, *self.ablations))
 
 
+GOALS_FIRST: Final = (RowPlan("goal-then-plan", is_ours=True), RowPlan("explore-then-plan", is_ours=True))
+"""Our methods in the tables that they fit: the model states the goal, and an engine plans."""
+
+
 @dataclass(frozen=True, slots=True)
 class TablePlan:
     """Table: the keys of its `columns` in `scenecypher.evaluation.measures`, its rows, and the published table.
 
     `common` are the settings that its episodes share, and `tasks` their ids; tables of one group share the episodes of
-    equal rows. `moved` maps the tasks before which a thing is moved to their seeds. `published` is a paper's file and
-    its table's key.
+    equal rows. `ours` are our rows, added by OURS. `moved` maps the tasks before which a thing is moved to their seeds.
+    `published` is a paper's file and its table's key.
     """
 
     key: str
@@ -60,6 +67,7 @@ class TablePlan:
     published: tuple[str, str] = ("", "")
     settings: str = ""
     notes: tuple[str, ...] = ()
+    ours: tuple[RowPlan, ...] = ()
 
     @property
     def group(self) -> str:
@@ -101,8 +109,8 @@ def plan_tables(
 ) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
     """Return the tables with rows for `methods`, and the set of rows to be played.
 
-    `methods` are names of rows, PAPER for the table's own rows; ``METHOD+ABLATION`` leaves a part out. Raises
-    InputError for an unknown one.
+    `methods` are names of rows, PAPER for the table's own rows, OURS for ours; ``METHOD+ABLATION`` leaves a part out.
+    Raises InputError for an unknown one.
     """
     found = [_with_rows(table, split_names(methods)) for table in tables]
     run = frozenset((table.group, key) for table, keys in found for key in keys)
@@ -114,16 +122,17 @@ def asks_model(word: str) -> bool:
     method = word if word in METHODS else word.partition("+")[0]
     for observer in filter(None, get_args(Observer)):
         method = method.removesuffix(f"-{observer}")
-    return word == PAPER or recipe_named(method).model
+    return word in {PAPER, OURS} or recipe_named(method).model
 
 
 def _with_rows(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str]]:
+    ours = {row.key: row for row in table.ours}
     known, keys = {row.key: row for row in table.rows}, list[str]()
-    for word in words:
+    for word in chain.from_iterable(ours if each == OURS else (each,) for each in words):
         if word == PAPER:
             keys += [row.key for row in table.rows if not row.absent]
             continue
-        row = known[word] if word in known else _row(word)
+        row = known.get(word) or ours.get(word) or _row(word)
         if row.absent:
             raise InputError(f"the row {word} can't be played: it {row.absent}; leave it out")
         known[word] = replace(row, absent=_absence(row.method, table.tasks))

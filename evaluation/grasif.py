@@ -12,7 +12,8 @@ from inspect_ai import task
 from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene, with_reference_plans
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, keep_readable, select_names, take_spread
 from scenecypher.importers.datasets import dataset
 
@@ -20,7 +21,7 @@ SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
 ABLATIONS: Final = "ablations"
 """Name of table V, which uses the first subset."""
 TABLES: Final = (*SUBSETS, ABLATIONS)
-COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled")
+COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled", *COSTS)
 
 ROWS: Final = (
     RowPlan("llm-as-p", "LLM-as-P"),
@@ -76,6 +77,7 @@ def _table(name: str, tasks: tuple[str, ...], like: EpisodePlan) -> TablePlan:
         tasks=tasks,
         common=like.model_copy(update={"group": _subset(name)}),
         published=("lookplangraph", "V" if is_ablation else f"IV-{name}"),
+        ours=() if is_ablation else GOALS_FIRST,
         settings="lookplangraph-5" if is_ablation else "lookplangraph-4",
         notes=("only tasks whose goal says of single nodes where and how they are, in its words",)
         if like.wording == "goal"

@@ -16,12 +16,13 @@ from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.babyai import PROMPTED
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.homes import TestedHome, bundled_homes, load_homes
+from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names
 from scenecypher.importers.homes import OURS
 
-COLUMNS: Final = ("success", "success_clean", "app", "rounds", "tokens")
+COLUMNS: Final = ("success", "success_clean", "app", "rounds", *COSTS)
 ROWS: Final = {
     "sg2-2": (*PROMPTED[:5], RowPlan("sg2", "SG2")),
     "sg-rwr-2": (*PROMPTED[:5], RowPlan("sg-rwr", "RwR")),
@@ -74,6 +75,7 @@ def _table(part: str, home: TestedHome, *, wording: Wording, steps: int, is_ours
             steps=steps or None,
         ),
         published=(paper, f"{number}-{STANDS_FOR[home.name]}") if is_ours else ("", ""),
+        ours=GOALS_FIRST,
         settings="household" if is_ours else "household-folder",
         notes=() if is_ours else (NO_GOAL_GRAPH,),
     )

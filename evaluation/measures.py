@@ -15,6 +15,8 @@ Figures: TypeAlias = Mapping[str, float]
 
 Aggregation: TypeAlias = Literal["share", "mean", "ratio"]
 PRECISIONS: Final = ("app", "app_needed")
+COSTS: Final = ("calls", "tokens", "rooms_changed")
+"""Columns of what an episode took: replies, their tokens, and the agent's changes of rooms."""
 SHARES: Final = ("success", "done", "clean", "same", *PRECISIONS)
 
 
@@ -62,6 +64,8 @@ def _played(trace: Trace) -> dict[str, float]:
     }
     if success and actions:
         found["tpa"] = tokens / actions
+    if trace.rooms_changed is not None:
+        found["rooms_changed"] = float(trace.rooms_changed)
     if trace.steps:
         found["round_tokens"] = tokens / trace.steps
     if trace.graph_tokens is not None and trace.cot_tokens is not None:
@@ -128,6 +132,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
         _cost("rounds", "rounds a query", "rounds", second=True),
         _cost("calls", "replies a query", "calls", second=True),
         _cost("tokens", "tokens a query", "tokens", second=True),
+        _cost("rooms_changed", "rooms changed", "rooms_changed", second=True),
         _cost("graph", "graph's tokens", "graph", second=True),
         _cost("cot", "CoT's tokens", "cot", second=True),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scenecypher.chat.model import Model
-from scenecypher.db.graph.delta import apply, compose
+from scenecypher.db.graph.delta import Delta, apply, compose
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.assignments import Assignment, AssignmentCache
@@ -26,6 +26,7 @@ from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.truth import NoisyObserver
+from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.planner.recording import RunRecorder
 from scenecypher.planner.staging import NoModel, SessionSetting, has_belief, prepare_session
 
@@ -77,6 +78,8 @@ def play(
         kept = RunRecorder(world.opened.store.database, world.scene, "eval", is_on=world.opened.records_episodes)
         events = [*kept.kept(prepare_session(setting, recipe_named(episode.method)).run())]
         found = prompt_sizes(setting) if episode.sizes else PromptSizes()
+        log = world.opened.store.history(world.scene, after=world.scene.version)
+        rooms = None if episode.eyes == "person" else count_rooms_changed(assignment, [event.delta for event in log])
         marked = _marks(world, assignment, episode, events, ask)
     return Trace(
         **trace_fields(events, reprompt=recipe.reprompt),
@@ -87,8 +90,20 @@ def play(
         moves=tuple(map(str, assignment.moved.moves)) if assignment.moved else (),
         graph_tokens=found.graph,
         cot_tokens=found.cot,
+        rooms_changed=rooms,
         marks=marked,
     )
+
+
+def count_rooms_changed(assignment: Assignment, deltas: Sequence[Delta]) -> int:
+    """Return how often the agent was in another room after a change of its scene."""
+    graph, vocabulary = assignment.initial, assignment.scene.vocabulary
+    here, count = SceneLayout(graph, vocabulary).here, 0
+    for delta in deltas:
+        graph = apply(graph, delta)
+        there = SceneLayout(graph, vocabulary).here
+        here, count = there, count + (there != here)
+    return count
 
 
 def _setting(

@@ -13,13 +13,14 @@ from inspect_ai import task
 from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, keep_readable, take_spread
 from scenecypher.importers.datasets import dataset
 
 Hands: TypeAlias = Literal["scripted", "person"]
 OFFICE: Final = "our-office"
-COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled")
+COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled", *COSTS)
 BY_A_PERSON: Final = ("sr", "success", "tokens", "rounds")
 ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
 
@@ -50,6 +51,7 @@ def realworld(
         common=like,
         published=("lookplangraph", "VII-E"),
         settings="lookplangraph-7e",
+        ours=() if is_real else GOALS_FIRST,
         notes=()
         if is_real
         else ("scripted: the simulator is hands and eyes, so that nothing of the real world is in it",),

@@ -30,14 +30,14 @@ from scenecypher.evaluation.options import Names, split_names
 from scenecypher.evaluation.prompt_version import METADATA_KEY
 from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.evaluation.ssc.methods import METHODS, Method, MethodOutput, SamplingRequest
-from scenecypher.evaluation.ssc.prompts import PromptForm, load_prompts, structured_prompt_version
+from scenecypher.evaluation.ssc.prompts import PromptForm, load_prompts, own_prompts_version
 from scenecypher.evaluation.ssc.voting import SAMPLES
 from scenecypher.settings import Settings
 
 VERSION: Final = 2
 OUTPUT: Final = "got"
 PAPER_METHODS: Final = "greedy,ssc"
-PAPER_PROMPTS: Final = "eai,structured"
+PAPER_PROMPTS: Final = "eai,paper-content"
 EXECUTED: Final = ("executed", "correct", "goal_missed", True)
 """Values of a judgement's ``outcome`` or ``plan`` that mean that a simulator executed the output."""
 
@@ -71,7 +71,7 @@ def ssc(
         solver=ask_model(bench),
         scorer=judge_sample(bench),
         version=VERSION,
-        metadata={METADATA_KEY: structured_prompt_version()},
+        metadata={METADATA_KEY: own_prompts_version(forms)},
         fail_on_error=False,
     )
 

@@ -12,6 +12,7 @@ from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.published import published_rows, table_settings
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, TableSetting, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, group_by
+from scenecypher.evaluation.ssc import prompts
 from scenecypher.evaluation.ssc.methods import OURS
 from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
@@ -77,10 +78,12 @@ def _rows(task: EaiTask, run: Run) -> Iterator[Row]:
         form, method, size = key
         row = Row(
             method=method,
-            label=f"{form} prompt, {LABELS[method]}" + (f", N = {size}" if _is_swept(key) else ""),
+            label=f"{prompts.LABELS.get(form, f'{form} prompt')}, {LABELS[method]}"
+            + (f", N = {size}" if _is_swept(key) else ""),
             options=_options(key),
-            kind="ours" if method in OURS or _is_swept(key) else "paper",
+            kind="ours" if method in OURS or form == "structured" or _is_swept(key) else "paper",
             cells=_cells(task, scorer, group),
+            note=prompts.NOTES.get(form, ""),
         )
         endings = (f"/{form}/{method}", f"/{form}/{method}-{size}")
         yield run.row(row, group, untried=sum(id_.endswith(endings) for id_ in run.untried))

@@ -78,17 +78,18 @@ def _table(table: Table) -> str:
     if not any(line[-1] for line in found):
         heads, found = heads[:-1], [line[:-1] for line in found]
     rule = ("---", "---", *("---:" for _ in table.columns), "---")[: len(heads)]
-    return "\n".join(_markdown_row(cells) for cells in (heads, rule, *found))
+    return "\n".join(markdown_row(cells) for cells in (heads, rule, *found))
 
 
 def _settings(table: Table) -> str:
     rows = (("setting", "value", "who says so"), ("---", "---", "---"))
     return "\n".join(
-        _markdown_row(cells) for cells in (*rows, *((it.name, it.value, it.source) for it in table.settings))
+        markdown_row(cells) for cells in (*rows, *((it.name, it.value, it.source) for it in table.settings))
     )
 
 
-def _markdown_row(cells: Sequence[str]) -> str:
+def markdown_row(cells: Sequence[str]) -> str:
+    """Return a line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 

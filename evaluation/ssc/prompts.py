@@ -1,19 +1,20 @@
-"""Prompts of a task: the Embodied Agent Interface's own, or ours with the paper's rules.
+"""Prompts of a task: the Embodied Agent Interface's own, ours with the paper's content, and short ones of ours.
 
 The prompts of three tasks are read from the installed `eai-eval`; those of goal interpretation from the wheel of the
-recordings, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include the task-specific part
-of these.
+recordings, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include the task-specific parts
+of these. `paper-content` has all parts of the paper's appendix A.2; `structured` has its rules only, and stays as it
+is, since earlier runs were recorded with it.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -26,7 +27,21 @@ from scenecypher.evaluation.eai.transition_gold import domain_head
 from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
 
-PromptForm: TypeAlias = Literal["eai", "structured"]
+PromptForm: TypeAlias = Literal["eai", "structured", "paper-content"]
+GOAL_PARTS: Final[Mapping[str, tuple[str, str]]] = {
+    "objects": ("Relevant objects in the scene are:", "All possible relationships are"),
+    "relations": ("corresponding values are their descriptions:", "Symbolic goals format:"),
+    "targets": ("possible set of 'to_name' objects:", "Action goals is a list"),
+    "actions": ("with keys 'action' and 'description'.", "Goal name and goal description:"),
+    "goal": ("Goal name and goal description:", "Now output the symbolic version"),
+}
+"""Placeholders of goal interpretation's prompt, each with the texts before and after its value in the original one."""
+SYSTEM_END: Final = "\n%%\n"
+"""Line between the system message and the user's in a prompt of ours that has both."""
+LABELS: Final[Mapping[str, str]] = {"paper-content": "paper content prompt"}
+"""Names of prompt forms in tables, if not their key."""
+NOTES: Final[Mapping[str, str]] = {"structured": "our short prompt", "paper-content": "paper's content, our words"}
+"""What prompts of ours are."""
 MAX_BYTES: Final = 32 * 2**20
 
 
@@ -53,10 +68,10 @@ class Prompts:
         """Return the messages to send. Raises InputError for a task without a prompt."""
         if task_id not in self.texts:
             raise InputError(f"there is no prompt of {self.task.name} for task {task_id[:60]!r}; leave it out")
-        if self.form == "structured":
-            return (Message("user", structured_prompt(self.task, self.texts[task_id])),)
-        system = (Message("system", self.system),) if self.system else ()
-        return (*system, Message("user", self.texts[task_id]))
+        system, text = self.system, self.texts[task_id]
+        if self.form != "eai":
+            system, _, text = own_prompt(self.task, self.form, text).rpartition(SYSTEM_END)
+        return (*((Message("system", system),) if system else ()), Message("user", text))
 
 
 def load_prompts(task: EaiTask, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
@@ -67,32 +82,43 @@ def load_prompts(task: EaiTask, form: PromptForm, *, wheel: Path | None = None) 
     return Prompts(task, form, texts, system)
 
 
-def structured_prompt(task: EaiTask, eai_prompt: str) -> str:
-    """Return our prompt with the task-specific part of the original one."""
-    own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in task.prompt_parts)
-    text = _own_text(task)
-    return text.replace("{domain}", f"{domain_head().strip()}\n)").replace("{task}", own).strip()
+def own_prompt(task: EaiTask, form: PromptForm, eai_prompt: str) -> str:
+    """Return our prompt with the task-specific parts of the original one. Raises InputError if it lacks them."""
+    text = _own_text(task.name, form)
+    if task.name == "goal" and form == "paper-content":
+        parts = {name: _cut(eai_prompt, start, end, after=True) for name, (start, end) in GOAL_PARTS.items()}
+    else:
+        own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in task.prompt_parts)
+        parts = {"domain": f"{domain_head().strip()}\n)", "task": own}
+    for name, value in parts.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text.strip()
 
 
-def structured_prompt_version() -> str:
-    """Return a digest of our prompts; results of different digests are not comparable."""
+def own_prompts_version(forms: Collection[PromptForm]) -> str:
+    """Return a digest of our prompts of some forms; results of different digests are not comparable."""
+    own = [form for form in get_args(PromptForm) if form != "eai" and form in forms]
     digest = sha256()
-    for name in sorted(EAI_TASKS):
-        digest.update(_own_text(EAI_TASKS[name]).encode())
+    for form in own or ["structured"]:
+        for name in sorted(EAI_TASKS):
+            digest.update(_own_text(name, form).encode())
     return digest.hexdigest()[:12]
 
 
-def _own_text(task: EaiTask) -> str:
-    return (files("scenecypher.evaluation") / "data" / "ssc" / f"{task.name}.md").read_text(encoding="utf-8")
+def _own_text(task: str, form: PromptForm) -> str:
+    folder = files("scenecypher.evaluation") / "data" / "ssc"
+    file = folder / f"{task}.md" if form == "structured" else folder / form / f"{task}.md"
+    return file.read_text(encoding="utf-8")
 
 
-def _cut(text: str, start: str, end: str) -> str:
+def _cut(text: str, start: str, end: str, *, after: bool = False) -> str:
+    """Return the part from the last `start`, or from behind it, to the next `end`. Raises InputError."""
     at = text.rfind(start)
     if at < 0:
         raise InputError(
             f"a prompt of eai-eval lacks {start!r}: reinstall it (`pip install --no-deps eai-eval==1.0.5`)"
         )
-    return text[at:].partition(end)[0].strip()
+    return text[at + len(start) * after :].partition(end)[0].strip()
 
 
 def _read_wheel(wheel: Path | None, name: str) -> Mapping[str, str]:

@@ -19,11 +19,12 @@ ONE_GO: Final = "--recorded asks no model, in one go; leave --model, --replies, 
 
 
 def play(arguments: Arguments, choices: Choices) -> Arguments:
-    """Add the chosen methods; by default the paper's, or without model and replies the symbolic one."""
-    from scenecypher.evaluation.experiment import PAPER, asks_model
+    """Add the chosen methods; by default the paper's, with a model also ours, and without replies the symbolic one."""
+    from scenecypher.evaluation.experiment import OURS, PAPER, asks_model
 
     has_replies = choices.model is not None or choices.replies is not None
-    words = choices.methods or [PAPER if has_replies else SYMBOLIC]
+    default = [PAPER, OURS] if choices.model is not None else [PAPER if has_replies else SYMBOLIC]
+    words = choices.methods or default
     if not has_replies and (asking := next(filter(asks_model, words), None)):
         raise InputError(f"{asking} needs a model: name one with --model, or give recorded --replies")
     return arguments | {"methods": ",".join(words), "steps": choices.steps}

@@ -1,4 +1,4 @@
-"""`scenecypher eval report`: results as a page, CSV and figures, beside the papers' numbers."""
+"""`scenecypher eval report` and `leaderboard`: results as pages, beside the papers' numbers or beside each other."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import typer
 
 from scenecypher.cli.context import errors, output
 
+Results = Annotated[
+    list[Path] | None, typer.Argument(metavar="[RESULTS]...", help="Results, logs, or folders of them (./logs).")
+]
+
 
 def report(
-    results: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[RESULTS]...", help="Results, logs, or folders of them (./logs)."),
-    ] = None,
+    results: Results = None,
     *,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where page, CSV and figures go.")],
 ) -> None:
@@ -30,3 +31,17 @@ def report(
     for warning in warnings(found):
         errors().print(warning, style="bold red", markup=False)
     output().print(f"{files[0]}: {len(found.results)} results, {len(files) - 1} files beside it", markup=False)
+
+
+def leaderboard(results: Results = None) -> None:
+    """Print a page with a table for each experiment: models and methods of all finished runs."""
+    from scenecypher.evaluation.reporting.leaderboard import leaderboard_markdown
+    from scenecypher.evaluation.reporting.page import warnings
+    from scenecypher.evaluation.reporting.result_files import find_results
+    from scenecypher.evaluation.running import check_inspect_installed
+
+    check_inspect_installed()
+    found = find_results(results or [Path("logs")])
+    for warning in warnings(found):
+        errors().print(warning, style="bold red", markup=False)
+    typer.echo(leaderboard_markdown(found), nl=False)

@@ -49,8 +49,8 @@ class Choices:
         typer.Option(
             "--method",
             "-m",
-            help="A row, METHOD or METHOD+ABLATION, or 'paper' for all of the paper's; may be given several times. "
-            "Else the paper's with a model, and symbolic without.",
+            help="A row, METHOD or METHOD+ABLATION, 'paper' for all of the paper's, or 'ours' for ours that fit the "
+            "table; may be given several times. Else both with --model, 'paper' with --replies, symbolic without.",
             autocompletion=method_names,
         ),
     ] = None

@@ -76,6 +76,49 @@ def test_moved_things_are_found_by_observation() -> None:
     assert len(table.rows) == 8, "six methods, and two with ground truth"
 
 
+def test_our_methods_stand_beside_the_papers_with_what_they_took() -> None:
+    options: dict[str, Any] = {"data": "behavior", "methods": "ours", "wording": "goal", "limit": 2}
+    found = episodes_result(
+        run_task(dynamic.dynamic(**options), RunOptions("oracle/goals", at_once=2)), dynamic.dynamic.plan(**options)
+    )
+    (table,) = found.tables
+    assert [row.method for row in table.rows if row.cells] == ["goal-then-plan", "explore-then-plan"]
+    searched = table.rows[-1]
+    assert (searched.kind, searched.options, searched.cells["sr"].value) == (
+        "ours",
+        {"augmentation": "ground truth"},
+        1.0,
+    )
+    assert all(cell.value is not None for cell in searched.cells.values())
+    rooms = [one.figures["rooms_changed"] for one in found.samples if one.method == "explore-then-plan"]
+    assert searched.cells["rooms_changed"].value == sum(rooms) / 2
+
+
+def test_our_methods_are_in_each_table_that_they_fit() -> None:
+    plans: list[Experiment] = [
+        grasif.grasif.plan(methods="paper,ours", limit=1),
+        dynamic.dynamic.plan(methods="paper,ours", limit=1, simulated=True),
+        household.household.plan(methods="paper,ours", limit=1),
+        babyai.babyai.plan(methods="paper,ours", limit=1),
+        babyai_slm.babyai_slm.plan(methods="paper,ours", limit=1),
+        realworld.realworld.plan(methods="paper,ours", limit=1),
+        realworld.realworld.plan(methods="paper,ours", limit=1, hands="person"),
+    ]
+    tables = [(plan, table) for plan in plans for table in plan.tables]
+    both = {"goal-then-plan", "explore-then-plan"}
+    has_ours = {table.key: both & {row.key for row in table.rows} for _, table in tables if table.columns[0] != "sr"}
+    assert all(len({row.key for row in table.rows}) == len(table.rows) for _, table in tables)
+    played = {table.key for plan, table in tables if {(table.group, name) for name in both} <= plan.run and table.ours}
+    assert played == {
+        *("sayplan-office", "behavior-1k", "robothow", "virtualhome", "behavior", "our-office"),
+        *(f"{part}-{home}" for part in ("sg2-2", "sg-rwr-2") for home in ("apartment", "cottage")),
+        *(f"{part}-{level}" for part in ("sg2-1", "sg-rwr-1") for level in ("trv1", "trv2")),
+    }
+    assert not has_ours["sg2-3-trv1"], "its rows are parts of one method"
+    numqa = next(table for _, table in tables if table.key == "sg2-1-numqa")
+    assert {row.absent for row in numqa.rows if row.is_ours} == {"no meaning: it acts, and a question wants an answer"}
+
+
 def test_a_simulated_observer_looks_for_the_wanted_methods() -> None:
     for methods, played in (
         ("paper", {"react-alfworld-simulated", "lookplangraph-simulated"}),

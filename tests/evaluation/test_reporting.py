@@ -223,3 +223,47 @@ def test_an_unwritable_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "file").touch()
     assert command(["eval", "report", str(tmp_path), "--out", str(tmp_path / "file")]) == 2
     assert "choose another folder with --out" in capsys.readouterr().err
+
+
+def leaderboard(capsys: pytest.CaptureFixture[str], folder: Path, *results: ExperimentResult) -> str:
+    for number, result in enumerate(results):
+        write_result(result, folder / f"{number}{SUFFIX}")
+    capsys.readouterr()
+    assert command(["eval", "leaderboard", str(folder)]) == 0
+    return capsys.readouterr().out
+
+
+def of_model(result: ExperimentResult, model: str, **changes: object) -> ExperimentResult:
+    origin = result.provenance.model_copy(update={"model": model, **changes})
+    return result.model_copy(update={"provenance": origin})
+
+
+def test_a_leaderboard_ranks_models_and_names_their_prompts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    better = OURS.model_copy(update={"cells": {**OURS.cells, "sr": Cell(value=0.75, n=4, low=0.3, high=0.95)}})
+    first = of_model(make_result(), "openai/x", prompt_version="abc")
+    table = first.tables[0].model_copy(update={"rows": (better, NOT_RUN)})
+    second = of_model(first.model_copy(update={"tables": (table, table)}), "openai/y", replies=("scripted",))
+    page = leaderboard(capsys, tmp_path, first, second)
+    lines = [line for line in page.splitlines() if line.startswith("| An office")]
+    assert lines == [
+        "| An office | SayPlan | openai/y | SR 0.75 [0.30, 0.95] | 4 | abc / 1 | scripted | 2026-01-02 | 1 failed |",
+        "| An office | SayPlan | openai/x | SR 0.50 [0.15, 0.85] | 4 | abc / 1 | live | 2026-01-02 | 1 failed |",
+    ], "the better first, each row of a run once, none that was not run, no published ones"
+
+
+def test_a_leaderboard_has_no_figures_of_unfinished_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = of_model(make_result(), "openai/x")
+    part = of_model(make_result(), "openai/part", arguments={"limit": 1})
+    half = of_model(make_result(finished=False, trials=TRIALS[:2], date="2026-01-01"), "openai/half")
+    page = leaderboard(capsys, tmp_path, whole, part, half)
+    table, _, left_out = page.partition("## Left out")
+    assert "openai/half" not in table
+    assert "openai/half, 2026-01-01: NOT FINISHED: 2 of 4 samples" in left_out
+    assert table.index("openai/x") < table.index("openai/part"), "a part of the tasks is never among the whole"
+    assert "| --limit 1; 1 failed |" in table
+
+
+def test_the_committed_leaderboard_is_that_of_its_results(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parents[2] / "docs/leaderboard.md"
+    assert command(["eval", "leaderboard", str(page.with_suffix(""))]) == 0
+    assert capsys.readouterr().out == page.read_text("utf-8"), "scenecypher eval leaderboard docs/leaderboard"

@@ -15,16 +15,11 @@ from statistics import mean
 from typing import Final, TypeAlias
 
 from scenecypher.chat.model import Message, Reply, Request, Usage
-from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.evaluation import dynamic
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_planner import planning_state
-from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.settings import Settings
 from tests.oracle import goals, lookplangraph, several, sg2
 from tests.server import throwaway_server
@@ -78,11 +73,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One episode: its trace, whether it was a success, and the number of times that the agent changed rooms."""
+    """One episode: its trace, and whether it was a success."""
 
     trace: Trace
     success: bool
-    rooms: int
 
 
 DYNAMIC: Final = {"virtualhome": "`dynamic`, VirtualHome", "behavior": "`dynamic`, BEHAVIOR"}
@@ -113,24 +107,7 @@ def played(pool: WorldPool, group: Group, episode: EpisodePlan, method: str, pro
     name, *ablations = method.split("+")
     plan = episode.model_copy(update={"method": name, "ablations": tuple(ablations)})
     trace = play(pool, group.assignments, plan, model=ProgramModel(program))
-    given = group.assignments.of(plan)
-    rooms = rooms_changed(given.initial, given.scene.vocabulary, trace.executed)
-    return Played(trace, trace.marks.reached and not trace.infeasible, rooms)
-
-
-def rooms_changed(graph: SceneGraph, vocabulary: str, actions: Sequence[str]) -> int:
-    """Return how often the agent was in another room after an action."""
-    state = planning_state(graph, vocabulary)
-    assert state is not None
-    changes, here = 0, SceneLayout(graph, vocabulary).here
-    for action in actions:
-        try:
-            state = state.after(parse_action(action))
-        except Infeasible:
-            continue
-        there = SceneLayout(state.graph, vocabulary).here
-        changes, here = changes + (there != here), there
-    return changes
+    return Played(trace, trace.marks.reached and not trace.infeasible)
 
 
 def row(method: str, stated: str, group: Sequence[Played]) -> str:
@@ -139,7 +116,7 @@ def row(method: str, stated: str, group: Sequence[Played]) -> str:
         str(len(group)),
         str(sum(one.success for one in group)),
         f"{mean(len(one.trace.executed) for one in group):.1f}",
-        f"{mean(one.rooms for one in group):.1f}",
+        f"{mean(one.trace.rooms_changed or 0 for one in group):.1f}",
         f"{mean(len(one.trace.rounds) for one in group):.1f}",
         f"{mean(sum(one.trace.rounds) for one in group):,.0f}",
     )

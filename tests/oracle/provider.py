@@ -1,4 +1,4 @@
-"""Oracle programs as a model provider of Inspect: ``oracle/lookplangraph``, ``oracle/sg2``, ``oracle/react-sg2``.
+"""Oracle programs as a model provider of Inspect: ``oracle/lookplangraph``, ``oracle/goals`` and others.
 
 ``python -m tests.oracle.provider eval grasif --model oracle/lookplangraph --method lookplangraph --wording goal`` is
 `scenecypher` with these models known to it.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -15,7 +16,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput,
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from scenecypher.chat.model import Message
-from tests.oracle import lookplangraph, react_sg2, sg2
+from tests.oracle import goals, lookplangraph, react_sg2, sg2
 
 
 def _last(messages: Sequence[Message]) -> str:
@@ -26,6 +27,7 @@ PROGRAMS: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {
     "lookplangraph": _last,
     "sg2": sg2.reply,
     "react-sg2": react_sg2.reply,
+    "goals": partial(goals.reply, "right"),
 }
 
 

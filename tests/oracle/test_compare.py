@@ -9,8 +9,7 @@ import pytest
 
 from scenecypher.db.store.connection import Address
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.importers.homes import our_home
-from tests.oracle.compare import STATED, dynamic_group, played, rooms_changed, row
+from tests.oracle.compare import STATED, dynamic_group, played, row
 
 pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
 
@@ -41,10 +40,3 @@ def test_right_goals_are_reached_and_others_are_not(pool: WorldPool) -> None:
         if stated == "wrong":
             assert "The goal holds already" in one.trace.reason, "never silently done"
         assert row("m", stated, [one]).count("|") == 9
-
-
-def test_changes_of_rooms_are_counted() -> None:
-    scene = our_home("apartment")[0]
-    rooms = sorted(scene.graph.by_kind["Place"])
-    ways = [f"walk({room})" for room in (rooms[0], rooms[1], rooms[1], rooms[0])]
-    assert rooms_changed(scene.graph, scene.vocabulary, ways) in {2, 3}

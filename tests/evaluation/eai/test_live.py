@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import count
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -13,14 +15,16 @@ import pytest
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
-from scenecypher.evaluation.eai.task_table import EAI_TASKS
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids
+from scenecypher.evaluation.eai.transition_text import parse_actions
 from scenecypher.evaluation.result import read_result
-from scenecypher.evaluation.ssc.prompts import load_prompts, structured_prompt
+from scenecypher.evaluation.ssc.forms import action_form
+from scenecypher.evaluation.ssc.prompts import GOAL_PARTS, PromptForm, load_prompts, own_prompt, own_prompts_version
 from tests.evaluation.eai.samples import wheel_of
 from tests.scripted_model import Fail, ScriptedModel
 
-ROWS = ("eai/greedy", "eai/ssc", "structured/greedy", "structured/ssc")
+ROWS = ("eai/greedy", "eai/ssc", "paper-content/greedy", "paper-content/ssc")
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +73,7 @@ def test_a_vote_succeeds_where_greedy_decoding_fails_live_and_recorded(
     (table,) = live["tables"]
     rows = {f"{row['options']['prompt']}/{row['method']}": row["cells"] for row in table["rows"]}
     assert tuple(rows) == ROWS
-    for form in ("eai", "structured"):
+    for form in ("eai", "paper-content"):
         greedy, voted = rows[f"{form}/greedy"], rows[f"{form}/ssc"]
         assert (greedy["f1"]["value"], greedy["svr"]["value"], greedy["asked"]["value"]) == (0, 0, 1)
         assert (voted["f1"]["value"], voted["svr"]["value"], voted["asked"]["value"]) == (100, 100, 5)
@@ -83,7 +87,9 @@ def test_a_vote_succeeds_where_greedy_decoding_fails_live_and_recorded(
     for written in Path("logs-results").glob("*.result.json"):
         written.unlink()
     assert command(["eval", "report", "logs", "--out", "page"]) == 0
-    assert Path("page/report.md").read_text("utf-8").count("| structured prompt, SSC | measured |") == 2, "made of logs"
+    assert Path("page/report.md").read_text("utf-8").count("| paper content prompt, SSC | measured |") == 2, (
+        "made of logs"
+    )
 
 
 def test_rows_of_a_sweep_are_ours_except_for_five_replies(
@@ -120,7 +126,7 @@ def test_goals_over_http_are_scored_and_a_limit_is_marked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     wheel = tmp_path / "prompts.whl"
-    text = "\n".join(part for start, end in EAI_TASKS["goal"].prompt_parts for part in (start, "tv, id: 1", end))
+    text = "\n".join(part for start, end in GOAL_PARTS.values() for part in (start, "tv, id: 1", end))
     with ZipFile(wheel, "w") as archive:
         archive.writestr(
             EAI_TASKS["goal"].prompt_file,
@@ -154,25 +160,91 @@ def test_votes_across_models_are_a_result_for_the_report_and_another_log_is_refu
     assert "eval eai --recorded" in capsys.readouterr().err
 
 
-def test_structured_prompts_contain_only_the_task_of_the_original(tmp_path: Path) -> None:
-    for task in map(EAI_TASKS.__getitem__, ("action-sequencing", "subgoal", "transition")):
-        eai, ours = load_prompts(task, "eai"), load_prompts(task, "structured")
+@pytest.mark.parametrize("form", ["structured", "paper-content"])
+def test_our_prompts_contain_only_the_task_of_the_original(form: PromptForm) -> None:
+    for task in (EAI_TASKS[name] for name in ("action-sequencing", "subgoal", "transition")):
+        eai, ours = load_prompts(task, "eai"), load_prompts(task, form)
         task_id = next(iter(eai.texts))
-        theirs, text = eai.messages(task_id)[-1].text, ours.messages(task_id)[0].text
-        assert len(ours.messages(task_id)) == 1
-        assert "{task}" not in text
-        assert "{domain}" not in text
-        assert "Proximity" in text
+        theirs, messages = eai.messages(task_id)[-1].text, ours.messages(task_id)
+        has_system = (task.name, form) == ("subgoal", "paper-content")
+        assert [one.role for one in messages] == (["system", "user"] if has_system else ["user"])
+        text = "\n".join(one.text for one in messages)
+        assert not {"{task}", "{domain}", "%%"} & {*text.split()}
+        assert "proximity" in text.casefold()
         assert "State consistency" in text
         for start, end in task.prompt_parts:
             own = theirs[theirs.rindex(start) :].partition(end)[0].strip()
-            assert own in text
+            assert own in messages[-1].text
+    with pytest.raises(InputError, match="lacks"):
+        own_prompt(EAI_TASKS["transition"], form, "another text")
+
+
+def test_missing_prompts_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no prompt"):
         load_prompts(EAI_TASKS["subgoal"], "eai").messages("nothing")
-    with pytest.raises(InputError, match="lacks"):
-        structured_prompt(EAI_TASKS["transition"], "another text")
     with pytest.raises(InputError, match="download it again"):
         load_prompts(EAI_TASKS["goal"], "eai", wheel=tmp_path / "missing.whl")
+
+
+def test_the_goal_prompt_has_the_facts_of_its_task_and_the_papers_parts() -> None:
+    facts = {name: f"the {name} of this task" for name in GOAL_PARTS}
+    original = "\n".join(part for name, (start, end) in GOAL_PARTS.items() for part in (start, facts[name], end))
+    text = own_prompt(EAI_TASKS["goal"], "paper-content", original)
+    assert all(text.count(fact) == 1 for fact in facts.values())
+    assert "{" + "goal}" not in text
+    heads = [line.lstrip("# ") for line in text.splitlines() if line.startswith("#")]
+    assert {"Constraints", "How to think", "Checklist", "In three steps", "Format", "Rules of the output"} <= {*heads}
+
+
+@pytest.mark.parametrize(
+    ("task", "start", "examples"),
+    [("goal", '{"node', 1), ("action-sequencing", '{\n"WALK', 1), ("subgoal", '{"necessity_to_use_action": "', 2)],
+)
+def test_examples_in_the_papers_content_satisfy_the_schema(task: TaskName, start: str, examples: int) -> None:
+    text = own_prompt(EAI_TASKS[task], "paper-content", _original_of(task))
+    found = [f"{start}{part}" for part in text.split(start)[1:]]
+    ends = [JSONDecoder(object_pairs_hook=list).raw_decode(one)[1] for one in found]
+    assert len(found) == examples
+    for one, end in zip(found, ends, strict=True):
+        assert EAI_TASKS[task].form(one[:end]) is not None
+
+
+def _original_of(task: TaskName) -> str:
+    if task == "goal":
+        return "\n".join(part for start, end in GOAL_PARTS.values() for part in (start, "tv, id: 1", end))
+    texts = load_prompts(EAI_TASKS[task], "eai").texts
+    return next(iter(texts.values()))
+
+
+def test_pddl_examples_in_the_papers_content_are_readable() -> None:
+    text = own_prompt(EAI_TASKS["transition"], "paper-content", _original_of("transition"))
+    example = re.sub(r";.*", "", text.partition("Put together:")[2].partition("# Hints")[0])
+    written = [f"(:action{part}".rpartition(")")[0] + ")" for part in example.split("(:action")[1:]]
+    found = parse_actions(json.dumps({"output": " ".join(written)}))
+    assert found is not None
+    assert {*found} == {"store_in", "hand_over", "slide_under", "listen_to"}
+    assert all(action_form(action) is not None for action in found.values())
+
+
+def test_recordings_of_the_short_prompts_stay_readable(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cassette has the hashes of its prompts, so these texts must never change."""
+    assert own_prompts_version(["eai", "structured"]) == own_prompts_version(["eai"]) == "44173ea91090"
+    assert own_prompts_version(["eai", "paper-content"]) != "44173ea91090"
+    asked = ["--prompt", "eai,structured", "--limit", "4"]
+    with ScriptedModel(ErringModel()) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+        _, live = run_command(["--model", "openai/scripted", "--record", "tape.jsonl", *asked], capsys)
+    code, again = run_command(["--replies", "tape.jsonl", *asked], capsys)
+    assert (code, again["provenance"]["prompt_version"]) == (0, "44173ea91090")
+    (table,), (kept,) = again["tables"], live["tables"]
+    assert [row["cells"] for row in table["rows"]] == [row["cells"] for row in kept["rows"]]
+    assert [(row["kind"], row["note"]) for row in table["rows"][1::2]] == [("paper", ""), ("ours", "our short prompt")]
+    code, other = run_command(["--replies", "tape.jsonl", "--prompt", "paper-content", "--limit", "2"], capsys)
+    assert code == 2, "replies to other prompts are not its replies"
+    assert {row["failed"] for row in other["tables"][0]["rows"]} == {1}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""Leaderboard: a table for each experiment, of models and methods, from the results of finished runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from scenecypher.evaluation.reporting.cells import format_cell, row_name, unfinished_warning
+from scenecypher.evaluation.reporting.page import markdown_row
+from scenecypher.evaluation.reporting.result_files import FoundResults
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table
+from scenecypher.planner.methods import METHODS
+
+MADE: Final = (
+    "Generated: `scenecypher eval leaderboard docs/leaderboard > docs/leaderboard.md`. Any folder of results, or of "
+    "Inspect's logs, can stand in its place ([how](evaluation.md#leaderboard))."
+)
+LEGEND: Final = (
+    "Each row is one finished run of a method with a model. In brackets: 95% intervals. `prompts` is the version of "
+    "the prompts and, after the slash, that of scoring: rows that differ in it are not comparable. Rows with a "
+    "`--limit` stand below those of all tasks, and are not comparable with them. `replies` is where the replies came "
+    "from: `live` ones are a model's, asked in that run, and `recorded` ones a model's, asked before. `scripted`, "
+    "`oracle` and `reference` replies are those of programs or of the set itself: they show that all is in its place, "
+    "and measure no model. Failed samples count as failures."
+)
+COSTS: Final = ("tokens", "calls", "rooms_changed")
+"""Keys of the columns of costs that are shown if a row has them, in this order."""
+HEADS: Final = ("tasks", "method", "model", "figure", "n", *COSTS, "prompts", "replies", "date", "note")
+OPTIONAL: Final = frozenset({*COSTS, "note"})
+TEXTS: Final = frozenset({"tasks", "method", "model", "prompts", "replies", "date", "note"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Row of the leaderboard: its cells by head, and its rank among the rows of its tasks."""
+
+    cells: dict[str, str]
+    rank: tuple[int, bool, float]
+
+
+def leaderboard_markdown(found: FoundResults) -> str:
+    """Return the page; unfinished runs are named at its end, without figures."""
+    finished = [one for one in found.results if one.finished]
+    parts = ["# Leaderboard", MADE, LEGEND]
+    for experiment in dict.fromkeys(one.experiment for one in finished):
+        parts += _section([one for one in finished if one.experiment == experiment])
+    if left_out := [*_left_out(found)]:
+        parts += ["## Left out", "\n".join(f"- {words}" for words in left_out)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _left_out(found: FoundResults) -> Iterator[str]:
+    for result in found.results:
+        if warning := unfinished_warning(result):
+            yield f"`{result.experiment}`, {result.provenance.model}, {result.provenance.date}: {warning}"
+    yield from found.without
+
+
+def _section(results: Sequence[ExperimentResult]) -> Iterator[str]:
+    tables = list(dict.fromkeys(table.key for result in results for table in result.tables))
+    entries = [entry for result in results for entry in _entries(result, tables)]
+    yield f"## {results[0].title}"
+    heads = [head for head in HEADS if head not in OPTIONAL or any(entry.cells[head] for entry in entries)]
+    rule = ["---" if head in TEXTS else "---:" for head in heads]
+    lines = [[entry.cells[head] for head in heads] for entry in sorted(entries, key=lambda one: one.rank)]
+    yield "\n".join(map(markdown_row, ([head.replace("_", " ") for head in heads], rule, *lines)))
+
+
+def _entries(result: ExperimentResult, tables: Sequence[str]) -> Iterator[Entry]:
+    """Yield a row for each row with figures; tables of the same samples share rows."""
+    limit, known = result.provenance.arguments.get("limit"), set[tuple[str, ...]]()
+    for table in result.tables:
+        column = next(one for one in table.columns if not one.second)
+        for row in table.rows:
+            name = (table.samples or table.key, column.key, row_name(row))
+            if (cell := row.cells.get(column.key)) and name not in known:
+                known.add(name)
+                value = cell.value if isinstance(cell.value, float) else 0.0
+                rank = (tables.index(table.key), bool(limit), -value if column.better == "higher" else value)
+                yield Entry(_cells(result, table, row, column, cell), rank)
+
+
+def _cells(result: ExperimentResult, table: Table, row: Row, column: Column, cell: Cell) -> dict[str, str]:
+    origin, limit = result.provenance, result.provenance.arguments.get("limit")
+    costs = {one.key: format_cell(one, row.cells.get(one.key)) for one in table.columns if one.key in COSTS}
+    asks_model = row.method not in METHODS or METHODS[row.method].model
+    notes = (f"--limit {limit}" if limit else "", f"{row.failed} failed" if row.failed else "", row.note)
+    return {
+        **dict.fromkeys(HEADS, ""),
+        **costs,
+        "tasks": table.title,
+        "method": row_name(row.model_copy(update={"model": ""})),
+        "model": (row.model or origin.model) if asks_model else "none",
+        "figure": f"{column.heading} {format_cell(column, cell)}",
+        "n": "" if cell.n is None else f"{cell.n:,}",
+        "prompts": f"{origin.prompt_version or 'none'} / {origin.version}",
+        "replies": ", ".join(origin.replies) if asks_model else "none",
+        "date": origin.date[:10],
+        "note": "; ".join(filter(None, notes)),
+    }
