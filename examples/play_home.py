@@ -51,10 +51,10 @@ def main(task: str) -> None:
         "scenecypher.gym:scenecypher/Home-v0", task=task, actions="list", in_memory=True, disable_env_checker=True
     )
     home = env.unwrapped
-    assert isinstance(home, HomeEnv)  # noqa: S101 - for type checkers
+    assert isinstance(home, HomeEnv)
     for name, policy in (("random", by_chance), ("symbolic", by_plan)):
         total, done = play(home, policy, seed=1)
-        print(f"{name:9} return {total:g} after {len(done)} actions: {', '.join(done[:6])}")  # noqa: T201
+        print(f"{name:9} return {total:g} after {len(done)} actions: {', '.join(done[:6])}")
     env.close()
 
 
