@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import secrets
+import sys
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
@@ -56,6 +57,8 @@ def mcp(
     if not http:
         if port:
             raise InputError("--port belongs to --http; add it, or leave --port out")
+        if sys.stdin.isatty():
+            tell("waiting for an agent's client, which starts this command by itself; Ctrl-C ends it")
         serve_stdio(front, read_only=read_only, interrupted=_end)
         return
     from scenecypher.settings import Settings
