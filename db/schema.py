@@ -175,11 +175,14 @@ PAST_INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ..
 )
 """Range indexes of the past as (label, name, properties); each kind has one of the scene alone besides."""
 
-PAST_HIDDEN: Final = frozenset({"scene_name", "host", "pid", "started", "touched", "line", "_open"})
+PAST_HIDDEN: Final = frozenset(
+    {"scene_name", "host", "pid", "started", "touched", "line", "_open", "_since", "_since_at"}
+)
 """Properties of the past that no query reads, besides `scene`: a generation's key.
 
 They are the name that a run's scene had, its process and when that stored something last; `line`: the heading of a
-run's log, or a step's event, as JSON; and `_open`: the text by which the fact that still holds is found.
+run's log, or a step's event, as JSON; `_open`, the text by which the fact that still holds is found; and since when a
+node that was removed is there again.
 """
 
 
@@ -279,7 +282,7 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         name, keys = _index_of(label, "")
         yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
     yield "run_scene_name", "CREATE INDEX run_scene_name IF NOT EXISTS FOR (n:Run) ON (n.scene_name, n.number)"
-    yield "run_began", "CREATE INDEX run_began IF NOT EXISTS FOR (n:Run) ON (n.began)"
+    yield "run_touched", "CREATE INDEX run_touched IF NOT EXISTS FOR (n:Run) ON (n.touched)"
     yield "step_scene_version", "CREATE INDEX step_scene_version IF NOT EXISTS FOR (n:Step) ON (n.scene, n.version)"
     for label, name, keys in PAST_INDEXES:
         yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"

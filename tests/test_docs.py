@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ import typer
 from scenecypher.cli.app import app
 from scenecypher.db.store.catalog import BELIEF_SUFFIX
 from scenecypher.db.store.scene_store import SceneStore
+from tests.forking import forked_commands
 from tests.pages import (
     MISNAMED,
     PYTHON,
@@ -80,15 +82,23 @@ def test_every_page_is_listed() -> None:
     assert set(pages(ROOT)) - listed == {ROOT / "docs/README.md"}
 
 
+@pytest.fixture(scope="module")
+def commands() -> Iterator[Path]:
+    """Yield the folder of commands that start at once."""
+    with forked_commands() as folder:
+        yield folder
+
+
 @pytest.fixture
-def reader(page: str, user_env: dict[str, str], store: SceneStore) -> Iterator[dict[str, str]]:
+def reader(page: str, user_env: dict[str, str], store: SceneStore, commands: Path) -> Iterator[dict[str, str]]:
     """Yield the environment of a reader of a page; delete the page's scenes afterwards.
 
     These are the new scenes that the page names, or whose data set it imports: other tests, on the same server, may own
     the rest.
     """
     before = {scene.name for scene in store.scenes()}
-    yield {**user_env, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    folders = (str(commands), str(Path(sys.executable).parent), os.environ["PATH"])
+    yield {**user_env, "PATH": os.pathsep.join(folders)}
     text = (ROOT / page).read_text(encoding="utf-8")
     for scene in store.scenes():
         if scene.name not in before and is_of_page(scene.name, text):
@@ -106,9 +116,9 @@ def run_block(block: Block, *, folder: Path, environment: Mapping[str, str]) -> 
     steps = block.steps()
     last_code = block.use.exit_code if isinstance(block.use, Runs) else 0
     for step in steps:
-        shell = [sys.executable, "-c"] if block.language == PYTHON else ["bash", "-euo", "pipefail", "-c"]
+        shell = ["python", "-c"] if block.language == PYTHON else ["bash", "-euo", "pipefail", "-c"]
         ended = subprocess.run(
-            [*shell, step.command],
+            [shutil.which(shell[0], path=environment["PATH"]) or shell[0], *shell[1:], step.command],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -196,7 +206,7 @@ make demo
 
 @pytest.fixture
 def plain() -> dict[str, str]:
-    return dict(os.environ)
+    return {**os.environ, "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))}
 
 
 def test_a_true_page_passes(tmp_path: Path, plain: dict[str, str]) -> None:

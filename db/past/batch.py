@@ -23,19 +23,28 @@ class Batch:
     """Rows of one transaction; versions count from the start of the past, times are ISO text.
 
     `known` are facts that may have to be added since they held before the first event about them; `closed` are facts of
-    earlier batches that end; `latest_at` is the latest time so far.
+    earlier batches that end. `ended` are the first removals of nodes, which end all that was so of them; `gone` are the
+    nodes that are not there after the batch; `added` tells since when a node is there again. `latest_at` is the latest
+    time so far.
     """
 
     latest_at: datetime
     nodes: list[Row] = field(default_factory=list)
-    described: list[Row] = field(default_factory=list)
+    described: dict[str, Row] = field(default_factory=dict)
     events: list[Row] = field(default_factory=list)
     known: list[Row] = field(default_factory=list)
     facts: list[Row] = field(default_factory=list)
     closed: list[Row] = field(default_factory=list)
-    removed: dict[str, Row] = field(default_factory=dict)
+    ended: dict[str, Row] = field(default_factory=dict)
+    gone: dict[str, Row] = field(default_factory=dict)
+    added: dict[str, tuple[int, str]] = field(default_factory=dict)
     undoes: dict[int, tuple[int, ...]] = field(default_factory=dict)
     open: dict[str, Row] = field(default_factory=dict)
+
+    @property
+    def described_rows(self) -> list[Row]:
+        """The new names, classes and kinds."""
+        return [{"id": node_id, "values": values} for node_id, values in self.described.items()]
 
     @property
     def linked(self) -> list[Row]:
@@ -88,17 +97,20 @@ def _add_effects(batch: Batch, effects: Effects, version: int) -> None:
     at = batch.latest_at.isoformat()
     for node in effects.added:
         batch.nodes.append(_node_row(node, version, at))
-        batch.removed.pop(node.id, None)
-    batch.described += [{"id": node_id, "values": values} for node_id, values in effects.described.items()]
+        batch.added[node.id] = version, at
+        batch.gone.pop(node.id, None)
+        batch.described.pop(node.id, None)
+    for node_id, values in effects.described.items():
+        batch.described.setdefault(node_id, {}).update(values)
     for fact in effects.known:
         if fact.handle not in batch.open:
-            batch.known.append({"subject": fact.subject, "values": {**fact.values, "_open": fact.handle}})
+            _add_known(batch, fact)
     for fact in effects.ended:
         _end(batch, fact, version, at)
     for fact in effects.began:
         _begin(batch, fact, version, at)
     for node_id in effects.removed:
-        batch.removed[node_id] = {"id": node_id, "version": version, "at": at}
+        _remove(batch, node_id, version, at)
 
 
 def _node_row(node: Node, version: int, at: str) -> Row:
@@ -113,13 +125,33 @@ def _begin(batch: Batch, fact: Fact, version: int, at: str) -> None:
     batch.open[fact.handle] = row
 
 
+def _add_known(batch: Batch, fact: Fact) -> None:
+    added = batch.added.get(fact.subject)
+    if added:
+        _begin(batch, fact, *added)
+    else:
+        batch.known.append({"subject": fact.subject, "values": {**fact.values, "_open": fact.handle}})
+
+
 def _end(batch: Batch, fact: Fact, version: int, at: str) -> None:
-    row = batch.open.pop(fact.handle, None)
-    if row is None:
+    if fact.handle in batch.open:
+        _close(batch, fact.handle, version, at)
+    else:
         batch.closed.append({"handle": fact.handle, "version": version, "at": at})
-        return
+
+
+def _close(batch: Batch, handle: str, version: int, at: str) -> None:
+    row = batch.open.pop(handle)
     row["until"], row["until_at"] = version, at
     row["values"]["_open"] = None
+
+
+def _remove(batch: Batch, node_id: str, version: int, at: str) -> None:
+    for handle in [handle for handle, row in batch.open.items() if row["subject"] == node_id]:
+        _close(batch, handle, version, at)
+    row = {"id": node_id, "version": version, "at": at}
+    batch.ended.setdefault(node_id, row)
+    batch.gone[node_id] = row
 
 
 def undone_versions(undoes: Mapping[int, Sequence[int]]) -> frozenset[int]:
@@ -143,17 +175,18 @@ def raised_bounds(batch: Batch, known: Mapping[str, Any]) -> dict[str, int]:
     found.update(
         {
             f"{PREFIX}relations_CHANGED": sum(touched),
-            f"{PREFIX}relations_BEGAN": len(batch.facts) if batch.events else 0,
+            f"{PREFIX}relations_BEGAN": facts if batch.events else 0,
             f"{PREFIX}relations_ENDED": ended.total(),
             f"{PREFIX}relations_ABOUT": facts,
             f"{PREFIX}relations_TARGET": len(batch.linked),
         }
     )
-    out = {"CHANGED": max(touched, default=0), "BEGAN": _largest(began), "ENDED": _largest(ended)}
+    most_began = max(_largest(began), found[f"{PREFIX}out_BEGAN"]) + len(batch.known)
+    out = {"CHANGED": max(touched, default=0), "BEGAN": most_began, "ENDED": _largest(ended)}
     degrees = {f"{PREFIX}out_{name}": number for name, number in {**out, "ABOUT": 1, "TARGET": 1}.items()}
     degrees |= {f"{PREFIX}in_BEGAN": 1, f"{PREFIX}in_ENDED": 1}
     degrees |= {f"{PREFIX}in_{name}": found[f"{PREFIX}relations_{name}"] for name in ("CHANGED", "ABOUT", "TARGET")}
-    rows = (batch.nodes, batch.described, batch.events, batch.known, batch.facts)
+    rows = (batch.nodes, batch.described_rows, batch.events, batch.known, batch.facts)
     for values in ({"id": row.get("id", ""), **row["values"]} for group in rows for row in group):
         for (measure, name), number in lengths(values).items():
             if number:

@@ -251,17 +251,21 @@ def next_start_batch(nodes: Sequence[Node], facts: Sequence[Fact], done: int, cl
 
 
 def write_batch(tx: ManagedTransaction, key: str, batch: Batch) -> Head:
-    """Write the rows of a batch; the facts that end come before those that begin, which may be the same again."""
+    """Write the rows of a batch.
+
+    What ends comes before what begins, which may be the same again; what was known of a node before it is there anew.
+    """
     is_start = not batch.events
     written: tuple[tuple[LiteralString, list[Row]], ...] = (
-        (statements.ADD_NODES, batch.nodes),
-        (statements.DESCRIBE, batch.described),
         (statements.ADD_KNOWN, batch.known),
+        (statements.ADD_NODES, batch.nodes),
+        (statements.DESCRIBE, batch.described_rows),
         (statements.ADD_EVENTS, batch.events),
         (statements.CLOSE, batch.closed),
+        (statements.CLOSE_OF_REMOVED, [*batch.ended.values()]),
         (statements.START_LINKED if is_start else statements.ADD_LINKED, batch.linked),
         (statements.START_UNLINKED if is_start else statements.ADD_UNLINKED, batch.unlinked),
-        (statements.REMOVE_NODES, [*batch.removed.values()]),
+        (statements.REMOVE_NODES, [*batch.gone.values()]),
     )
     for statement, rows in written:
         if rows:

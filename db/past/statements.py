@@ -1,4 +1,7 @@
-"""The Cypher that writes and reads the nodes of a past."""
+"""The Cypher that writes and reads the nodes of a past.
+
+Each lookup names its index: a past grows from nothing, and plans made by the counts of that moment read all of it.
+"""
 
 from __future__ import annotations
 
@@ -40,42 +43,61 @@ ADD_NODES: Final[LiteralString] = """
 UNWIND $rows AS row
 MERGE (n:PastNode {scene: $key, id: row.id})
 ON CREATE SET n:Past, n.since = row.since, n.since_at = datetime(row.at)
+ON MATCH SET n._since = row.since, n._since_at = datetime(row.at)
 SET n += row.values REMOVE n.until, n.until_at
 """
 DESCRIBE: Final[LiteralString] = """
-UNWIND $rows AS row MATCH (n:PastNode {scene: $key, id: row.id}) SET n += row.values
+UNWIND $rows AS row
+MATCH (n:PastNode {scene: $key, id: row.id}) USING INDEX SEEK n:PastNode(scene, id)
+SET n += row.values
 """
 ADD_KNOWN: Final[LiteralString] = """
 UNWIND $rows AS row
-MATCH (n:PastNode {scene: $key, id: row.subject})
-WHERE NOT EXISTS { MATCH (:PastFact {scene: $key, _open: row.values._open}) }
+MATCH (n:PastNode {scene: $key, id: row.subject}) USING INDEX SEEK n:PastNode(scene, id)
+WHERE NOT EXISTS {
+  MATCH (f:PastFact {scene: $key, _open: row.values._open}) USING INDEX SEEK f:PastFact(scene, _open)
+}
 CREATE (f:Past:PastFact)-[:ABOUT]->(n)
-SET f = row.values, f.scene = $key, f.since = n.since, f.since_at = n.since_at
+SET f = row.values, f.scene = $key, f.since = coalesce(n._since, n.since),
+    f.since_at = coalesce(n._since_at, n.since_at)
+WITH f MATCH (e:PastEvent {scene: $key, version: f.since}) USING INDEX SEEK e:PastEvent(scene, version)
+CREATE (e)-[:BEGAN]->(f)
 """
 ADD_EVENTS: Final[LiteralString] = """
 UNWIND $rows AS row
 CREATE (e:Past:PastEvent) SET e = row.values, e.scene = $key, e.at = datetime(row.at)
 WITH e, row UNWIND row.touched AS id
-MATCH (n:PastNode {scene: $key, id: id}) CREATE (e)-[:CHANGED]->(n)
+MATCH (n:PastNode {scene: $key, id: id}) USING INDEX SEEK n:PastNode(scene, id)
+CREATE (e)-[:CHANGED]->(n)
 """
 CLOSE: Final[LiteralString] = """
 UNWIND $rows AS row
-MATCH (f:PastFact {scene: $key, _open: row.handle})
+MATCH (f:PastFact {scene: $key, _open: row.handle}) USING INDEX SEEK f:PastFact(scene, _open)
 SET f.until = row.version, f.until_at = datetime(row.at) REMOVE f._open
-WITH f, row MATCH (e:PastEvent {scene: $key, version: row.version}) CREATE (e)-[:ENDED]->(f)
+WITH f, row
+MATCH (e:PastEvent {scene: $key, version: row.version}) USING INDEX SEEK e:PastEvent(scene, version)
+CREATE (e)-[:ENDED]->(f)
+"""
+CLOSE_OF_REMOVED: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (n:PastNode {scene: $key, id: row.id}) USING INDEX SEEK n:PastNode(scene, id)
+MATCH (f:PastFact)-[:ABOUT]->(n) WHERE f._open IS NOT NULL
+SET f.until = row.version, f.until_at = datetime(row.at) REMOVE f._open
 """
 REMOVE_NODES: Final[LiteralString] = """
 UNWIND $rows AS row
-MATCH (n:PastNode {scene: $key, id: row.id}) SET n.until = row.version, n.until_at = datetime(row.at)
-WITH n, row MATCH (f:PastFact)-[:ABOUT]->(n) WHERE f._open IS NOT NULL
-SET f.until = row.version, f.until_at = datetime(row.at) REMOVE f._open
+MATCH (n:PastNode {scene: $key, id: row.id}) USING INDEX SEEK n:PastNode(scene, id)
+SET n.until = row.version, n.until_at = datetime(row.at)
 """
 
-_OF: Final[LiteralString] = "UNWIND $rows AS row MATCH (n:PastNode {scene: $key, id: row.subject})\n"
-_TO: Final[LiteralString] = "MATCH (t:PastNode {scene: $key, id: row.target})\n"
+_OF: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (n:PastNode {scene: $key, id: row.subject}) USING INDEX SEEK n:PastNode(scene, id)
+"""
+_TO: Final[LiteralString] = "MATCH (t:PastNode {scene: $key, id: row.target}) USING INDEX SEEK t:PastNode(scene, id)\n"
 _AFTER: Final[LiteralString] = """
-MATCH (e:PastEvent {scene: $key, version: row.values.since})
-OPTIONAL MATCH (last:PastEvent {scene: $key, version: row.until})
+MATCH (e:PastEvent {scene: $key, version: row.values.since}) USING INDEX SEEK e:PastEvent(scene, version)
+OPTIONAL MATCH (last:PastEvent {scene: $key, version: row.until}) USING INDEX SEEK last:PastEvent(scene, version)
 """
 _FACT: Final[LiteralString] = """
 CREATE (f:Past:PastFact)-[:ABOUT]->(n)
@@ -97,5 +119,7 @@ MATCH (e:PastEvent {scene: $key}) WHERE size(e.undoes) > 0 OR e.undone
 RETURN e.version AS version, e.undoes AS undoes, e.undone AS undone
 """
 SET_UNDONE: Final[LiteralString] = """
-UNWIND $rows AS row MATCH (e:PastEvent {scene: $key, version: row[0]}) SET e.undone = row[1]
+UNWIND $rows AS row
+MATCH (e:PastEvent {scene: $key, version: row[0]}) USING INDEX SEEK e:PastEvent(scene, version)
+SET e.undone = row[1]
 """

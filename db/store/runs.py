@@ -21,26 +21,29 @@ RUNS_PER_PAGE: Final = 200
 SILENT_S: Final = 3_600.0
 """Seconds without a step after which a run of another host counts as cut off."""
 
-BEGIN_RUN: Final[LiteralString] = """
-MATCH (c:Counter {name: 'run'}) SET c.last = c.last + 1
-CREATE (r:Past:Run {number: c.last, began: datetime(), touched: datetime(), steps: 0}) SET r += $facts
+# Times are by the clock of the scene, as those of its events; `touched` is the server's.
+_CREATE_RUN: Final[LiteralString] = """
+WITH c OPTIONAL MATCH (s:Scene {key: $facts.scene})
+CREATE (r:Past:Run {number: c.last, began: coalesce(s.clock, datetime()), touched: datetime(), steps: 0})
+SET r += $facts
 RETURN r.number AS number
 """
+BEGIN_RUN: Final[LiteralString] = "MATCH (c:Counter {name: 'run'}) SET c.last = c.last + 1" + _CREATE_RUN
 # The counter's constraint is there by then.
-BEGIN_FIRST_RUN: Final[LiteralString] = """
-MERGE (c:Counter {name: 'run'}) SET c.last = coalesce(c.last, 0) + 1
-CREATE (r:Past:Run {number: c.last, began: datetime(), touched: datetime(), steps: 0}) SET r += $facts
-RETURN r.number AS number
-"""
+BEGIN_FIRST_RUN: Final[LiteralString] = (
+    "MERGE (c:Counter {name: 'run'}) SET c.last = coalesce(c.last, 0) + 1" + _CREATE_RUN
+)
 # A batch whose answer was lost is sent again: what is there already stays as it is. Steps are told how long ago they
 # happened, so that all times are the server's.
 ADD_STEPS: Final[LiteralString] = """
 MATCH (r:Run {number: $number})
-SET r += $facts, r.touched = datetime(), r.ended = CASE WHEN $ends THEN datetime() END
-WITH r
+OPTIONAL MATCH (scene:Scene {key: r.scene})
+SET r += $facts, r.touched = datetime(), r.ended = CASE WHEN $ends THEN coalesce(scene.clock, datetime()) END
+WITH r, scene.clock AS clock
 UNWIND $steps AS row
 MERGE (s:Step {run: $number, number: row.number})
-ON CREATE SET s:Past, s.scene = r.scene, s.at = datetime() - duration({milliseconds: row.ago_ms}), s += row.values
+ON CREATE SET s:Past, s.scene = r.scene, s += row.values,
+  s.at = coalesce(clock, datetime() - duration({milliseconds: row.ago_ms}))
 MERGE (r)-[:HAS_STEP]->(s)
 """
 # What it was carried out by is read after the lock is taken, so that of two processes one goes on with it.
@@ -66,7 +69,7 @@ MATCH (s:Step {run: $number}) WHERE s.number > 0 WITH s LIMIT $limit DETACH DELE
 """
 DROP_RUN: Final[LiteralString] = "MATCH (r:Run {number: $number}) DETACH DELETE r"
 EXPIRED: Final[LiteralString] = """
-MATCH (r:Run) WHERE r.began < datetime() - duration({seconds: $keep_s}) RETURN r.number AS number
+MATCH (r:Run) WHERE r.touched < datetime() - duration({seconds: $keep_s}) RETURN r.number AS number
 UNION
 MATCH (r:Run) WHERE r.number > 0 WITH r.number AS number ORDER BY number DESC SKIP $keep RETURN number
 """
@@ -221,7 +224,7 @@ def delete_run(database: Database, number: int) -> None:
 
 
 def delete_expired(database: Database, *, keep_days: float, keep_runs: int) -> int:
-    """Delete the runs that began more than `keep_days` ago, and all but the last `keep_runs`; return their number."""
+    """Delete the runs that stored nothing for `keep_days`, and all but the last `keep_runs`; return their number."""
     keep_s = keep_days * 86_400
     numbers = database.read(
         lambda tx: [record["number"] for record in tx.run(EXPIRED, keep=keep_runs, keep_s=keep_s)],

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scenecypher.db.graph.delta import Delta
+from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.processes import Process, is_gone, this_process
-from scenecypher.db.store.runs import RunInfo, delete_run, find_run, latest_runs, read_lines
+from scenecypher.db.store.runs import RunInfo, delete_expired, delete_run, find_run, latest_runs, read_lines
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.planner.events import Event, Finished, event_document, event_from_document
@@ -22,6 +24,7 @@ from scenecypher.planner.recording import EPISODE, RunRecorder
 from scenecypher.planner.resuming import resume_session
 from scenecypher.planner.session_log import read_run
 from scenecypher.planner.staging import prepare_session
+from tests.db.past.test_build import ReadOnly
 from tests.planner.test_resuming import ACTIONS, STEPS, WHOLE, Run
 from tests.sampling import sample
 
@@ -159,6 +162,55 @@ def test_a_run_that_cannot_be_kept_is_carried_out_all_the_same(
     assert isinstance(after[-1], Finished)
     assert "what this run does is not kept now" in caplog.text
     assert len(before) == 3
+
+
+def test_an_account_that_may_only_read_carries_out_what_it_may_and_keeps_nothing(
+    store: SceneStore, database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    recorder = RunRecorder(ReadOnly(database), run.world, "ask")
+    with caplog.at_level(logging.WARNING, "scenecypher.runs"):
+        events = [*recorder.kept(prepare_session(run.setting(), run.recipe).run())]
+    assert isinstance(events[-1], Finished)
+    assert (recorder.number, [*latest_runs(database, run.world.name)], caplog.text) == (None, [], "")
+
+
+@pytest.mark.parametrize("cut", [6, 8])
+def test_undo_and_redo_by_another_during_a_run_and_after_it_was_killed(
+    store: SceneStore, tmp_path: Path, cut: int
+) -> None:
+    run = Run(store, tmp_path / "unused", STEPS)
+    recorder = KilledRecorder(store.database, run.world, "plan")
+    events = recorder.kept(prepare_session(run.setting(), run.recipe).run())
+    take(events, cut)
+    store.undo(run.world)
+    store.redo(run.world)
+    take(events, 1)
+    assert recorder.number is not None
+    cut_off(store.database, recorder.number)
+    store.undo(run.world)
+    store.redo(run.world)
+    assert isinstance(resume(run, recorder.number)[-1], Finished)
+    history = {event.version: event for event in store.history(run.world)}
+    done = [event.action.split("  [")[0] for event in history.values() if event.kind == "act"]
+    assert [action for action in done if not action.startswith("discover")] == ACTIONS
+    assert [it.kind for it in history.values()].count("undo") == 2
+    steps = steps_of(store.database, recorder.number, kind="acted")
+    assert [history[it["version"]].action.split("  [")[0] for it in steps] == [it["action"] for it in steps]
+
+
+def test_the_times_of_a_run_are_by_the_clock_of_its_scene(store: SceneStore, tmp_path: Path) -> None:
+    """A model that asks about the past meets no time of the server."""
+    time = datetime(2031, 5, 6, 8, tzinfo=UTC)
+    run = Run(store, tmp_path / "log", STEPS)
+    declare_time(store.database, run.world, time)
+    recorder = RunRecorder(store.database, run.world, "plan")
+    assert [*recorder.kept(prepare_session(run.setting(), run.recipe).run())]
+    assert recorder.number is not None
+    info = find_run(store.database, recorder.number)
+    steps = steps_of(store.database, recorder.number, kind="acted")
+    assert {info.began, info.ended, *(step["at"].to_native() for step in steps)} == {time}
+    assert delete_expired(store.database, keep_days=365, keep_runs=1_000_000) == 0
 
 
 def test_a_switched_off_listener_keeps_nothing(store: SceneStore, tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Final, LiteralString
 
 import pytest
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation, diff, value_of
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.graph.scene import Properties, Relation, SceneGraph
 from scenecypher.db.past import build, build_past, past_state
 from scenecypher.db.past.facts import LEFT_OUT, NOT_KEPT
 from scenecypher.db.schema import Declared
@@ -125,6 +127,36 @@ def test_the_past_tells_what_each_version_was(store: SceneStore, graphs: list[Sc
     taken = {version for event in store.history(info) for version in event.undoes}
     marked = {row["values"]["version"] for row in rows(store, ALL, info) if row["values"].get("undone")}
     assert marked <= taken
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["in one batch", "a batch each"])
+def test_a_node_that_comes_back_has_what_it_has_since_then(store: SceneStore, *, whole: bool) -> None:
+    """What it had before it was removed is not so in between, nor afterwards."""
+    info, graph = scene_with(store), small()
+    rest, cup = [node for node in graph.nodes.values() if node.id != "cup"], graph.nodes["cup"]
+    versions = [graph]
+    seen: tuple[dict[str, str] | None, ...] = (
+        {"color": "red"},
+        {},
+        None,
+        {"color": "green"},
+        {"color": "red"},
+        {},
+        None,
+        {},
+    )
+    for properties in seen:
+        there = [] if properties is None else [replace(cup, properties=Properties(properties))]
+        wanted = SceneGraph.of([*rest, *there], [Relation("fridge", "INSIDE", "kitchen")])
+        store.commit(info, diff(versions[-1], wanted), actor="t", action="a")
+        versions.append(wanted)
+        if not whole:
+            build_past(store.database, info)
+    build_past(store.database, info)
+    for version, wanted in enumerate(versions):
+        plain, changed = told(store, info, version)
+        assert plain == kept(wanted)
+        assert all(value_of(wanted.nodes[node], key) == value for (node, key), value in changed.items())
 
 
 def test_an_event_names_what_it_changed_and_the_facts_that_it_began_and_ended(store: SceneStore) -> None:
@@ -248,3 +280,6 @@ class ReadOnly(Database):
 
     def write(self, work: Any, *, timeout_s: float | None = None) -> Any:
         return self.read(work, timeout_s=timeout_s)
+
+    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], **_: Any) -> Any:
+        return self.read_row(text, parameters)

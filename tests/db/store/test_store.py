@@ -212,7 +212,7 @@ def test_runs_are_kept_by_age_and_by_number(store: SceneStore, database: Databas
 
     delete_expired(database, keep_days=1, keep_runs=1_000_000)
     assert left() == numbers[::-1]
-    text = "MATCH (r:Run {number: $number}) SET r.began = datetime() - duration('P3D')"
+    text = "MATCH (r:Run {number: $number}) SET r.touched = datetime() - duration('P3D')"
     database.write(lambda tx: tx.run(text, number=numbers[0]).consume(), timeout_s=10)
     assert delete_expired(database, keep_days=1, keep_runs=1_000_000) >= 1
     assert left() == [numbers[2], numbers[1]]
