@@ -203,8 +203,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         named = {it for call in self._episode.calls or () for it in call.arguments}
         if self._episode.calls is None:
             named = {*self._episode.start.nodes}
-        named |= {it.id for atom in atoms_of(self._episode.goal) for it in terms(atom) if isinstance(it, Id)}
-        return tuple(sorted((named | {self._episode.agent}) & self._episode.start.nodes.keys()))
+        return tuple(sorted(named | _named(self._episode.goal) | {self._episode.agent}))
 
     @cached_property
     def states(self) -> tuple[str, ...]:
@@ -328,9 +327,9 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         states = np.zeros((len(row), len(column)), np.int8)
         relations = np.zeros((len(layer), len(row), len(row)), np.int8)
         for node, place in row.items():
-            states[place, [column[state] for state in graph.nodes[node].states]] = 1
+            states[place, [column[state] for state in graph.nodes[node].states if state in column]] = 1
             for relation in graph.outgoing.get(node, ()):
-                if relation.target in row:
+                if relation.target in row and relation.type in layer:
                     relations[layer[relation.type], place, row[relation.target]] = 1
         return {"states": states, "relations": relations}
 
@@ -343,6 +342,8 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         scene, start, imported = self._read(task[0] if task else None)
         known = task[1] if task else None
         goal = known.goal if known else self._stated_goal(scene, start)
+        if missing := sorted(_named(goal) - start.nodes.keys()):
+            raise InputError(f"the goal is about {missing[0]}, which {scene.name} does not have: is it the task's own?")
         agents = start.by_kind.get("Agent", ())
         agent = self._agent if self._agent in agents else min(agents, default=None) if self._agent is None else None
         if agent is None:
@@ -410,6 +411,11 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
                 copy = stack.enter_context(_lease(store, episode))
                 world = LeasedWorld(store, copy, agent=self._agent, fix=self._fix)
             return _Open(os.getpid(), world, stack.pop_all())
+
+
+def _named(goal: Condition) -> set[str]:
+    """Return the ids of the nodes that a goal names."""
+    return {it.id for atom in atoms_of(goal) for it in terms(atom) if isinstance(it, Id)}
 
 
 def _lease(store: SceneStore, episode: _Episode) -> AbstractContextManager[SceneInfo]:

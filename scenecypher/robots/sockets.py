@@ -7,8 +7,7 @@ import time
 import weakref
 from contextlib import suppress
 from socketserver import StreamRequestHandler, ThreadingTCPServer
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 from urllib.parse import urlsplit
 
 from scenecypher.errors import InputError
@@ -42,14 +41,6 @@ class SocketTransport:
         self._open: list[socket.socket] = []
         weakref.finalize(self, _close, self._open)
         self._read = bytearray()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def send(self, line: bytes) -> None:
         """Send a line, over a new connection if there is none."""

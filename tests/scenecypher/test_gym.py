@@ -231,6 +231,8 @@ def test_a_scene_or_a_goal_that_is_not_there_is_named(make: MakeEnv, settings: S
         HomeEnv("nowhere", goal="a is on", settings=settings).reset()
     with pytest.raises(InputError, match="'teapot'"):
         make(goal="teapot ON desk-1").reset()
+    with pytest.raises(InputError, match="does not have: is it the task's own"):
+        make(goal=None, task="homes/apartment/watch_tv").reset()
     with pytest.raises(InputError, match="reset the environment first"):
         make().step("pick_up(cup-1)")
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -253,7 +253,7 @@ def robot_process(seed: int, port: int = 0) -> Iterator[tuple[subprocess.Popen[s
 
 def test_a_robot_over_a_bad_connection_does_each_action_once() -> None:
     actions = ["go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)"]
-    with robot_process(seed=3) as (process, port), SocketTransport(f"tcp://127.0.0.1:{port}") as transport:
+    with robot_process(seed=3) as (process, port), closing(SocketTransport(f"tcp://127.0.0.1:{port}")) as transport:
         world = environment_of(RobotLink(transport, QUICK), home())
         for number, action in enumerate(actions):
             world.execute(action, action_id=f"{number}")
@@ -269,7 +269,7 @@ def test_a_robot_over_a_bad_connection_does_each_action_once() -> None:
 def test_a_robot_that_goes_away_in_the_middle_is_told_and_one_that_comes_back_has_forgotten() -> None:
     with ExitStack() as stack:
         process, port = stack.enter_context(robot_process(seed=1))
-        transport = stack.enter_context(SocketTransport(f"tcp://127.0.0.1:{port}"))
+        transport = stack.enter_context(closing(SocketTransport(f"tcp://127.0.0.1:{port}")))
         link = RobotLink(transport, Timing(repeat_s=0.05, silence_s=2))
         world = environment_of(link, home())
         world.execute("go_to(kitchen)", action_id="go")
