@@ -40,12 +40,13 @@ def saved_queries(scene: str) -> bytes:
     """Return a zip of all queries of one scene; the first line of each is the name that Browser shows."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number, (title, query) in enumerate(_queries(scene), start=1):
+        for number, (title, query) in enumerate(titled_queries(scene), start=1):
             archive.writestr(f"{FOLDER}/{number:02}.cypher", f"// {title}\n{query}\n")
     return file.getvalue()
 
 
-def _queries(scene: str) -> Iterator[tuple[str, str]]:
+def titled_queries(scene: str) -> Iterator[tuple[str, str]]:
+    """Yield all queries of one scene as (title, query)."""
     for name, view in VIEWS.items():
         yield view.question, view_query(name, scene)
     for title, query in FOLLOWING.items():

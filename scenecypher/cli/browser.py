@@ -5,11 +5,12 @@ from __future__ import annotations
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import typer
 
 from scenecypher.cli.completion import scene_names
-from scenecypher.cli.context import errors, open_store, output, tell
+from scenecypher.cli.context import errors, open_store, output, print_line, tell
 from scenecypher.cli.server import configured, connected_facts, password_place, waiting
 from scenecypher.errors import InputError
 
@@ -48,6 +49,9 @@ def browser(
             "--queries", metavar="FILE", help="Write saved queries of the scene, a zip to be dropped likewise."
         ),
     ] = None,
+    guide: Annotated[
+        bool, typer.Option("--guide", help="Serve a guide with the queries of the scene, for Browser, until Ctrl-C.")
+    ] = False,
     at: Annotated[
         str | None, typer.Option("--at", metavar="URL", help="Where Browser is; else at the server's usual port.")
     ] = None,
@@ -61,7 +65,7 @@ def browser(
     from scenecypher.db.browser.choose import Wanted
 
     wanted = Wanted(room, version, run)
-    chosen = _view_of(scene, view, wanted, with_queries=queries is not None)
+    chosen = _view_of(scene, view, wanted, with_queries=guide or queries is not None)
     with waiting() as report:
         facts = connected_facts(configured(), tell=report)
     text, is_styled = _prepared(scene, chosen, wanted)
@@ -75,6 +79,8 @@ def browser(
         _print_by_hand()
     if open_it and not webbrowser.open(url):
         errors().print("no web browser could be opened here; open the address yourself")
+    if guide:
+        _serve_guide(scene or "", base)
 
 
 def _view_of(scene: str | None, view: View | None, wanted: Wanted, *, with_queries: bool) -> View:
@@ -115,6 +121,20 @@ def _write_files(style: Path | None, queries: Path | None, scene: str) -> None:
     if queries is not None:
         queries.write_bytes(saved_queries(scene))
         tell(f"wrote {queries}")
+
+
+def _serve_guide(scene: str, browser: str) -> None:
+    """Serve the guide of a scene until Ctrl-C."""
+    from scenecypher.cli.browser_guide import guide_page, guide_server
+    from scenecypher.db.browser.saved import titled_queries
+
+    parts = urlsplit(browser)
+    server, url = guide_server(
+        guide_page(scene, titled_queries(scene)), browser_origin=f"{parts.scheme}://{parts.netloc}"
+    )
+    with server:
+        print_line(f"A guide, until Ctrl-C: run :guide {url}")
+        server.serve_forever()
 
 
 def _print_facts(url: str, facts: dict[str, Any]) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Final, TypeAlias
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Page
@@ -96,3 +101,23 @@ def test_a_hostile_name_and_files_that_are_dropped(
     texts = [it["content"] for it in page.evaluate(STORED, "documents")]
     assert [it for it in texts if it.endswith(f"{view_query('overview', HOSTILE)}\n")]
     database_of_pages.delete(HOSTILE)
+
+
+def test_a_guide_is_read_from_this_machine(
+    page: Page, printed: Printed, address: Address, home: sc.Home, user_env: dict[str, str]
+) -> None:
+    where = printed()
+    options = ("--scene", home.name, "--at", where.partition("?")[0], "--guide")
+    command = [sys.executable, "-m", "scenecypher", "db", "browser", *options]
+    with subprocess.Popen(command, env=user_env, stdout=subprocess.PIPE, text=True) as serving:
+        try:
+            assert serving.stdout
+            guide = next(line for line in serving.stdout if ":guide " in line).split()[-1]
+            connect(page, f"{where}&cmd=edit&arg={quote(f':guide {guide}', safe='')}", address.password)
+            page.get_by_test_id("editor-Run").click()
+            query = page.locator("pre.runnable").first
+            assert without_blanks(query.inner_text()) == without_blanks(view_query("overview", home.name))
+            with pytest.raises(HTTPError, match="404"):
+                urlopen(guide.replace(".html", "x.html"))  # noqa: S310 - an address of this machine
+        finally:
+            serving.terminate()
