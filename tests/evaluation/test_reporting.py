@@ -266,7 +266,7 @@ def test_a_leaderboard_has_no_figures_of_unfinished_runs(tmp_path: Path, capsys:
 
 
 def test_a_leaderboard_has_whole_sets_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ({"kind": "count"}, {"data": "grasif"}, {})
+    options: tuple[dict[str, str], ...] = ({"kind": "count"}, {"data": "grasif"}, {})
     rows = tuple(OURS.model_copy(update={"label": "all", "options": one}) for one in options)
     asked = make_result()
     pictures = tuple(OURS.model_copy(update={"options": {"pictures": name}}) for name in ("tables", "all"))
