@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from anyio import to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import get_model
@@ -18,6 +17,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.errors import InputError
+from scenecypher.evaluation.attempts import attempt
 from scenecypher.evaluation.augmentation_gold import GoldReader
 from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.picture_samples import score_reading, score_simulation
@@ -74,7 +74,7 @@ def read_pictures(views: Mapping[str, ViewFile], replies: ModelSource) -> Solver
         file = views[str(state.sample_id)]
         live = InspectModel(get_model()) if replies.is_live else None
         model = replies.model_for(file.name, live, reference=GoldReader(file.view))
-        return _with_metadata(state, await to_thread.run_sync(partial(score_reading, file, model)))
+        return _with_metadata(state, await attempt(state, partial(score_reading, file, model)))
 
     return solve
 

@@ -12,7 +12,7 @@ from scenecypher.evaluation.augmentation_gold import SIMULATED_OBSERVER
 from scenecypher.evaluation.published import published_rows, table_settings
 from scenecypher.evaluation.replies import REFERENCE
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, TableSetting, Trial
-from scenecypher.evaluation.run_result import FAILED, LoggedSample, Run, mean_cell, share_cell
+from scenecypher.evaluation.run_result import LoggedSample, Run, mean_cell, share_cell
 
 SCORER: Final = "subgraph_match"
 TABLE: Final = "augmentation"
@@ -46,7 +46,7 @@ def augmentation_result(log: EvalLog) -> ExperimentResult:
         key=TABLE,
         title="Graph augmentation",
         columns=COLUMNS,
-        rows=tuple(_rows([_trial(one) for one in run.samples], label, kind="paper" if is_read else "ours")),
+        rows=tuple(_rows(run, label, kind="paper" if is_read else "ours")),
         published=rows,
         paper=paper,
         paper_table=number,
@@ -59,7 +59,6 @@ def augmentation_result(log: EvalLog) -> ExperimentResult:
         "Pictures read into subgraphs",
         [table],
         map(_trial, run.samples),
-        row=lambda _: TABLE,
         notes=(*notes, *run.error_notes, *run.limit_notes),
         seeds=(int(arguments["seed"]),) if source == SIMULATED else (),
     )
@@ -73,7 +72,7 @@ def _trial(one: LoggedSample) -> Trial:
         figures["kept"] = float(found["kept"])
     return one.trial(
         table=TABLE,
-        method=str(one.metadata.get("set", ALL)),
+        method=_set(one),
         nodes=found.get("size"),
         outcome=str(found.get("outcome", "")),
         success=bool(figures["exact"]),
@@ -82,19 +81,17 @@ def _trial(one: LoggedSample) -> Trial:
     )
 
 
-def _rows(trials: Sequence[Trial], label: str, *, kind: Literal["paper", "ours"]) -> Iterator[Row]:
-    sets = sorted({trial.method for trial in trials})
+def _rows(run: Run, label: str, *, kind: Literal["paper", "ours"]) -> Iterator[Row]:
+    sets = sorted({_set(one) for one in run.samples})
     for name in sets if len(sets) < 2 else (*(one for one in sets if one != ALL), ALL):
-        group = [trial for trial in trials if name in {trial.method, ALL}]
-        yield Row(
-            method="two-stage",
-            label=label,
-            options={"pictures": name},
-            kind=kind,
-            cells=_cells(group),
-            failed=sum(trial.outcome == FAILED for trial in group),
-            note=_unreadable(group),
-        )
+        group = [one for one in run.samples if name in {_set(one), ALL}]
+        trials, options = [_trial(one) for one in group], {"pictures": name}
+        cells, note = _cells(trials), _unreadable(trials)
+        yield run.row(Row(method="two-stage", label=label, options=options, kind=kind, cells=cells, note=note), group)
+
+
+def _set(one: LoggedSample) -> str:
+    return str(one.metadata.get("set", ALL))
 
 
 def _cells(group: Sequence[Trial]) -> dict[str, Cell]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from inspect_ai import task
@@ -13,7 +14,7 @@ from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_sce
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
-from scenecypher.evaluation.options import Names, select_names, take_first
+from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers.datasets import dataset
 
 LEVELS: Final = ("numqa", "trv1", "trv2")
@@ -58,7 +59,13 @@ COMPARED: Final = ("sg2-1", "sg-rwr-1")
 @task
 @played
 def babyai(
-    *, data: Names = "all", tables: Names = "all", methods: Names = PAPER, limit: int = 0, steps: int = 0
+    *,
+    data: Names = "all",
+    tables: Names = "all",
+    methods: Names = PAPER,
+    limit: int = 0,
+    seed: int | None = None,
+    steps: int = 0,
 ) -> Experiment:
     """Plan the papers' `tables` for the levels `data`, with `limit` instances each.
 
@@ -66,7 +73,7 @@ def babyai(
     """
     levels = select_names("level of this experiment", data, LEVELS)
     parts = select_names("table of this experiment", tables, tuple(PARTS))
-    tasks = {level: take_first(dataset(level).tasks(), limit or TRIALS) for level in levels}
+    tasks = {level: take_spread(islice(dataset(level).tasks(), TRIALS), limit, seed) for level in levels}
     plans = [
         _table(part, level, tuple(task.id for task in tasks[level]), steps=steps) for part in parts for level in levels
     ]

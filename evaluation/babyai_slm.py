@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from inspect_ai import task
@@ -13,7 +14,7 @@ from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_sce
 from scenecypher.evaluation.babyai import COLUMNS, PROMPTED, common_episode
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
-from scenecypher.evaluation.options import Names, take_first
+from scenecypher.evaluation.options import Names, take_spread
 from scenecypher.importers.datasets import dataset
 
 LEVEL: Final = "numqa"
@@ -23,9 +24,9 @@ ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
 
 @task
 @played
-def babyai_slm(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
+def babyai_slm(*, methods: Names = PAPER, limit: int = 0, seed: int | None = None, steps: int = 0) -> Experiment:
     """Plan the one table with `limit` instances (the paper has 20). Raises InputError."""
-    tasks = take_first(dataset(LEVEL).tasks(), limit or TRIALS)
+    tasks = take_spread(islice(dataset(LEVEL).tasks(), TRIALS), limit, seed)
     table = TablePlan(
         key="sg2-5",
         title=f"{dataset(LEVEL).title}, a small model",

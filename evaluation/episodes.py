@@ -8,7 +8,7 @@ from functools import partial, wraps
 from inspect import Signature, signature
 from typing import Any, Final, Protocol, cast
 
-from anyio import Lock, to_thread
+from anyio import Lock
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import get_model
@@ -18,6 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
+from scenecypher.evaluation.attempts import attempt
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.inspect_model import InspectModel
@@ -94,7 +95,7 @@ def play_episode(book: AssignmentCache, replies: ModelSource, stage: WorldPool) 
         model = _model(episode, replies)
         turn: AbstractAsyncContextManager[None] = person if episode.eyes == "person" else nullcontext()
         async with turn:
-            trace = await to_thread.run_sync(partial(play, stage, book, episode, model=model))
+            trace = await attempt(state, partial(play, stage, book, episode, model=model))
         state.metadata[TRACE] = trace.model_dump(mode="json")
         state.output.completion = trace.answer or "\n".join(trace.executed)
         return state

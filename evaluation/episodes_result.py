@@ -46,9 +46,8 @@ def episodes_result(log: EvalLog, experiment: Experiment) -> ExperimentResult:
     return run.result(
         experiment.name,
         experiment.title,
-        [_table(plan, rows, experiment) for plan in experiment.tables],
+        [_table(plan, rows, experiment, run) for plan in experiment.tables],
         map(_trial, tried),
-        row=lambda one: (one.metadata[EPISODE]["group"], one.metadata[EPISODE]["row"]),
         notes=run.limit_notes,
         seeds=tuple(sorted({one.episode.seed for one in tried})),
         arguments={name: value for name, value in run.arguments.items() if value not in ("", 0, None)},
@@ -78,7 +77,9 @@ def _with_sizes(tried: Sequence[PlayedSample]) -> Sequence[PlayedSample]:
     return tried
 
 
-def _table(plan: TablePlan, rows: Mapping[tuple[str, str], Sequence[PlayedSample]], experiment: Experiment) -> Table:
+def _table(
+    plan: TablePlan, rows: Mapping[tuple[str, str], Sequence[PlayedSample]], experiment: Experiment, run: Run
+) -> Table:
     name, key = plan.published
     paper, number, published = published_rows(name, key) if name else ("", "", ())
     has_model = any(recipe_named(one.episode.method).model for group in rows.values() for one in group)
@@ -89,7 +90,7 @@ def _table(plan: TablePlan, rows: Mapping[tuple[str, str], Sequence[PlayedSample
         title=plan.title,
         columns=(*(MEASURES[column].column for column in plan.columns), COUNT),
         rows=tuple(
-            _row(plan, row, own) if own else _empty_row(plan, row, experiment, has_model=has_model)
+            _played_row(plan, row, own, run) if own else _empty_row(plan, row, experiment, has_model=has_model)
             for row, own in found
         ),
         published=published,
@@ -115,9 +116,13 @@ def _row(plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], note: str =
         options=_options(row.ablations) | dict(row.options),
         kind="ours" if row.is_ours else "paper",
         cells=cells if own else {},
-        failed=sum(one.logged.failed for one in own),
         note=note,
     )
+
+
+def _played_row(plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], run: Run) -> Row:
+    untried = sum(id_.startswith(f"{plan.group}/{row.key}/") for id_ in run.untried)
+    return run.row(_row(plan, row, own), [one.logged for one in own], untried=untried)
 
 
 def _empty_row(plan: TablePlan, row: RowPlan, experiment: Experiment, *, has_model: bool) -> Row:

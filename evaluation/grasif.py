@@ -14,7 +14,7 @@ from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.measures import COSTS
-from scenecypher.evaluation.options import Names, keep_readable, select_names, take_first
+from scenecypher.evaluation.options import Names, keep_readable, select_names, take_spread
 from scenecypher.importers.datasets import dataset
 
 SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
@@ -43,12 +43,18 @@ ABLATED: Final = (
 @task
 @played
 def grasif(
-    *, data: Names = "all", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
+    *,
+    data: Names = "all",
+    methods: Names = PAPER,
+    wording: Wording = "source",
+    limit: int = 0,
+    seed: int | None = None,
+    steps: int = 0,
 ) -> Experiment:
     """Plan the tables of `data`, which names some of TABLES. Raises InputError."""
     names = select_names("table of this experiment", data, TABLES)
     tasks = {
-        name: take_first(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit)
+        name: take_spread(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit, seed)
         for name in dict.fromkeys(map(_subset, names))
     }
     like = EpisodePlan(wording=wording, steps=steps or None)

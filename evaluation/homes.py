@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.options import take_first
+from scenecypher.evaluation.options import take_spread
 from scenecypher.importers.home_tasks import TESTED
 from scenecypher.importers.homes import OURS, folders, our_home, read_home
 from scenecypher.importers.task import Task
@@ -22,9 +22,9 @@ class TestedHome:
     scene: ImportedScene
     tasks: tuple[Task, ...]
 
-    def first(self, limit: int) -> TestedHome:
-        """Return the home with its first `limit` tasks, all if the limit is 0."""
-        return replace(self, tasks=tuple(take_first(self.tasks, limit)))
+    def some(self, limit: int, seed: int | None = None) -> TestedHome:
+        """Return the home with `limit` of its tasks, all if the limit is 0; see `take_spread`."""
+        return replace(self, tasks=tuple(take_spread(self.tasks, limit, seed)))
 
 
 def bundled_homes() -> list[TestedHome]:

@@ -35,10 +35,16 @@ STANDS_FOR: Final[Mapping[str, str]] = dict(zip(OURS, ("vh-1", "vh-2"), strict=T
 @task
 @played
 def household(
-    *, folder: str = "", methods: Names = PAPER, wording: Wording = "states", limit: int = 0, steps: int = 0
+    *,
+    folder: str = "",
+    methods: Names = PAPER,
+    wording: Wording = "states",
+    limit: int = 0,
+    seed: int | None = None,
+    steps: int = 0,
 ) -> Experiment:
     """Plan the tables of our homes, or of the homes in `folder`. Raises InputError."""
-    homes = [home.first(limit) for home in (load_homes(Path(folder)) if folder else bundled_homes())]
+    homes = [home.some(limit, seed) for home in (load_homes(Path(folder)) if folder else bundled_homes())]
     tables = [
         _table(part, home, wording=wording, steps=steps, is_ours=not folder)
         for part in (ROWS if not folder else {"household": ()})

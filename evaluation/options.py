@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from random import Random
 from typing import TypeAlias, TypeVar
 
 from scenecypher.errors import InputError, did_you_mean
@@ -16,9 +16,14 @@ Names: TypeAlias = str | Sequence[str]
 """Names separated by commas, or a list, since Inspect's command line makes a list of values with commas."""
 
 
-def take_first(items: Iterable[T], limit: int) -> list[T]:
-    """Return the first `limit` items, all if it is 0."""
-    return list(islice(items, limit or None))
+def take_spread(items: Iterable[T], limit: int, seed: int | None = None) -> list[T]:
+    """Return `limit` items in order, evenly spread since neighbours are alike, or drawn by `seed`; all if it is 0."""
+    found = list(items)
+    if not limit or limit >= len(found):
+        return found
+    if seed is not None:
+        return [found[at] for at in sorted(Random(seed).sample(range(len(found)), limit))]  # noqa: S311 - no secret
+    return [found[at * len(found) // limit] for at in range(limit)]
 
 
 def keep_readable(tasks: Iterable[Task], wording: Wording) -> Iterable[Task]:

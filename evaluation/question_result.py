@@ -35,7 +35,7 @@ def questions_result(log: EvalLog) -> ExperimentResult:
         key=TABLE,
         title="Questions",
         columns=COLUMNS,
-        rows=tuple(_rows(run.samples)),
+        rows=tuple(_rows(run)),
         settings=tuple(
             TableSetting(name=name, value=str(value)) for name, value in run.arguments.items() if value != ""
         ),
@@ -52,15 +52,15 @@ def questions_result(log: EvalLog) -> ExperimentResult:
         for one in run.samples
     ]
     notes = (*((REFERENCES,) if run.replies == ("reference",) else ()), *run.error_notes, *run.limit_notes)
-    return run.result(TABLE, "Questions about scene graphs", [table], trials, row=lambda _: TABLE, notes=notes)
+    return run.result(TABLE, "Questions about scene graphs", [table], trials, notes=notes)
 
 
-def _rows(samples: Sequence[LoggedSample]) -> Iterator[Row]:
+def _rows(run: Run) -> Iterator[Row]:
     """Yield a row for each kind and each data set that has questions, then that of all."""
     for option, names in GROUPS.items():
-        groups = {name: [one for one in samples if one.metadata[option] == name] for name in names}
-        yield from (_row(group, {option: name}) for name, group in groups.items() if group)
-    yield _row(samples, {})
+        groups = {name: [one for one in run.samples if one.metadata[option] == name] for name in names}
+        yield from (run.row(_row(group, {option: name}), group) for name, group in groups.items() if group)
+    yield run.row(_row(run.samples, {}), run.samples)
 
 
 def _row(group: Sequence[LoggedSample], options: dict[str, str]) -> Row:
@@ -73,6 +73,4 @@ def _row(group: Sequence[LoggedSample], options: dict[str, str]) -> Row:
         "attempts": Cell(value=sum(int(one.found.get("attempts", 0)) for one in group) / max(1, count)),
         "tokens": Cell(value=sum(one.tokens for one in group) / max(1, count)),
     }
-    failed = sum(one.failed for one in group)
-    label = "" if options else "all"
-    return Row(method=METHOD, label=label, options=options, cells=cells, kind="ours", failed=failed)
+    return Row(method=METHOD, label="" if options else "all", options=options, cells=cells, kind="ours")

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from anyio import to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import get_model
@@ -28,6 +27,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
+from scenecypher.evaluation.attempts import attempt
 from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
 from scenecypher.evaluation.metered_model import MeteredModel
@@ -98,7 +98,7 @@ def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
         live = InspectModel(get_model()) if replies.is_live else None
         model = replies.model_for(question.id, live, reference=ReferenceQueryModel(question.cypher))
         metered = MeteredModel(model)
-        found = await to_thread.run_sync(partial(ask, scenes, question, metered))
+        found = await attempt(state, partial(ask, scenes, question, metered))
         state.metadata[FOUND] = retrieval_document(found)
         state.metadata[MODEL] = metered.model_name
         state.output.completion = found.answer

@@ -15,7 +15,7 @@ from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.measures import COSTS
-from scenecypher.evaluation.options import Names, keep_readable, take_first
+from scenecypher.evaluation.options import Names, keep_readable, take_spread
 from scenecypher.importers.datasets import dataset
 
 Hands: TypeAlias = Literal["scripted", "person"]
@@ -28,10 +28,16 @@ ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
 @task
 @played
 def realworld(
-    *, hands: Hands = "scripted", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
+    *,
+    hands: Hands = "scripted",
+    methods: Names = PAPER,
+    wording: Wording = "source",
+    limit: int = 0,
+    seed: int | None = None,
+    steps: int = 0,
 ) -> Experiment:
     """Plan the one table; with `hands` of a person, the world is real and the person judges success."""
-    tasks = take_first(keep_readable(dataset(OFFICE).tasks(), wording), limit)
+    tasks = take_spread(keep_readable(dataset(OFFICE).tasks(), wording), limit, seed)
     is_real = hands == "person"
     like = EpisodePlan(group=OFFICE, wording=wording, steps=steps or None)
     if is_real:

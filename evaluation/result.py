@@ -1,15 +1,15 @@
 """Result document of an experiment: its tables and their provenance, as one JSON file.
 
-The file ``NAME.result.json`` stands beside Inspect's log ``NAME.eval`` and holds one `ExperimentResult`. Readers
-(Markdown, CSV, figures) need nothing else. For each `Table`:
+The file ``logs-results/NAME.result.json`` belongs to Inspect's log ``logs/NAME.eval`` and holds one `ExperimentResult`.
+Readers (Markdown, CSV, figures) need nothing else. For each `Table`:
 - `columns` describe the cells; a `second` column is another reading of the same figure, or a cost;
 - `rows` are ours, each by method and options, with a `Cell` for each column's key; a row that was not run has no cells,
   and a `note` with the reason;
 - `published` are the paper's rows of the same table, with the same columns as far as the paper has them;
 - `settings` are the paper's settings and our choices, each with its source.
 
-`ExperimentResult.finished` is False if not all samples were tried, which every display must say. `samples` has one line
-for each episode or question, for figures over sizes, costs and mistakes.
+`ExperimentResult.finished` is False if not all samples were played to a score, which every display must say. `samples`
+has one line for each episode or question, for figures over sizes, costs and mistakes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scenecypher.errors import InputError
 
 SUFFIX: Final = ".result.json"
+RESULTS: Final = "-results"
+"""Ending of the folder of results, after the name of the folder of logs."""
 
 Unit: TypeAlias = Literal["share", "percent", "count", "number"]
 """A share is from 0 to 1, a percent from 0 to 100, a count is whole; a number is any other, such as tokens."""
@@ -69,8 +71,9 @@ class Row(Document):
     """Method with its options, such as ``{"ablation": "no-priors"}``; `label` is the paper's name for it.
 
     `kind` is ``paper`` if a paper has this row, ``ours`` if it is an addition. `model` is set if the rows differ by
-    model. `failed` counts samples that ended in an error, which are failures in every figure. `note` explains the row,
-    above all why it has no cells.
+    model. `failed` counts samples that ended in an error, and `lost` these and samples that were not played: a row that
+    lost any has no cells. `retried` counts attempts beyond each sample's first. `note` explains the row, above all why
+    it has no cells.
     """
 
     method: str
@@ -80,6 +83,8 @@ class Row(Document):
     model: str = ""
     cells: Mapping[str, Cell] = Field(default_factory=dict)
     failed: int = 0
+    lost: int = 0
+    retried: int = 0
     note: str = ""
 
 
@@ -131,7 +136,11 @@ class Trial(Document):
 
 
 class Provenance(Document):
-    """Origin of a result; results with different `prompt_version` or `version` (of scoring) are not comparable."""
+    """Origin of a result; results with different `prompt_version` or `version` (of scoring) are not comparable.
+
+    `samples` of the `wanted` ones were tried, of which `failed` ended in an error. `run` is shared by a run and those
+    that resumed it; `status` is Inspect's: ``cancelled`` was stopped by a person, ``started`` was killed.
+    """
 
     model: str
     replies: tuple[ReplySource, ...]
@@ -142,6 +151,9 @@ class Provenance(Document):
     temperature: float | None = None
     samples: int
     wanted: int
+    failed: int = 0
+    run: str = ""
+    status: str = ""
     tokens: int = 0
     log: str = ""
     packages: Mapping[str, str] = Field(default_factory=dict)
@@ -166,15 +178,22 @@ def reply_sources(sources: Collection[str]) -> tuple[ReplySource, ...]:
     return tuple(kind for kind in get_args(ReplySource) if kind in sources) or ("none",)
 
 
+def results_folder(logs: Path) -> Path:
+    """Return the folder of results, which is beside the folder of logs: Inspect takes any JSON there for a log."""
+    whole = logs.resolve()
+    return logs / ".." / f"{whole.name}{RESULTS}" if logs.name in {"", ".."} else logs.with_name(logs.name + RESULTS)
+
+
 def result_path(log: str) -> Path:
-    """Return the path of a log's result, which is beside the log."""
+    """Return the path of a log's result."""
     path = Path(log)
-    return path.with_name(path.name.removesuffix(".eval").removesuffix(".json") + SUFFIX)
+    return results_folder(path.parent) / (path.name.removesuffix(".eval").removesuffix(".json") + SUFFIX)
 
 
 def write_result(result: ExperimentResult, path: Path) -> Path:
     """Write a result. Raises InputError if the file can't be written."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path}: can't be written ({error.strerror}); choose another folder for the log") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from scenecypher.evaluation.interval import bootstrap, wilson
 from scenecypher.evaluation.prompt_version import logged_prompt_version
 from scenecypher.evaluation.replies import REFERENCE
-from scenecypher.evaluation.result import Cell, ExperimentResult, Provenance, ReplySource, Table, Trial, reply_sources
+from scenecypher.evaluation.result import (
+    Cell,
+    ExperimentResult,
+    Provenance,
+    ReplySource,
+    Row,
+    Table,
+    Trial,
+    reply_sources,
+)
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
 T = TypeVar("T")
+ATTEMPTS: Final = "attempts"
+"""Key in a sample's metadata of the number of its attempts."""
 FAILED: Final = "failed"
 """Outcome of a sample that an error ended."""
 PACKAGES: Final = ("eai-eval", "inspect-ai", "neo4j", "openai", "scenecypher")
@@ -44,6 +55,11 @@ class LoggedSample:
     def failed(self) -> bool:
         """True if it has no score."""
         return not self.found
+
+    @property
+    def attempts(self) -> int:
+        """Number of attempts; a failure of the database or the model service is tried again."""
+        return int(self.metadata.get(ATTEMPTS, 1))
 
     @property
     def tokens(self) -> int:
@@ -122,11 +138,31 @@ class Run:
             return ()
         return (f"LIMITED: only {chosen} of {total} samples were wanted (--limit); figures of the whole set differ.",)
 
-    def is_finished(self, row: Callable[[LoggedSample], Hashable]) -> bool:
-        """Check that all samples were tried, and that some sample of each row was scored."""
-        rows = group_by(self.samples, row).values()
-        ended = self.log.status == "success" and len(self.samples) >= self.wanted
-        return ended and not any(all(one.failed for one in group) for group in rows)
+    @property
+    def untried(self) -> tuple[str, ...]:
+        """Ids of the samples that the run did not come to."""
+        tried = {sample.id for sample in self.samples}
+        return tuple(id_ for one in self.log.eval.dataset.sample_ids or () if (id_ := str(one)) not in tried)
+
+    @property
+    def is_finished(self) -> bool:
+        """True if all samples have a score."""
+        return self.log.status == "success" and not self.untried and not any(one.failed for one in self.samples)
+
+    def row(self, row: Row, group: Sequence[LoggedSample], *, untried: int | None = None) -> Row:
+        """Return the row of a `group` of samples; without cells if one of its samples failed, or was `untried`.
+
+        With `untried` None the untried samples may be of any row, so that all rows lack them.
+        """
+        mine, more = (self.samples, len(self.untried)) if untried is None and self.untried else (group, untried or 0)
+        played, failed = sum(not one.failed for one in mine), sum(one.failed for one in group)
+        lost, retried = len(mine) - played + more, sum(one.attempts - 1 for one in group)
+        noted = row.model_copy(update={"failed": failed, "retried": retried})
+        if not lost:
+            return noted
+        return noted.model_copy(
+            update={"cells": {}, "lost": lost, "note": f"not finished: {played} of {len(mine) + more} played"}
+        )
 
     def result(
         self,
@@ -135,15 +171,14 @@ class Run:
         tables: Iterable[Table],
         trials: Iterable[Trial],
         *,
-        row: Callable[[LoggedSample], Hashable],
         notes: Iterable[str],
         **provenance: Any,
     ) -> ExperimentResult:
-        """Return the result; `row` is a sample's row, and `provenance` has fields that differ from the log's."""
+        """Return the result; `provenance` has fields that differ from the log's."""
         return ExperimentResult(
             experiment=experiment,
             title=title,
-            finished=self.is_finished(row),
+            finished=self.is_finished,
             provenance=self._provenance(provenance),
             tables=tuple(tables),
             samples=tuple(trials),
@@ -157,9 +192,12 @@ class Run:
             "date": self.log.eval.created,
             "version": str(self.log.eval.task_version),
             "prompt_version": logged_prompt_version(self.log),
-            "temperature": 0.0,
+            "temperature": None if {"none", "reference"} & {*self.replies} else 0.0,
             "samples": len(self.samples),
             "wanted": self.wanted,
+            "failed": sum(one.failed for one in self.samples),
+            "run": self.log.eval.task_id,
+            "status": self.log.status,
             "tokens": sum(sample.tokens for sample in self.samples),
             "log": self.log.location,
             "packages": installed_packages(),
@@ -209,16 +247,19 @@ def most_common_error(samples: Collection[LoggedSample]) -> str:
 
 
 def share_cell(hits: int, of: int, *, scale: int = 1) -> Cell:
-    """Return the share of `hits` in `of` with Wilson's interval, times `scale`; the share of nothing is n/a."""
-    low, high = wilson(hits, of)
-    return Cell(value=scale * hits / of if of else None, n=of, low=scale * low, high=scale * high, count=hits)
+    """Return the share of `hits` in `of` with Wilson's interval, times `scale`.
+
+    The share of nothing is n/a, and so is the interval of one sample.
+    """
+    low, high = (scale * end for end in wilson(hits, of)) if of > 1 else (None, None)
+    return Cell(value=scale * hits / of if of else None, n=of, low=low, high=high, count=hits)
 
 
 def mean_cell(values: Sequence[float]) -> Cell:
-    """Return the mean of values with its bootstrap interval; n/a for none."""
+    """Return the mean of values with its bootstrap interval; n/a for none, and the interval of one is n/a."""
     if not values:
         return Cell(value=None, n=0)
-    low, high = bootstrap(values)
+    low, high = bootstrap(values) if len(values) > 1 else (None, None)
     return Cell(value=sum(values) / len(values), n=len(values), low=low, high=high)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, RunStopped, did_you_mean
+from scenecypher.evaluation.options import take_spread
+from scenecypher.settings import Settings
 
 __all__ = [
     "EvalLog",
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
 
+    from scenecypher.evaluation.progress import Progress
+
 
 QUIET: Final[Mapping[str, Any]] = {
     "fail_on_error": False,
@@ -39,12 +43,20 @@ QUIET: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of a run: `model` in Inspect's notation (None asks none), `limit` samples, `at_once` in parallel."""
+    """Options of a run: `model` in Inspect's notation (None asks none), `at_once` samples in parallel.
+
+    `limit` samples are taken, evenly spread or drawn by `seed`, of those in `sample_ids` (none: of all); those of a
+    `mixed` data set are the first ones. `progress` is counted while it plays.
+    """
 
     model: str | Model | None = None
     limit: int | None = None
+    seed: int | None = None
+    sample_ids: Sequence[str] = ()
+    mixed: bool = False
     at_once: int | None = None
     log_dir: str | None = None
+    progress: Progress | None = None
 
 
 def check_inspect_installed() -> None:
@@ -57,21 +69,24 @@ def run_task(task: Task, options: RunOptions) -> EvalLog:
     """Run a task and return its log; failed samples do not stop the others. Raises InputError."""
     from inspect_ai import eval as evaluate
 
-    try:
-        (log,) = evaluate(
+    def run() -> Sequence[EvalLog]:
+        return evaluate(
             task,
             model=full_name(options.model),
-            limit=options.limit,
+            sample_id=_chosen_ids(task, options),
             max_samples=options.at_once,
             log_dir=options.log_dir,
             score_display=False,
             log_realtime=False,  # costs a third of Inspect's time; samples are logged when they end anyway
             log_buffer=1 if options.model else None,  # write each sample at once, since model replies cost money
+            max_retries=Settings().model_retries,
             **QUIET,
         )
+
+    try:
+        return _run(run, options)
     except ValueError as error:  # a model or provider that Inspect does not know
         raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
-    return log
 
 
 def resume_task(file: Path, options: RunOptions) -> EvalLog:
@@ -83,18 +98,55 @@ def resume_task(file: Path, options: RunOptions) -> EvalLog:
 
     if not file.is_file():
         raise InputError(f"{file}: there is no such log; logs are in ./logs, or in the folder given as --log-dir")
-    try:
-        (log,) = eval_retry(
+
+    def run() -> Sequence[EvalLog]:
+        return eval_retry(
             str(file),
             max_samples=options.at_once,
             log_dir=options.log_dir,
+            max_retries=Settings().model_retries,
             **QUIET,
         )
+
+    try:
+        return _run(run, options)
     except (ValueError, FileNotFoundError) as error:
         raise InputError(
             f"{file}: can't be resumed ({error}); resume it in the folder that it was run in, or start a new run"
         ) from error
-    return log
+
+
+def _chosen_ids(task: Task, options: RunOptions) -> list[str] | None:
+    """Return the ids of the chosen samples, None for all. Raises InputError for unknown ones."""
+    ids = [str(sample.id) for sample in task.dataset]
+    if unknown := [one for one in options.sample_ids if one not in ids]:
+        raise InputError(f"there is no sample {unknown[0][:80]!r}{did_you_mean(unknown[0][:80], ids)}")
+    found = list(options.sample_ids) or ids
+    found = found[: options.limit] if options.mixed else take_spread(found, options.limit or 0, options.seed)
+    return found if len(found) < len(ids) else None
+
+
+def _run(run: Callable[[], Sequence[EvalLog]], options: RunOptions) -> EvalLog:
+    """Return the log of a run. Raises RunStopped if a person stopped it, as often as Ctrl-C was pressed."""
+    from scenecypher.evaluation.progress import Progress, watching
+
+    progress = options.progress or Progress()
+    with watching(progress):
+        try:
+            logs = run()
+        except KeyboardInterrupt:
+            logs = ()
+    if logs and logs[0].status != "cancelled":
+        return logs[0]
+    raise RunStopped(_how_to_go_on(Path(options.log_dir or "logs"), progress.run))
+
+
+def _how_to_go_on(folder: Path, run: str) -> str:
+    written = sorted(folder.glob(f"*_{run}*.eval"), key=lambda file: file.stat().st_mtime) if run else []
+    if not written:
+        return "stopped before any sample was played; run it again"
+    name = experiment_name_of(written[-1])
+    return f"stopped; the log has what was played: go on with `scenecypher eval {name} --resume {written[-1]}`"
 
 
 def experiment_name_of(file: Path) -> str:

@@ -12,6 +12,7 @@
     │   ├── UnknownReference   a name that means nothing, or too much
     │   ├── ReplyRejected      a model's reply that does not have the asked form
     │   └── ConflictError      the scene is not as the Delta says
+    ├── RunStopped         a person stopped a long run: how to go on   exit code 130
     └── ServiceError       the operator: database or model service         exit code 2
         ├── DatabaseUnavailable  unreachable, wrong password, too old, failed
         ├── QueryTimeout       a transaction ended at its time limit
@@ -134,6 +135,12 @@ class ReplyRejected(RejectedError):
 
 class ConflictError(RejectedError):
     """A scene that differs from a Delta's *before*; nothing was committed."""
+
+
+class RunStopped(SceneCypherError):
+    """A run that a person stopped; the message says how to go on with it."""
+
+    exit_code = 130
 
 
 class ServiceError(SceneCypherError):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from scenecypher.errors import InputError, did_you_mean
 
+
+def _read_prices(given: object) -> object:
+    return json.loads(given) if isinstance(given, str) else given
+
+
+Prices: TypeAlias = Annotated[dict[str, tuple[float, float]], BeforeValidator(_read_prices)]
+"""Dollars for a million tokens of prompts, and of replies, by model; a text is JSON."""
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
@@ -64,6 +72,8 @@ class Settings(BaseModel):
 
     record_runs: bool = True
     record_episodes: bool = False
+    sample_retries: int = Field(default=2, ge=0, le=100)
+    model_prices: Prices = Field(default_factory=dict)
     keep_days: float = Field(default=365.0, ge=0, le=1_000_000)
     keep_runs: int = Field(default=10_000, ge=0)
 

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from anyio import to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import get_model
@@ -20,6 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.evaluation.attempts import attempt
 from scenecypher.evaluation.eai.recordings import fetch_recordings
 from scenecypher.evaluation.eai.scoring import Judgement
 from scenecypher.evaluation.eai.ssc_config import EmptyModel, SscConfig
@@ -83,7 +83,7 @@ def ask_model(bench: SscConfig) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
         live = InspectModel(get_model()) if bench.replies.is_live else None
         model = bench.replies.model_for(str(state.sample_id), live, reference=EmptyModel())
-        state.metadata[OUTPUT] = await to_thread.run_sync(partial(_run_method, bench, state.metadata, model))
+        state.metadata[OUTPUT] = await attempt(state, partial(_run_method, bench, state.metadata, model))
         state.output.completion = state.metadata[OUTPUT]["output"] or ""
         return state
 
@@ -96,7 +96,7 @@ def judge_sample(bench: SscConfig) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the task's scorer knows the gold
         output, task_id = state.metadata[OUTPUT], str(state.metadata["task"])
-        judgement = await to_thread.run_sync(partial(bench.scorer.score, task_id, output["output"]))
+        judgement = await attempt(state, partial(bench.scorer.score, task_id, output["output"]))
         figures = {key: value for key, value in output.items() if key not in {"output", "replies"}}
         return Score(
             value=float(output["output"] is not None and output["valid"] > 0),

@@ -50,7 +50,7 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
         key=task.name,
         title=task.title,
         columns=(*task.ssc_columns, *COLUMNS),
-        rows=tuple(_rows(task, run.samples)),
+        rows=tuple(_rows(task, run)),
         published=published,
         paper=paper,
         paper_table=number,
@@ -62,9 +62,8 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
         "Structured Self-Consistency on the Embodied Agent Interface's tasks",
         [table],
         [_trial(one, task) for one in run.samples],
-        row=_row_key,
         notes=(*run.error_notes, *run.limit_notes),
-        temperature=TEMPERATURE,
+        temperature=TEMPERATURE if any(one.metadata["method"] != "greedy" for one in run.samples) else 0.0,
     )
 
 
@@ -72,21 +71,22 @@ def _row_key(one: LoggedSample) -> RowKey:
     return one.metadata["prompt"], one.metadata["method"], int(one.metadata.get("samples", SAMPLES))
 
 
-def _rows(task: EaiTask, samples: Sequence[LoggedSample]) -> Iterator[Row]:
+def _rows(task: EaiTask, run: Run) -> Iterator[Row]:
     """Yield a row for each prompt, method and number of replies."""
     scorer = task.make_scorer(None)
-    for key, group in group_by(samples, _row_key).items():
+    for key, group in group_by(run.samples, _row_key).items():
         form, method, size = key
-        yield Row(
+        row = Row(
             method=method,
             label=f"{prompts.LABELS.get(form, f'{form} prompt')}, {LABELS[method]}"
             + (f", N = {size}" if _is_swept(key) else ""),
             options=_options(key),
             kind="ours" if method in OURS or form == "structured" or _is_swept(key) else "paper",
             cells=_cells(task, scorer, group),
-            failed=sum(one.failed for one in group),
             note=prompts.NOTES.get(form, ""),
         )
+        endings = (f"/{form}/{method}", f"/{form}/{method}-{size}")
+        yield run.row(row, group, untried=sum(id_.endswith(endings) for id_ in run.untried))
 
 
 def _is_swept(key: RowKey) -> bool:

@@ -11,17 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from anyio import to_thread
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.errors import InputError
+from scenecypher.evaluation.attempts import attempt
 from scenecypher.evaluation.eai.recordings import check_model, fetch_recordings, read_recordings, recorded_model_names
 from scenecypher.evaluation.eai.scoring import OutputScorer
 from scenecypher.evaluation.eai.task_table import ALL, tasks_named
 from scenecypher.evaluation.eai.transition import PLANNED
+from scenecypher.evaluation.options import take_spread
 from scenecypher.settings import Settings
 
 VERSION: Final = 1
@@ -34,11 +35,20 @@ GOOD: Final = ("executed", "correct")
 
 
 @task
-def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", plans: int = PLANNED) -> Task:
+def eai(
+    *,
+    task: str = ALL,
+    model: str = "",
+    limit: int = 0,
+    seed: int | None = None,
+    wheel: str = "",
+    plans: int = PLANNED,
+) -> Task:
     """Return the task of scoring recorded outputs, of one task or all, and of one model or all.
 
-    `limit` is the number of tasks of each (0: all). `plans` is the number of a model's outputs that are planned with in
-    transition modelling (0: all). `wheel` is the file of recordings; without one it is downloaded from PyPI once.
+    `limit` is the number of tasks of each (0: all), spread evenly, or drawn by `seed`. `plans` is the number of a
+    model's outputs that are planned with in transition modelling (0: all). `wheel` is the file of recordings; without
+    one it is downloaded from PyPI once.
     Raises InputError, ServiceError.
     """
     tasks = tasks_named(task)
@@ -49,7 +59,7 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
     samples = [
         sample
         for name, one in scorers.items()
-        for sample in _samples(name, one.task_ids()[: limit or None], path, model)
+        for sample in _samples(name, take_spread(one.task_ids(), limit, seed), path, model)
     ]
     if not samples:
         raise InputError(f"{path} has no outputs for {', '.join(scorers)}; give another file with --recordings WHEEL")
@@ -71,7 +81,7 @@ def judge_output(scorers: Mapping[str, OutputScorer]) -> Solver:
         metadata = state.metadata
         output = state.input_text if metadata["answered"] else None
         judge = partial(scorers[metadata["task"]].score, metadata["task_id"], output)
-        metadata[JUDGEMENT] = dict(await to_thread.run_sync(judge))
+        metadata[JUDGEMENT] = dict(await attempt(state, judge))
         return state
 
     return solve

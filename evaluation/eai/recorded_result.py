@@ -30,7 +30,7 @@ class ModelScores:
     """Figures of one model's outputs for one task."""
 
     model: str
-    failed: int
+    samples: Sequence[LoggedSample]
     figures: Figures
 
 
@@ -40,16 +40,15 @@ def eai_result(log: EvalLog) -> ExperimentResult:
     wheel, plans = str(run.arguments.get("wheel") or ""), int(run.arguments.get("plans", PLANNED))
     by_task = group_by(run.samples, lambda one: one.metadata["task"])
     tables = [
-        table for name in EAI_TASKS if name in by_task for table in _tables(EAI_TASKS[name], by_task[name], plans)
+        table for name in EAI_TASKS if name in by_task for table in _tables(EAI_TASKS[name], run, by_task[name], plans)
     ]
-    is_whole = run.is_finished(_row_key) and not run.arguments.get("limit") and not run.limit_notes
+    is_whole = run.is_finished and not run.arguments.get("limit") and not run.limit_notes
     distances = _distance_notes(_unsampled(tables)) if is_whole else ()
     return run.result(
         "eai",
         "Embodied Agent Interface in VirtualHome: recorded outputs, published and re-scored",
         tables,
         map(_trial, run.samples),
-        row=_row_key,
         notes=(f"published: {published_source()}", *run.error_notes, *run.limit_notes, *distances),
         model=str(run.arguments.get("model") or "all that were recorded"),
         replies=("recorded",),
@@ -59,11 +58,7 @@ def eai_result(log: EvalLog) -> ExperimentResult:
     )
 
 
-def _row_key(one: LoggedSample) -> tuple[str, str]:
-    return one.metadata["task"], one.metadata["model"]
-
-
-def _tables(task: EaiTask, samples: Sequence[LoggedSample], plans: int) -> Iterator[Table]:
+def _tables(task: EaiTask, run: Run, samples: Sequence[LoggedSample], plans: int) -> Iterator[Table]:
     scored = list(_scores_by_model(task, samples, plans))
     for number, (name, names) in enumerate(task.tables.items()):
         found = scored[0].figures
@@ -72,7 +67,7 @@ def _tables(task: EaiTask, samples: Sequence[LoggedSample], plans: int) -> Itera
             samples=task.name,
             title=f"{task.title}: {name}",
             columns=tuple(column for figure in names for column in _columns(task, figure, found[figure])),
-            rows=tuple(_row(task, one, names) for one in scored),
+            rows=tuple(_row(task, run, one, names) for one in scored),
             paper="Embodied Agent Interface",
             settings=table_settings("eai"),
             notes=(*_denominators(names, scored), *(_plan_sample_note(plans) if name == PLANNING else ())),
@@ -90,7 +85,7 @@ def _scores_by_model(task: EaiTask, samples: Sequence[LoggedSample], plans: int)
     scorer, shown = task.make_scorer(plans or None), [name for names in task.tables.values() for name in names]
     for model, mine in sorted(group_by(samples, lambda one: one.metadata["model"]).items()):
         judged = [one.found or interrupted_judgement(scorer, one.metadata["task_id"]) for one in mine]
-        yield ModelScores(model, sum(one.failed for one in mine), scorer.figures(judged, intervals=shown))
+        yield ModelScores(model, mine, scorer.figures(judged, intervals=shown))
 
 
 def _columns(task: EaiTask, name: str, cell: Cell) -> Iterator[Column]:
@@ -101,14 +96,16 @@ def _columns(task: EaiTask, name: str, cell: Cell) -> Iterator[Column]:
         yield Column(key=name + PUBLISHED_SUFFIX, heading="published", unit="percent", better=better, second=True)
 
 
-def _row(task: EaiTask, one: ModelScores, names: Sequence[str]) -> Row:
+def _row(task: EaiTask, run: Run, one: ModelScores, names: Sequence[str]) -> Row:
     known = published_figures(one.model, task)
     cells: dict[str, Cell] = {}
     for name in names:
         cells[name] = one.figures[name]
         if name in task.published:
             cells[name + PUBLISHED_SUFFIX] = Cell(value=known.get(task.published[name]))
-    return Row(method=one.model, label=one.model, model=one.model, cells=cells, failed=one.failed)
+    untried = sum(id_.startswith(f"{task.name}/{one.model}/") for id_ in run.untried)
+    row = Row(method=one.model, label=one.model, model=one.model, cells=cells)
+    return run.row(row, one.samples, untried=untried)
 
 
 def _denominators(names: Sequence[str], scored: Sequence[ModelScores]) -> Iterator[str]:

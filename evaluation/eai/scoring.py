@@ -9,6 +9,7 @@ harness's. To add a task's scorer, write a class of this form and name it in the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
 
 from scenecypher.evaluation.eai.counting import ConfusionCounts, Metric, metric_interval
@@ -62,10 +63,13 @@ def f1_figures(
     rows: Callable[[], Sequence[ConfusionCounts]],
     intervals: Collection[str],
 ) -> Figures:
-    """Return precision, recall and F1 of the sum of `rows`, one row an output, under the given `names`."""
-    found: Mapping[Metric, tuple[float, int]] = {
+    """Return precision, recall and F1 of the sum of `rows`, one row an output, under the given `names`.
+
+    Recall without gold is n/a, and so are the intervals of one output.
+    """
+    found: Mapping[Metric, tuple[float | None, int]] = {
         "precision": (whole.precision, whole.predicted),
-        "recall": (whole.recall, whole.wanted),
+        "recall": (whole.recall if whole.wanted else None, whole.wanted),
         "f1": (whole.f1, whole.predicted + whole.wanted),
     }
     return {
@@ -74,8 +78,9 @@ def f1_figures(
     }
 
 
-def _interval(rows: Callable[[], Sequence[ConfusionCounts]], part: Metric) -> Callable[[], tuple[float, float]]:
-    return lambda: metric_interval(rows(), part)
+def _interval(rows: Callable[[], Sequence[ConfusionCounts]], part: Metric) -> Callable[[], tuple[float, float]] | None:
+    found = rows()
+    return partial(metric_interval, found, part) if len(found) > 1 else None
 
 
 def interrupted_judgement(scorer: OutputScorer, task_id: str) -> Judgement:

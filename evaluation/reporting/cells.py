@@ -33,9 +33,9 @@ def text_rows(table: Table) -> Iterator[TextRow]:
 
 
 def row_origin(row: Row) -> str:
-    """Return the origin of our row: ``measured`` if the paper has it, ``ours`` if not, ``not run`` without cells."""
+    """Return the origin of our row: ``measured`` if the paper has it, ``ours`` if not; or why it has no cells."""
     if not row.cells:
-        return "not run"
+        return "not finished" if row.lost else "not run"
     return "measured" if row.kind == "paper" else "ours"
 
 
@@ -83,12 +83,10 @@ def unfinished_warning(result: ExperimentResult) -> str:
     """Return the warning for an unfinished run, to be shown prominently; empty for a finished one."""
     if result.finished:
         return ""
-    tried, wanted = result.provenance.samples, result.provenance.wanted
-    if tried >= wanted:
-        return "NOT FINISHED: errors ended all samples of a row, so that it measured nothing; a note below says why"
-    return (
-        f"NOT FINISHED: {tried:,} of {wanted:,} samples were tried; its figures are not those of the whole experiment"
-    )
+    of = result.provenance
+    heading = "STOPPED by a person" if of.status == "cancelled" else "NOT FINISHED"
+    played = f"{of.samples - of.failed:,} of {of.wanted:,} samples were played"
+    return f"{heading}: {played}; rows that lack any have no figures"
 
 
 def limited_warning(result: ExperimentResult) -> str:
@@ -138,4 +136,5 @@ def _format_with_count(row: Row, column: Column) -> str:
 def _text_row(row: Row, table: Table, *, origin: str) -> TextRow:
     cells = tuple(_format_with_count(row, column) for column in table.columns)
     failed = f"{row.failed} failed" if row.failed else ""
-    return TextRow(origin, row_name(row), cells, "; ".join(filter(None, (row.note, failed))))
+    retried = f"{row.retried} more attempts" if row.retried else ""
+    return TextRow(origin, row_name(row), cells, "; ".join(filter(None, (row.note, failed, retried))))

@@ -33,6 +33,7 @@ COLORS: Final[Mapping[str, str]] = {
     "ours": "#2a9d8f",
     "published": "#b8b8b8",
     "not run": "#ffffff",
+    "not finished": "#ffffff",
 }
 PUBLISHED_MARK: Final[Mapping[str, Any]] = {
     "marker": "D",
@@ -136,7 +137,7 @@ def _legend(panel: Axes, bars: Sequence[Bar]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    used = {of for of, _ in bars} - {"not run"}
+    used = {of for of, _ in bars} - {"not run", "not finished"}
     handles: list[Patch | Line2D] = [Patch(color=COLORS[name], label=name) for name in COLORS if name in used]
     if any(key.endswith(PUBLISHED) for _, row in bars for key in row.cells):
         handles.append(Line2D([], [], linestyle="", **PUBLISHED_MARK, label="published"))

@@ -22,7 +22,7 @@ LEGEND: Final = (
     "`--limit` stand below those of all tasks, and are not comparable with them. `replies` is where the replies came "
     "from: `live` ones are a model's, asked in that run, and `recorded` ones a model's, asked before. `scripted`, "
     "`oracle` and `reference` replies are those of programs or of the set itself: they show that all is in its place, "
-    "and measure no model. Failed samples count as failures."
+    "and measure no model. A run that lost samples is not finished, and has no row."
 )
 COSTS: Final = ("tokens", "calls", "rooms_changed")
 """Keys of the columns of costs that are shown if a row has them, in this order."""

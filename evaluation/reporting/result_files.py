@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.experiments import experiment_named
-from scenecypher.evaluation.result import SUFFIX, ExperimentResult, read_result, result_path
+from scenecypher.evaluation.result import SUFFIX, ExperimentResult, read_result, result_path, results_folder
 
 LOG: Final = ".eval"
 
@@ -35,7 +35,14 @@ def find_results(named: Sequence[Path]) -> FoundResults:
     if not results:
         why = "\n".join(without) or f"no *{SUFFIX} or *{LOG} in {', '.join(map(str, named))}"
         raise InputError(f"{why}; name the folder that `scenecypher eval` was given as --log-dir (./logs)")
-    return FoundResults(tuple(sorted(results, key=lambda one: (one.provenance.date, one.experiment))), tuple(without))
+    ordered = sorted(results, key=lambda one: (one.provenance.date, one.experiment))
+    return FoundResults(tuple(_latest(ordered)), tuple(without))
+
+
+def _latest(results: Sequence[ExperimentResult]) -> Iterator[ExperimentResult]:
+    """Yield the results in order; of a run and those that resumed it the last one."""
+    last = {one.provenance.run: one for one in results if one.provenance.run}
+    yield from (one for one in results if one is last.get(one.provenance.run, one))
 
 
 class _NoResult(Exception):
@@ -43,10 +50,11 @@ class _NoResult(Exception):
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Yield results, and logs without a result beside them."""
+    """Yield results, and logs without one; of a folder of logs also the results in the folder beside it."""
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder; give a result, a log, or a folder of them")
-    for file in sorted(path.iterdir()) if path.is_dir() else (path,):
+    folders = [each for each in (path, results_folder(path)) if each.is_dir()]
+    for file in [it for each in folders for it in sorted(each.iterdir())] if path.is_dir() else (path,):
         if file.name.endswith(LOG) and result_path(str(file)).exists():
             yield result_path(str(file))
         elif file.name.endswith((SUFFIX, LOG)):

@@ -31,7 +31,7 @@ from scenecypher.cli import (
 )
 from scenecypher.cli.context import checked_utf8, errors, print_error
 from scenecypher.cli.waits import shown_waits
-from scenecypher.errors import SceneCypherError
+from scenecypher.errors import RunStopped, SceneCypherError
 
 EPILOG = (
     "A first look: [bold]scenecypher demo[/]. On your own: [bold]scenecypher import virtualhome --only 963_2[/], then "
@@ -94,6 +94,9 @@ def run_command_line(arguments: Sequence[str]) -> int:
         if ended.code == INTERRUPTED:
             errors().print("interrupted; nothing was left half-written")
         return ended.code if isinstance(ended.code, int) else 0
+    except RunStopped as stopped:
+        errors().print(str(stopped), markup=False, soft_wrap=True)
+        return stopped.exit_code
     except SceneCypherError as error:
         print_error(error)
         return error.exit_code

@@ -131,8 +131,8 @@ def open_store() -> Iterator[SceneStore]:
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar if standard error is a terminal; yield a function that takes (done, total)."""
+def progress_bar(what: str) -> Iterator[Callable[..., None]]:
+    """Show a progress bar if standard error is a terminal; yield a function that takes (done, total, words)."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -154,7 +154,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     with LINE.hidden(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)
 
-        def show(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+        def show(done: int, total: int, words: str = "") -> None:
+            bar.update(task, completed=done, total=total, description=words or what)
 
         yield show

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from scenecypher.cli.completion import method_names
-from scenecypher.cli.context import print_json, tell
+from scenecypher.cli.context import print_json, progress_bar, tell
 from scenecypher.cli.evaluate_own import OWN, play, recorded_votes
 from scenecypher.cli.result_view import show_result
 from scenecypher.cli.scenes import AsJson
@@ -19,6 +20,7 @@ from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.experiments import ExperimentRow, Option
+    from scenecypher.evaluation.progress import Progress
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, RunOptions
 
@@ -52,7 +54,13 @@ class Choices:
             autocompletion=method_names,
         ),
     ] = None
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Only the first so many tasks; 0 is all.")] = 0
+    limit: Annotated[
+        int, typer.Option("--limit", min=0, help="So many tasks of each kind, spread over all; 0 is all.")
+    ] = 0
+    seed: Annotated[int | None, typer.Option("--seed", help="Draw the tasks of --limit by this number.")] = None
+    sample_ids: Annotated[
+        str, typer.Option("--sample-ids", metavar="ID,ID", help="Only these samples, by their ids in the log.")
+    ] = ""
     workers: Annotated[int, typer.Option("--workers", min=1, help="How many samples at a time.")] = 4
     steps: Annotated[
         int, typer.Option("--max-steps", min=0, help="Decisions at most an episode; 0: as the task grants.")
@@ -99,10 +107,29 @@ def _run(ctx: typer.Context, row: ExperimentRow, own: Mapping[str, Any], choices
     if row.name == "ssc" and (voted := recorded_votes(own, choices)):
         deliver(*voted, as_json=choices.as_json)
         return
-    limit = None if row.limits_tasks else choices.limit or None
-    how = RunOptions(choices.model, limit, at_once=choices.workers, log_dir=choices.logs)
-    log = _play(row, own, choices, how) if choices.resume is None else _resume(ctx, row, choices.resume, how)
+    with _progress() as progress:
+        how = RunOptions(
+            choices.model,
+            limit=None if row.limits_tasks else choices.limit or None,
+            seed=choices.seed,
+            sample_ids=tuple(one.strip() for one in choices.sample_ids.split(",") if one.strip()),
+            mixed=row.mixed,
+            at_once=choices.workers,
+            log_dir=choices.logs,
+            progress=progress,
+        )
+        log = _play(row, own, choices, how) if choices.resume is None else _resume(ctx, row, choices.resume, how)
     deliver(row.make_result(log), log.location, as_json=choices.as_json)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """Show samples done, success, tokens, cost and time left while a run plays, if standard error is a terminal."""
+    from scenecypher.evaluation.progress import Progress
+    from scenecypher.settings import Settings
+
+    with progress_bar("playing") as show:
+        yield Progress(lambda now: show(now.done, now.total, str(now)), Settings().model_prices)
 
 
 def _play(row: ExperimentRow, own: Mapping[str, Any], choices: Choices, how: RunOptions) -> EvalLog:
@@ -116,7 +143,7 @@ def _play(row: ExperimentRow, own: Mapping[str, Any], choices: Choices, how: Run
     if row.plays:
         arguments = play(arguments, choices)
     if row.limits_tasks:
-        arguments["limit"] = choices.limit
+        arguments |= {"limit": choices.limit, "seed": choices.seed}
     if change := OWN.get(row.name):
         arguments = change(arguments, choices)
     task = row.make_task(**arguments)
@@ -174,6 +201,7 @@ def deliver(found: ExperimentResult, log: str, *, as_json: bool) -> None:
     else:
         show_result(found)
     if not found.finished:
+        tell(f"to finish it: scenecypher eval {found.experiment} --resume {log}")
         raise typer.Exit(2)
 
 

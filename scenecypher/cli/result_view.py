@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from scenecypher.cli.context import output
-from scenecypher.cli.table import Column, print_table
+from scenecypher.cli.table import GAP, Column, print_table
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.result import ExperimentResult, Table
+
+WIDTH: Final = 120
+"""Columns of a terminal that a table takes at most."""
+NAMES: Final = 2
+"""Columns of names, before those of figures."""
+LEGEND: Final = (
+    "measured: the paper's rows, run here; ours: additions; published: the paper's figures; in brackets: 95% intervals"
+)
 
 
 def show_result(result: ExperimentResult) -> None:
@@ -23,6 +32,7 @@ def show_result(result: ExperimentResult) -> None:
         _show_table(table)
     for note in result_notes(result):
         out.print(note, style="yellow", markup=False)
+    out.print(LEGEND, style="dim", markup=False)
     if result.provenance.log:
         out.print(f"log: {result.provenance.log}", style="dim", markup=False)
 
@@ -30,10 +40,25 @@ def show_result(result: ExperimentResult) -> None:
 def _show_table(table: Table) -> None:
     from scenecypher.evaluation.reporting.cells import table_heading, text_rows
 
-    out = output()
-    columns = (Column(""), Column("whose"), *(Column(each.heading, justify="right") for each in table.columns))
-    rows = [(f"{it.name}: {it.note}" if it.note else it.name, it.origin, *it.cells) for it in text_rows(table)]
-    styles = ["dim" if it.origin == "published" else "" for it in text_rows(table)]
-    print_table(columns, rows, title=table_heading(table), styles=styles)
+    out, lines = output(), list(text_rows(table))
+    heads = ("", "whose", *(each.heading for each in table.columns))
+    rows = [(f"{it.name}: {it.note}" if it.note else it.name, it.origin, *it.cells) for it in lines]
+    kept = _fitting(table, [heads, *rows])
+    columns = [Column(heads[at], justify="left" if at < NAMES else "right") for at in kept]
+    styles = ["dim" if it.origin == "published" else "" for it in lines]
+    print_table(columns, [[row[at] for at in kept] for row in rows], title=table_heading(table), styles=styles)
+    if left_out := [head for at, head in enumerate(heads) if at not in kept]:
+        out.print(f"in --json, CSV and the page: {', '.join(left_out)}", style="dim", markup=False)
     for note in table.notes:
         out.print(note, style="dim", markup=False)
+
+
+def _fitting(table: Table, lines: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns that fit in `WIDTH`; those that are other readings go first, then the last ones."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    kept = list(range(len(widths)))
+    numbered = [*enumerate(table.columns, NAMES)][::-1]
+    for at, _ in sorted(numbered, key=lambda one: not one[1].second):
+        if sum(widths[n] + GAP for n in kept) - GAP > WIDTH and len(kept) > NAMES + 1:
+            kept.remove(at)
+    return kept

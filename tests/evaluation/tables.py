@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.cli.app import run_command_line as command
+from scenecypher.evaluation.result import results_folder
 from tests.evaluation.eai.recorded import RECORDED
 from tests.evaluation.eai.samples import OUTPUTS, wheel_of
 
@@ -43,7 +44,7 @@ def kept_tables() -> dict[str, Any]:
 
 def _tables(words: list[str], logs: Path) -> Any:
     assert command(["eval", *words, "--log-dir", str(logs)]) == 0, words
-    (written,) = logs.rglob("*.result.json")
+    (written,) = results_folder(logs).glob("*.result.json")
     keys = ("key", "title", "columns", "rows", "published", "paper", "paper_table")
     return [{key: table[key] for key in keys} for table in json.loads(written.read_text("utf-8"))["tables"]]
 

@@ -145,7 +145,7 @@ def test_conventions_make_the_rooms_fair() -> None:
 
 
 def test_a_limit_spreads_over_all_sets() -> None:
-    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=9))
+    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=9, mixed=True))
     assert len({str(it.metadata["set"]) for it in log.samples or ()}) == 9
 
 
@@ -173,7 +173,7 @@ def test_what_was_lost_unseen_is_told_and_lowers_the_figures() -> None:
 
 def test_gold_replies_have_no_published_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["eval", "augmentation", "--log-dir", "logs", "--limit", "3"]) == 0
-    (file,) = Path("logs").glob("*.result.json")
+    (file,) = Path("logs-results").glob("*.result.json")
     found = read_result(file)
     assert [row.cells["exact"].value for row in table_of(found).rows] == [1.0] * 4, "three sets, and all"
     assert (table_of(found).published, found.provenance.replies) == ((), ("reference",))
@@ -194,8 +194,12 @@ def test_a_resumed_run_repeats_only_failed_samples(
 
     with ScriptedModel(step) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert command(["eval", "augmentation", "--model", "scripted", "--limit", "6", "--json"]) == 0
-        before = json.loads(capsys.readouterr().out)
+        assert command(["eval", "augmentation", "--model", "scripted", "--limit", "6", "--json"]) == 2
+        printed = capsys.readouterr()
+        before = json.loads(printed.out)
+        assert f"eval augmentation --resume {before['provenance']['log']}" in " ".join(printed.err.split()).replace(
+            "/ ", "/"
+        )
         is_broken, first = False, looks[:]
         looks.clear()
         assert command(["eval", "augmentation", "--resume", before["provenance"]["log"], "--json"]) == 0
@@ -210,7 +214,7 @@ def test_a_killed_run_reports_the_number_of_wanted_samples() -> None:
     killed = log.model_copy(update={"status": "started", "results": None, "samples": (log.samples or [])[:1]})
     found = augmentation_result(killed)
     assert (found.finished, found.provenance.samples, found.provenance.wanted) == (False, 1, 3)
-    assert unfinished_warning(found).startswith("NOT FINISHED: 1 of 3 samples were tried")
+    assert unfinished_warning(found).startswith("NOT FINISHED: 1 of 3 samples were played")
 
 
 def test_a_simulated_observer_is_labelled_and_has_no_published_rows() -> None:
@@ -296,7 +300,8 @@ def test_an_invalid_picture_fails_its_sample_alone(tmp_path: Path) -> None:
     write_view(tmp_path / "views")
     (tmp_path / "views" / "a.png").write_bytes(b"%PDF")
     found = augmentation_result(run_task(augmentation(folder="views", replies="reference"), RunOptions(None)))
-    assert (table_of(found).rows[0].failed, table_of(found).rows[0].cells["nodes"].value) == (1, 0.0)
+    row = table_of(found).rows[0]
+    assert (row.failed, row.lost, row.cells, row.note) == (1, 1, {}, "not finished: 0 of 1 played")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from scenecypher.cli.evaluate_run import experiment_command
 from scenecypher.evaluation.experiments import EXPERIMENTS, experiment_row
 from scenecypher.evaluation.page import page
 from scenecypher.evaluation.reporting.result_files import find_results
+from scenecypher.evaluation.result import result_path
 from scenecypher.importers.reference_plans import reference_plan
 from tests.scripted_model import ScriptedModel
 
@@ -37,7 +38,7 @@ TASKS = ("attach_a_camera_to_a_tripod", "bag_groceries")
 
 @task
 @played
-def attic(*, corner="left", methods=PAPER, limit=0, steps=0):
+def attic(*, corner="left", methods=PAPER, limit=0, seed=None, steps=0):
     table = TablePlan(
         key="attic",
         title=f"Two tasks, {corner}",
@@ -97,7 +98,7 @@ def test_an_experiment_is_a_module_and_a_row(
     assert (success["count"], success["n"]) == (1, 2), "a failed one counts"
     assert command(["eval", "attic", "--resume", found["provenance"]["log"], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tables"] == found["tables"]
-    Path(found["provenance"]["log"]).with_suffix(".result.json").unlink()
+    result_path(found["provenance"]["log"]).unlink()
     (from_log,) = find_results([Path(found["provenance"]["log"])]).results
     assert from_log.model_dump(mode="json")["tables"] == found["tables"], "its log has its result"
     section = "\n## Ours\n\n| published | command | without a model |\n|---|---|---|\n"

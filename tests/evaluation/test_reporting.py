@@ -116,7 +116,7 @@ def test_the_csv_has_a_line_for_each_figure(tmp_path: Path) -> None:
 def test_an_unfinished_run_is_marked_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     half = make_result(finished=False, trials=TRIALS[:2], date="2026-01-01")
     page = report_page(tmp_path, make_result(), half)
-    warning = "NOT FINISHED: 2 of 4 samples were tried"
+    warning = "NOT FINISHED: 2 of 4 samples were played"
     assert page.index(f"> **Planning, 2026-01-01: {warning}") < page.index("## Planning"), "first of all"
     assert page.count(warning) == 2, "at the top, and over its own tables, the older ones first"
     assert warning in capsys.readouterr().err
@@ -274,8 +274,8 @@ def test_a_leaderboard_has_whole_sets_only(tmp_path: Path, capsys: pytest.Captur
     found = [asked.model_copy(update={"tables": (table,), "experiment": table.rows[0].label}) for table in tables]
     page = leaderboard(capsys, tmp_path, *found)
     assert [line.split("|")[2].strip() for line in page.splitlines() if line.startswith("| An office")] == [
-        "all (data grasif)",
         "SayPlan (pictures all)",
+        "all (data grasif)",
     ]
 
 

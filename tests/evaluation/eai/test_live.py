@@ -84,7 +84,7 @@ def test_a_vote_succeeds_where_greedy_decoding_fails_live_and_recorded(
     assert (code, again["provenance"]["replies"]) == (0, ["recorded"])
     assert [row["cells"] for row in again["tables"][0]["rows"]] == [row["cells"] for row in table["rows"]]
     assert again["provenance"]["model"] == "scripted", "whose replies they are"
-    for written in Path("logs").glob("*.result.json"):
+    for written in Path("logs-results").glob("*.result.json"):
         written.unlink()
     assert command(["eval", "report", "logs", "--out", "page"]) == 0
     assert Path("page/report.md").read_text("utf-8").count("| paper content prompt, SSC | measured |") == 2, (
@@ -154,7 +154,7 @@ def test_votes_across_models_are_a_result_for_the_report_and_another_log_is_refu
     options = ["eval", "ssc", "--recorded", "--task", "goal", "--limit", "2", "--recordings", wheel]
     assert command([*options, "--log-dir", "out", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"][0].startswith("LIMITED: the first 2")
-    (written,) = (tmp_path / "out").glob("*.result.json")
+    (written,) = (tmp_path / "out-results").glob("*.result.json")
     assert read_result(written).experiment == "ssc"
     assert command([*options, "--log", str(written)]) == 2
     assert "eval eai --recorded" in capsys.readouterr().err

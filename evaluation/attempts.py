@@ -1,0 +1,48 @@
+"""Attempts of a sample: work in a worker thread, tried again if the database or the model service failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Final, TypeVar
+
+from anyio import sleep, to_thread
+from inspect_ai.solver import TaskState
+
+from scenecypher.errors import ServiceError
+from scenecypher.evaluation.run_result import ATTEMPTS
+from scenecypher.settings import Settings
+
+T = TypeVar("T")
+PAUSE_S: Final = 1.0
+"""Seconds before the second attempt; before the third twice as long."""
+OVERLOADED: Final = frozenset({408, 409, 429})
+CONNECTION_ERRORS: Final = frozenset({"APIConnectionError", "APITimeoutError", "ConnectError", "ReadTimeout"})
+"""Errors of clients of model services, by their names: each service has a client of its own."""
+
+
+async def attempt(state: TaskState, work: Callable[[], T]) -> T:
+    """Run `work` in a worker thread, up to SCENECYPHER_SAMPLE_RETRIES times more if a service failed.
+
+    Each attempt leases its own copy. A refusal, a spent budget and a reply that can't be read are outcomes, not
+    failures, and a request that the service rejects is not sent again.
+    """
+    retries = Settings().sample_retries
+    for number in count(1):
+        state.metadata[ATTEMPTS] = number
+        try:
+            return await to_thread.run_sync(work, abandon_on_cancel=True)
+        except Exception as error:
+            if number > retries or not may_pass(error):
+                raise
+        await sleep(number * PAUSE_S)
+    raise AssertionError
+
+
+def may_pass(error: Exception) -> bool:
+    """Check that an error is a failure of a service that may pass."""
+    if isinstance(error, ServiceError):
+        return error.retryable
+    status = getattr(error, "status_code", None)
+    is_failed = isinstance(status, int) and (status >= 500 or status in OVERLOADED)
+    return is_failed or isinstance(error, OSError) or type(error).__name__ in CONNECTION_ERRORS
