@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.evaluation.reporting.cells import format_cell, row_name, unfinished_warning
+from scenecypher.evaluation.reporting.cells import format_cell, result_notes, row_name, unfinished_warning
 from scenecypher.evaluation.reporting.page import markdown_row
 from scenecypher.evaluation.reporting.result_files import FoundResults
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table
@@ -22,10 +22,12 @@ LEGEND: Final = (
     "`--limit` stand below those of all tasks, and are not comparable with them. `replies` is where the replies came "
     "from: `live` ones are a model's, asked in that run, and `recorded` ones a model's, asked before. `scripted`, "
     "`oracle` and `reference` replies are those of programs or of the set itself: they show that all is in its place, "
-    "and measure no model. Failed samples count as failures."
+    "and measure no model. A run that lost samples is not finished, and has no row."
 )
 COSTS: Final = ("tokens", "calls", "rooms_changed")
 """Keys of the columns of costs that are shown if a row has them, in this order."""
+RANKED_BY: Final = {"eai": ("success_least", "success", "all_f1", "f1", "planner")}
+"""Keys of ranking columns, for experiments that have further tables of details; others rank by the first column."""
 HEADS: Final = ("tasks", "method", "model", "figure", "n", *COSTS, "prompts", "replies", "date", "note")
 OPTIONAL: Final = frozenset({*COSTS, "note"})
 TEXTS: Final = frozenset({"tasks", "method", "model", "prompts", "replies", "date", "note"})
@@ -69,23 +71,43 @@ def _section(results: Sequence[ExperimentResult]) -> Iterator[str]:
 
 def _entries(result: ExperimentResult, tables: Sequence[str]) -> Iterator[Entry]:
     """Yield a row for each row with figures; tables of the same samples share rows."""
-    limit, known = result.provenance.arguments.get("limit"), set[tuple[str, ...]]()
+    known = set[tuple[str, ...]]()
     for table in result.tables:
-        column = next(one for one in table.columns if not one.second)
-        for row in table.rows:
+        if (column := _ranking_column(result, table)) is None:
+            continue
+        for row in _whole_rows(table):
             name = (table.samples or table.key, column.key, row_name(row))
             if (cell := row.cells.get(column.key)) and name not in known:
                 known.add(name)
                 value = cell.value if isinstance(cell.value, float) else 0.0
-                rank = (tables.index(table.key), bool(limit), -value if column.better == "higher" else value)
+                rank = (tables.index(table.key), bool(_limit(result)), -value if column.better == "higher" else value)
                 yield Entry(_cells(result, table, row, column, cell), rank)
 
 
+def _limit(result: ExperimentResult) -> str:
+    """Return which part of the samples was wanted; empty if all were."""
+    limit = result.provenance.arguments.get("limit")
+    is_part = any(note.startswith("LIMITED") for note in result_notes(result))
+    return f"--limit {limit}" if limit else f"--limit {result.provenance.samples}" if is_part else ""
+
+
+def _ranking_column(result: ExperimentResult, table: Table) -> Column | None:
+    keys = RANKED_BY.get(result.experiment)
+    known = {one.key: one for one in table.columns if not one.second}
+    return next((known[key] for key in keys or known if key in known), None)
+
+
+def _whole_rows(table: Table) -> Sequence[Row]:
+    """Return the rows of whole sets: those of a question's kind, and of one set of pictures, are parts of them."""
+    by_data = [row for row in table.rows if "data" in row.options]
+    return by_data or [row for row in table.rows if row.options.get("pictures", "all") == "all"]
+
+
 def _cells(result: ExperimentResult, table: Table, row: Row, column: Column, cell: Cell) -> dict[str, str]:
-    origin, limit = result.provenance, result.provenance.arguments.get("limit")
+    origin = result.provenance
     costs = {one.key: format_cell(one, row.cells.get(one.key)) for one in table.columns if one.key in COSTS}
     asks_model = row.method not in METHODS or METHODS[row.method].model
-    notes = (f"--limit {limit}" if limit else "", f"{row.failed} failed" if row.failed else "", row.note)
+    notes = (_limit(result), f"{row.failed} failed" if row.failed else "", row.note)
     return {
         **dict.fromkeys(HEADS, ""),
         **costs,

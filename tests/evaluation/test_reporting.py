@@ -254,13 +254,29 @@ def test_a_leaderboard_ranks_models_and_names_their_prompts(tmp_path: Path, caps
 def test_a_leaderboard_has_no_figures_of_unfinished_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = of_model(make_result(), "openai/x")
     part = of_model(make_result(), "openai/part", arguments={"limit": 1})
+    noted = of_model(make_result(), "openai/noted").model_copy(update={"notes": ("LIMITED: only 4 of 8 samples",)})
     half = of_model(make_result(finished=False, trials=TRIALS[:2], date="2026-01-01"), "openai/half")
-    page = leaderboard(capsys, tmp_path, whole, part, half)
+    page = leaderboard(capsys, tmp_path, whole, part, half, noted)
     table, _, left_out = page.partition("## Left out")
     assert "openai/half" not in table
     assert "openai/half, 2026-01-01: NOT FINISHED: 2 of 4 samples" in left_out
     assert table.index("openai/x") < table.index("openai/part"), "a part of the tasks is never among the whole"
     assert "| --limit 1; 1 failed |" in table
+    assert "| --limit 4; 1 failed |" in table
+
+
+def test_a_leaderboard_has_whole_sets_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options: tuple[dict[str, str], ...] = ({"kind": "count"}, {"data": "grasif"}, {})
+    rows = tuple(OURS.model_copy(update={"label": "all", "options": one}) for one in options)
+    asked = make_result()
+    pictures = tuple(OURS.model_copy(update={"options": {"pictures": name}}) for name in ("tables", "all"))
+    tables = [asked.tables[0].model_copy(update={"rows": each}) for each in (rows, pictures)]
+    found = [asked.model_copy(update={"tables": (table,), "experiment": table.rows[0].label}) for table in tables]
+    page = leaderboard(capsys, tmp_path, *found)
+    assert [line.split("|")[2].strip() for line in page.splitlines() if line.startswith("| An office")] == [
+        "SayPlan (pictures all)",
+        "all (data grasif)",
+    ]
 
 
 def test_the_committed_leaderboard_is_that_of_its_results(capsys: pytest.CaptureFixture[str]) -> None:
