@@ -58,7 +58,7 @@ class _OnePage(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Access-Control-Allow-Origin", self.served[2])
-        self.send_header("Access-Control-Allow-Headers", "pragma, cache-control")
+        self.send_header("Access-Control-Allow-Headers", "*")  # which ones Browser adds differs
         self.end_headers()
         self.wfile.write(body)
 
