@@ -62,6 +62,11 @@ class AssignmentCache:
             assignment = self._assignments[key]
         return replace(assignment, task=replace(assignment.task, instruction=_instruction(assignment, episode.wording)))
 
+    def aim(self, episode: EpisodePlan) -> str:
+        """Return what an episode's task asks for: its answer, its goal in the source's notation, or its words."""
+        task = self._tasks[episode.task]
+        return task.answer or task.formula or task.instruction
+
     def _assignment(self, task_id: str, objects: int, seed: int) -> Assignment:
         task = self._tasks[task_id]
         scene = self._scene(task)

@@ -29,7 +29,7 @@ async def attempt(state: TaskState, work: Callable[[], T]) -> T:
     """
     retries = Settings().sample_retries
     for number in count(1):
-        state.metadata[ATTEMPTS] = number
+        state.metadata[ATTEMPTS] = max(number, state.metadata.get(ATTEMPTS, 1))
         try:
             return await to_thread.run_sync(work, abandon_on_cancel=True)
         except Exception as error:

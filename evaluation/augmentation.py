@@ -23,7 +23,7 @@ from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.picture_samples import score_reading, score_simulation
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
 from scenecypher.evaluation.replies import LIVE, ModelSource
-from scenecypher.evaluation.views import ViewFile, bundled_views, interleaved, read_views
+from scenecypher.evaluation.views import GoldView, ViewFile, bundled_views, interleaved, read_views
 from scenecypher.planner.perception.truth import Noise
 
 VERSION: Final = 2
@@ -119,10 +119,14 @@ def _explanation(seen: Mapping[str, Any]) -> str:
     return "\n".join([seen["description"], *(found or ["nothing was missed, and nothing is too many"])])
 
 
+def _target(view: GoldView) -> str:
+    return ", ".join(f"{it.name} {it.relation} {it.related_to}" for it in view.gold) or "nothing"
+
+
 def _sample(file: ViewFile) -> Sample:
     view = file.view
     question = f"What is on or in {view.asset.name}? {', '.join(view.images)}"
-    return Sample(id=file.name, input=question, target="", metadata={"set": view.set})
+    return Sample(id=file.name, input=question, target=_target(view), metadata={"set": view.set})
 
 
 def _check(**chances: float) -> None:

@@ -66,7 +66,7 @@ def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPo
 
     Raises InputError if no episode can be played.
     """
-    samples = [_sample(one) for one in experiment.episodes()]
+    samples = [_sample(one, experiment.assignments.aim(one)) for one in experiment.episodes()]
     if not samples:
         raise InputError(
             f"no sample of {experiment.name} can be played so: name a model with --model, or other methods"
@@ -136,9 +136,10 @@ def _model(episode: EpisodePlan, replies: ModelSource) -> Model:
     return replies.model_for(episode.id, live, reference=NoModel())
 
 
-def _sample(episode: EpisodePlan) -> Sample:
+def _sample(episode: EpisodePlan, aim: str) -> Sample:
     return Sample(
         id=episode.id,
         input=f"{episode.task} by {episode.row}",
+        target=aim,
         metadata={"row": f"{episode.group}/{episode.row}", EPISODE: episode.model_dump(mode="json")},
     )

@@ -100,13 +100,16 @@ def resume_task(file: Path, options: RunOptions) -> EvalLog:
         raise InputError(f"{file}: there is no such log; logs are in ./logs, or in the folder given as --log-dir")
 
     def run() -> Sequence[EvalLog]:
-        return eval_retry(
-            str(file),
-            max_samples=options.at_once,
-            log_dir=options.log_dir,
-            max_retries=Settings().model_retries,
-            **QUIET,
-        )
+        try:
+            return eval_retry(
+                str(file),
+                max_samples=options.at_once,
+                log_dir=options.log_dir,
+                max_retries=Settings().model_retries,
+                **QUIET,
+            )
+        except IndexError:  # Inspect looks for the log of a run that was stopped
+            return ()
 
     try:
         return _run(run, options)

@@ -57,6 +57,13 @@ class Proxy:
         _hang_up(self._listening)
         self._listening.close()
 
+    def stop(self) -> None:
+        """Cut all connections and accept no others, as a server that stopped."""
+        self.refuse()
+        with self._lock:
+            for end in self._open:
+                _hang_up(end)
+
     def __enter__(self) -> Self:
         self._start(self._accept)
         return self

@@ -34,7 +34,7 @@ from scenecypher.evaluation.ssc.prompts import PromptForm, load_prompts, own_pro
 from scenecypher.evaluation.ssc.voting import SAMPLES
 from scenecypher.settings import Settings
 
-VERSION: Final = 2
+VERSION: Final = 3
 OUTPUT: Final = "got"
 PAPER_METHODS: Final = "greedy,ssc"
 PAPER_PROMPTS: Final = "eai,paper-content"
@@ -92,16 +92,17 @@ def ask_model(bench: SscConfig) -> Solver:
 
 @scorer(metrics=[mean()], name="judged")
 def judge_sample(bench: SscConfig) -> Scorer:
-    """Score 1 if the output fits the schema; the task scorer's judgement is in the metadata."""
+    """Score the paper's measure (F1, or success); the task scorer's judgement is in the metadata."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the task's scorer knows the gold
         output, task_id = state.metadata[OUTPUT], str(state.metadata["task"])
         judgement = await attempt(state, partial(bench.scorer.score, task_id, output["output"]))
         figures = {key: value for key, value in output.items() if key not in {"output", "replies"}}
+        fits = output["output"] is not None and output["valid"] > 0
         return Score(
-            value=float(output["output"] is not None and output["valid"] > 0),
+            value=bench.task.ssc_score(bench.scorer, judgement),
             answer=output["output"] or "",
-            metadata={"judgement": dict(judgement), **figures},
+            metadata={"judgement": dict(judgement), "fits": fits, **figures},
         )
 
     return score
@@ -155,7 +156,7 @@ def _samples(bench: SscConfig, methods: Sequence[Method], sizes: Sequence[int]) 
             for method, size in ways if task_id in shown.texts else ():
                 metadata = {"task": task_id, "prompt": form, "method": method, "samples": size}
                 row = f"{form}/{method}" + (f"-{size}" if len(sizes) > 1 and method != "greedy" else "")
-                yield Sample(id=f"{task_id}/{row}", input=task_id, target="", metadata=metadata)
+                yield Sample(id=f"{task_id}/{row}", input=task_id, target=bench.task.target(task_id), metadata=metadata)
 
 
 def _wheel(given: str) -> Path:

@@ -105,7 +105,7 @@ def _cells(task: EaiTask, scorer: OutputScorer, group: Sequence[LoggedSample]) -
     asked, tokens, count = _sum(group, "asked"), sum(one.tokens for one in group), len(group)
     return {
         **task.ssc_cells(scorer, judged),
-        "svr": percent_cell(sum(bool(one.value) for one in group), count),
+        "svr": percent_cell(sum(bool(one.found.get("fits", one.value)) for one in group if not one.failed), count),
         "svr_samples": percent_cell(_sum(group, "valid"), asked),
         "asked": Cell(value=asked / count, n=count),
         "tokens": Cell(value=tokens / count, n=count),

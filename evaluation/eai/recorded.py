@@ -20,7 +20,7 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation.attempts import attempt
 from scenecypher.evaluation.eai.recordings import check_model, fetch_recordings, read_recordings, recorded_model_names
 from scenecypher.evaluation.eai.scoring import OutputScorer
-from scenecypher.evaluation.eai.task_table import ALL, tasks_named
+from scenecypher.evaluation.eai.task_table import ALL, EAI_TASKS, tasks_named
 from scenecypher.evaluation.eai.transition import PLANNED
 from scenecypher.evaluation.options import take_spread
 from scenecypher.settings import Settings
@@ -114,5 +114,6 @@ def _sample(task: str, model: str, task_id: str, output: str | None) -> Sample:
     return Sample(
         id=f"{task}/{model}/{task_id}",
         input=output or "(nothing)",
+        target=EAI_TASKS[task].target(task_id),
         metadata={"task": task, "model": model, "task_id": task_id, "answered": bool(output)},
     )

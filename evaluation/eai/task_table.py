@@ -11,7 +11,9 @@ from scenecypher.evaluation.eai.action_sequencing import ERRORS, ActionScorer, s
 from scenecypher.evaluation.eai.goal_interpretation import KINDS, GoalScorer, goal_outcome
 from scenecypher.evaluation.eai.scoring import Figures, Judgement, OutputScorer
 from scenecypher.evaluation.eai.subgoal import FAULTS, MISTAKES, SubgoalScorer
+from scenecypher.evaluation.eai.tasks import goal_formula
 from scenecypher.evaluation.eai.transition import CATEGORIES, TransitionScorer, transition_outcome
+from scenecypher.evaluation.eai.transition_gold import asked_actions
 from scenecypher.evaluation.result import Cell, Column, Interval
 from scenecypher.evaluation.ssc.forms import goal_form, sequence_form, subgoal_form, transition_form
 from scenecypher.evaluation.ssc.merging import merge_actions, merge_goals, most_central
@@ -37,7 +39,8 @@ class EaiTask:
     outputs by the table's name. `published` has the keys of published figures by figure, `published_tables` the tables
     of the file in which they are, with the prefix of their keys here. `columns` are the headings and figures of SSC's
     table by a cell's key, strict counts first, since the paper counts malformed output as an error (section 4.1) and
-    EAI leaves it out; `compared` are the cells in which votes are compared with the best model. `prompt_file` is the
+    EAI leaves it out; `target` returns what a task asks for, in words for
+    Inspect's viewer; `compared` are the cells in which votes are compared with the best model. `prompt_file` is the
     file of prompts, in the wheel of recordings if `prompts_in_wheel`, and `system_file` that of a message before each;
     `prompt_parts` are the task-specific parts of a prompt: from the last occurrence of the first text to the next of
     the second. With `is_simulated`, the database executes outputs, and all figures are shares.
@@ -56,6 +59,7 @@ class EaiTask:
     published_tables: Mapping[str, str]
     columns: Mapping[str, tuple[str, str]]
     compared: tuple[str, str]
+    target: Callable[[str], str]
     prompt_file: str
     prompt_parts: tuple[tuple[str, str], ...]
     system_file: str = ""
@@ -71,6 +75,11 @@ class EaiTask:
         """Return the cells of a row of SSC's table, with intervals."""
         found = scorer.figures(judged, intervals=[figure for _, figure in self.columns.values()])
         return {key: found[figure] for key, (_, figure) in self.columns.items()}
+
+    def ssc_score(self, scorer: OutputScorer, judged: Judgement) -> float:
+        """Return the paper's measure of one output, the first column, from 0 to 1."""
+        _, figure = next(iter(self.columns.values()))
+        return value_of(scorer.figures([judged])[figure]) / 100
 
     def _column(self, key: str, heading: str) -> Column:
         interval: Interval = "wilson" if self.is_simulated or key == "planner" else "bootstrap"
@@ -147,6 +156,7 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "missing_step": ("missing step", "missing_step"),
             },
             compared=("tsr", "esr"),
+            target=goal_formula,
             prompt_file="evaluation/action_sequencing/prompts/helm_prompts.json",
             prompt_parts=(("The relevant objects in the scene are:", "Please output the list of action commands"),),
             is_simulated=True,
@@ -176,6 +186,7 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "goals": ("goals", "goals"),
             },
             compared=("tsr", "esr"),
+            target=goal_formula,
             prompt_file="evaluation/subgoal_decomposition/prompts/helm_prompts.json",
             prompt_parts=(("# Target Task:", "## Output:"),),
             system_file="evaluation/subgoal_decomposition/prompts/system_setup.json",
@@ -210,6 +221,7 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "eai_recall": ("R, as EAI", "all_recall"),
             },
             compared=("f1", "eai_f1"),
+            target=goal_formula,
             prompt_file="virtualhome_eval/evaluation/goal_interpretation/prompts/helm_prompts.json",
             prompts_in_wheel=True,
             prompt_parts=(
@@ -250,6 +262,7 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "planner": ("planner", "planner"),
             },
             compared=("f1", "eai_f1"),
+            target=lambda task_id: ", ".join(asked_actions(task_id)),
             prompt_file="evaluation/transition_modeling/prompts/helm_prompts.json",
             prompt_parts=(("(define (problem", "\n>"),),
         ),

@@ -15,15 +15,17 @@ from tests.evaluation.eai.samples import OUTPUTS, wheel_of
 FILE: Final = Path(__file__).resolve().parents[1] / "data" / "eai" / "tables.json"
 """Tables by the name of their run."""
 MODEL: Final = "claude-3-opus-20240229"
-LIMITS: Final = {"action-sequencing": 43, "subgoal": 47, "goal": 11, "transition": 11}
-"""Tasks of each kind that are scored, so that the model has outputs for some of them."""
+MANY: Final[dict[Any, Any]] = dict(OUTPUTS) | dict(RECORDED)
+OUTPUTS_OF: Final[Any] = {task: said[MODEL] for task, said in MANY.items()}
+"""Outputs of the model by task and id."""
+EAI: Final = "eai --recorded --plans 0 --recordings one.whl --task"
 RUNS: Final[Mapping[str, str]] = {
     **{
-        f"eai {task}": f"eai --recorded --task {task} --limit {limit} --plans 2 --recordings one.whl"
-        for task, limit in LIMITS.items()
+        f"eai {task}": f"{EAI} {task} --sample-ids {','.join(f'{task}/{MODEL}/{task_id}' for task_id in said)}"
+        for task, said in OUTPUTS_OF.items()
     },
     "votes": "ssc --recorded --task goal --limit 2 --recordings many.whl",
-    "questions": "questions --data grasif --limit 6",
+    "questions": "questions --data grasif --sample-ids lookup/lying_on/our-office,lookup/lying_on/sayplan-office",
     "pictures": "augmentation --simulated 1 --limit 9",
     "episodes": "grasif --data behavior-1k --limit 1 --method symbolic",
     "moved": "dynamic --data behavior --limit 1 --method symbolic",
@@ -50,6 +52,5 @@ def _tables(words: list[str], logs: Path) -> Any:
 
 
 def _write_wheels(folder: Path) -> None:
-    many: Any = {**OUTPUTS, **RECORDED}
-    wheel_of({task: {MODEL: said[MODEL]} for task, said in many.items()}, folder / "one.whl")
-    wheel_of(many, folder / "many.whl")
+    wheel_of({task: {MODEL: said} for task, said in OUTPUTS_OF.items()}, folder / "one.whl")
+    wheel_of(MANY, folder / "many.whl")

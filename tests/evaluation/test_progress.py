@@ -1,0 +1,63 @@
+"""Progress of a run, limits that spread, and errors that may pass."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from inspect_ai.model import ModelUsage
+
+from scenecypher.errors import DatabaseUnavailable, InputError, ModelUnavailable
+from scenecypher.evaluation.attempts import may_pass
+from scenecypher.evaluation.options import take_spread
+from scenecypher.evaluation.progress import Progress
+from scenecypher.evaluation.run_result import mean_cell, share_cell
+from scenecypher.settings import Settings
+
+
+def sample(value: Any, *, tokens: int = 0, error: bool = False) -> Any:
+    usage = {"openai/x": ModelUsage(input_tokens=tokens, output_tokens=tokens, total_tokens=2 * tokens)}
+    scores = None if error else {"score": SimpleNamespace(value=value)}
+    return SimpleNamespace(error="lost" if error else None, scores=scores, model_usage=usage)
+
+
+def test_progress_counts_success_tokens_and_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCENECYPHER_MODEL_PRICES", '{"openai/x": [2.5, 10]}')
+    shown: list[str] = []
+    progress = Progress(lambda now: shown.append(str(now)), Settings().model_prices)
+    progress.start("run", 5)
+    for one in (sample("C", tokens=1_000_000), sample("I"), sample({"exact": 1.0}), sample("", error=True)):
+        progress.add(one)
+    assert shown[0] == "0 of 5"
+    assert shown[-1].startswith("4 of 5, success 0.67 [0.21, 0.94], 2,000,000 tokens, $12.50, ")
+    assert shown[-1].endswith(" s left")
+    progress.add(sample("C"))
+    assert shown[-1] == "5 of 5, success 0.75 [0.30, 0.95], 2,000,000 tokens, $12.50"
+
+
+def test_a_limit_is_spread_or_drawn() -> None:
+    assert take_spread(range(10), 3) == [0, 3, 6]
+    assert take_spread(range(10), 0) == take_spread(range(10), 12) == [*range(10)]
+    assert take_spread(range(100), 5, seed=1) == sorted({*take_spread(range(100), 5, seed=1)})
+    assert take_spread(range(100), 5, seed=1) != take_spread(range(100), 5, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("error", "passing"),
+    [
+        (DatabaseUnavailable("gone", retryable=True), True),
+        (ModelUnavailable("no reply on the cassette"), False),
+        (InputError("no such scene"), False),
+        (ConnectionResetError(), True),
+        (ValueError("a bug"), False),
+    ],
+)
+def test_failures_of_services_may_pass(error: Exception, passing: object) -> None:
+    assert may_pass(error) is passing
+
+
+def test_one_sample_has_no_interval() -> None:
+    assert (share_cell(1, 1).value, share_cell(1, 1).low) == (1.0, None)
+    assert share_cell(1, 2).low == pytest.approx(0.0945, abs=1e-3)
+    assert (mean_cell([0.5]).value, mean_cell([0.5]).low, mean_cell([]).value) == (0.5, None, None)

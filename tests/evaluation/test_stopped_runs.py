@@ -1,0 +1,215 @@
+"""Runs that something stopped, and that were resumed, have the table of an undisturbed run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+from time import monotonic, sleep
+from typing import Any, Final
+
+import pytest
+from inspect_ai.log import list_eval_logs, read_eval_log
+
+from scenecypher.cli.app import run_command_line as command
+from scenecypher.db.store.connection import Address
+from scenecypher.evaluation.question_set import load_questions
+from scenecypher.evaluation.reporting.result_files import find_results
+from tests.proxy import Proxy, proxied
+from tests.scripted_model import Fail, ScriptedModel, Step
+
+QUESTIONS: Final = load_questions("babyai")[:3]
+IDS: Final = ",".join(one.id for one in QUESTIONS)
+RUN: Final = ["eval", "questions", "--data", "babyai", "--attempts", "1", "--sample-ids", IDS, "--model", "scripted"]
+ONE_BY_ONE: Final = ["--workers", "1", "--json"]
+WAIT_S: Final = 60
+
+
+class Answering:
+    """Model that knows all answers; from question `from_number` on it does what `instead` says, until `mended`."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.instead: Callable[[], Step] | None = None
+        self.mended = Event()
+
+    def __call__(self, request: dict[str, Any]) -> Step:
+        question = str(request["messages"][-1]["content"]).rpartition("Question: ")[2]
+        self.asked.append(question)
+        if self.instead is not None and not self.mended.is_set() and question != self.asked[0]:
+            return self.instead()
+        return f"```cypher\n{next(one.cypher for one in QUESTIONS if one.question == question)}\n```"
+
+    def stay_silent(self) -> Step:
+        self.mended.wait(WAIT_S)
+        return Fail(400, "nobody waits for this")
+
+
+@pytest.fixture
+def model(server_settings: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Answering]:
+    """Return the model behind OPENAI_BASE_URL; failures are told at once, without pauses."""
+    answering = Answering()
+    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+    monkeypatch.setenv("SCENECYPHER_MODEL_RETRIES", "0")
+    monkeypatch.setattr("scenecypher.evaluation.attempts.PAUSE_S", 0.01)
+    with ScriptedModel(answering) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        yield answering
+        answering.mended.set()
+
+
+def tables_of(out: str) -> Any:
+    found = json.loads(out)
+    return found["finished"], [table["rows"] for table in found["tables"]]
+
+
+def undisturbed(capsys: pytest.CaptureFixture[str]) -> Any:
+    assert command([*RUN, *ONE_BY_ONE, "--log-dir", "whole"]) == 0
+    return tables_of(capsys.readouterr().out)
+
+
+def without_attempts(tables: Any) -> Any:
+    return tables[0], [[row | {"retried": 0} for row in rows] for rows in tables[1]]
+
+
+def started(words: list[str], model: Answering, *, asked: int) -> subprocess.Popen[str]:
+    """Start the command in a process of its own, and wait for its request number `asked`."""
+    run = subprocess.Popen(
+        [sys.executable, "-m", "scenecypher", *words, "--log-dir", "logs"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+    )
+    wait_for(lambda: len(model.asked) >= asked or run.poll() is not None)
+    assert run.poll() is None, run.communicate()
+    return run
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = monotonic() + WAIT_S
+    while not condition() and monotonic() < until:
+        sleep(0.05)
+    assert condition()
+
+
+def newest_log() -> Path:
+    return max(Path("logs").glob("*.eval"), key=lambda file: file.stat().st_mtime)
+
+
+def logged() -> int:
+    """Return how many samples the newest log holds so far."""
+    try:
+        return len(read_eval_log(str(newest_log())).samples or ())
+    except (ValueError, OSError, KeyError, EOFError):
+        return 0
+
+
+def test_a_killed_run_is_resumed_to_the_same_table(model: Answering, capsys: pytest.CaptureFixture[str]) -> None:
+    model.instead = model.stay_silent
+    run = started([*RUN, *ONE_BY_ONE], model, asked=2)
+    wait_for(lambda: logged() >= 1)
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    model.mended.set()
+    first, killed = model.asked[0], newest_log()
+    model.asked.clear()
+    assert command(["eval", "questions", "--resume", str(killed), *ONE_BY_ONE]) == 0
+    resumed = tables_of(capsys.readouterr().out)
+    assert first not in model.asked, "the first reply is paid for"
+    assert resumed == undisturbed(capsys)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_in_one_line_fresh_and_resumed(
+    times: int, model: Answering, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.instead = model.stay_silent
+    words = [*RUN, *ONE_BY_ONE]
+    for _ in range(2):
+        run = started(words, model, asked=len(model.asked) + (2 if words[2] == "--data" else 1))
+        if words[2] == "--data":
+            wait_for(lambda: logged() >= 1)
+        for _ in range(times):
+            run.send_signal(signal.SIGINT)
+            sleep(0.3)  # a person's second press
+        out, err = run.communicate(timeout=WAIT_S)
+        assert (run.returncode, out) == (130, ""), err
+        last = err.strip().splitlines()[-1]
+        assert "Traceback" not in err
+        assert last.startswith("stopped; the log has what was played: go on with `scenecypher eval questions --resume ")
+        log = last.partition("--resume ")[2].strip("`")
+        words = ["eval", "questions", "--resume", log, *ONE_BY_ONE]
+    first = model.asked[0]
+    model.mended.set()
+    model.asked.clear()
+    (stopped,) = find_results([Path("logs")]).results
+    assert stopped.provenance.status in {"cancelled", "started"}, "shown once, as what it is"
+    assert command(words) == 0
+    resumed = tables_of(capsys.readouterr().out)
+    assert first not in model.asked
+    assert resumed == undisturbed(capsys)
+
+
+def test_a_service_that_answers_500_is_asked_again_and_the_run_resumed(
+    model: Answering, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCENECYPHER_SAMPLE_RETRIES", "1")
+    model.instead = lambda: Fail(500, "out of order")
+    assert command([*RUN, *ONE_BY_ONE]) == 2
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    row = found["tables"][0]["rows"][-1]
+    assert (row["cells"], row["note"], row["failed"], row["lost"], row["retried"]) == (
+        {},
+        "not finished: 1 of 3 played",
+        2,
+        2,
+        2,
+    )
+    assert "".join(printed.err.split()).endswith(f"evalquestions--resume{found['provenance']['log']}")
+    log = read_eval_log(found["provenance"]["log"])
+    assert {sample.metadata["attempts"] for sample in log.samples or ()} == {1, 2}
+    model.mended.set()
+    assert command(["eval", "questions", "--resume", found["provenance"]["log"], *ONE_BY_ONE]) == 0
+    resumed = tables_of(capsys.readouterr().out)
+    assert resumed == undisturbed(capsys)
+    assert len(list_eval_logs("logs")) == 2, "nothing else is in the folder of logs"
+    (latest,) = find_results([Path("logs")]).results
+    assert latest.finished, "a resumed run is shown once"
+
+
+def test_a_refused_request_is_not_sent_again(model: Answering, capsys: pytest.CaptureFixture[str]) -> None:
+    model.instead = lambda: Fail(400, "out of order")
+    assert command([*RUN, *ONE_BY_ONE]) == 2
+    assert json.loads(capsys.readouterr().out)["tables"][0]["rows"][-1]["retried"] == 0
+    assert len(model.asked) == 3
+
+
+def test_a_stopped_database_loses_samples_until_the_run_is_resumed(
+    model: Answering, capsys: pytest.CaptureFixture[str], address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCENECYPHER_SAMPLE_RETRIES", "0")
+    monkeypatch.setenv("SCENECYPHER_RETRY_S", "0")
+    monkeypatch.setenv("SCENECYPHER_CONNECT_TIMEOUT_S", "1")
+    with proxied(address) as (proxy, through):
+        monkeypatch.setenv("NEO4J_URI", through.uri)
+        model.instead = lambda: _stop(proxy)
+        assert command([*RUN, *ONE_BY_ONE]) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert found["tables"][0]["rows"][-1]["note"] == "not finished: 1 of 3 played"
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    model.mended.set()
+    assert command(["eval", "questions", "--resume", found["provenance"]["log"], *ONE_BY_ONE]) == 0
+    resumed = tables_of(capsys.readouterr().out)
+    assert without_attempts(resumed) == without_attempts(undisturbed(capsys))
+
+
+def _stop(proxy: Proxy) -> Step:
+    proxy.stop()
+    return "```cypher\nMATCH (n) RETURN n.id AS id\n```"
