@@ -65,7 +65,9 @@ class Choices:
     steps: Annotated[
         int, typer.Option("--max-steps", min=0, help="Decisions at most an episode; 0: as the task grants.")
     ] = 0
-    logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None
+    logs: Annotated[str | None, typer.Option("--log-dir", help="Where the log goes (./logs); results beside it.")] = (
+        None
+    )
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
     ] = None
