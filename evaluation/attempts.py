@@ -39,10 +39,12 @@ async def attempt(state: TaskState, work: Callable[[], T]) -> T:
     raise AssertionError
 
 
-def may_pass(error: Exception) -> bool:
-    """Check that an error is a failure of a service that may pass."""
+def may_pass(error: BaseException) -> bool:
+    """Check that an error, or its cause, is a failure of a service that may pass."""
     if isinstance(error, ServiceError):
         return error.retryable
     status = getattr(error, "status_code", None)
     is_failed = isinstance(status, int) and (status >= 500 or status in OVERLOADED)
-    return is_failed or isinstance(error, OSError) or type(error).__name__ in CONNECTION_ERRORS
+    if is_failed or isinstance(error, OSError) or type(error).__name__ in CONNECTION_ERRORS:
+        return True
+    return error.__cause__ is not None and may_pass(error.__cause__)

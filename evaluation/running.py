@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from os import environ
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, signal
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.errors import InputError, RunStopped, did_you_mean
@@ -141,6 +143,8 @@ def _run(run: Callable[[], Sequence[EvalLog]], options: RunOptions) -> EvalLog:
             logs = ()
     if logs and logs[0].status != "cancelled":
         return logs[0]
+    if current_thread() is main_thread():
+        signal(SIGINT, SIG_IGN)  # a second Ctrl-C has nothing more to stop
     raise RunStopped(_how_to_go_on(Path(options.log_dir or "logs"), progress.run))
 
 

@@ -52,8 +52,9 @@ def value_cell(value: float | None, of: int, interval: Callable[[], tuple[float,
     if value is None:
         return Cell(value=None, n=of)
     low, high = interval() if interval else (None, None)
-    ends = {"low": 100 * low, "high": 100 * high} if low is not None and high is not None else {}
-    return Cell(value=100 * value, n=of, **ends)
+    if low is None or high is None:
+        return Cell(value=100 * value, n=of)
+    return Cell(value=100 * value, n=of, low=100 * low, high=100 * high)
 
 
 def f1_figures(

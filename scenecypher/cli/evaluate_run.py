@@ -65,7 +65,9 @@ class Choices:
     steps: Annotated[
         int, typer.Option("--max-steps", min=0, help="Decisions at most an episode; 0: as the task grants.")
     ] = 0
-    logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None
+    logs: Annotated[str | None, typer.Option("--log-dir", help="Where the log goes (./logs); results beside it.")] = (
+        None
+    )
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
     ] = None
@@ -148,7 +150,7 @@ def _play(row: ExperimentRow, own: Mapping[str, Any], choices: Choices, how: Run
         arguments = change(arguments, choices)
     task = row.make_task(**arguments)
     _check_database(row)
-    tell(f"{row.name}: {len(task.dataset):,} samples, each in Inspect's log…")
+    tell(f"playing {row.name}; each sample is in Inspect's log…")
     return run_task(task, how)
 
 
