@@ -94,7 +94,7 @@ def limited_warning(result: ExperimentResult) -> str:
     limit = result.provenance.arguments.get("limit")
     if not limit:
         return ""
-    return f"LIMITED: only the first {limit} of each kind were wanted (--limit); figures of the whole set differ."
+    return f"LIMITED: only {limit} of each kind were wanted (--limit); figures of the whole set differ."
 
 
 def result_notes(result: ExperimentResult) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ def _play(row: ExperimentRow, own: Mapping[str, Any], choices: Choices, how: Run
         arguments = change(arguments, choices)
     task = row.make_task(**arguments)
     _check_database(row)
-    tell(f"{row.name}: {len(task.dataset):,} samples, each in Inspect's log…")
+    tell(f"playing {row.name}; each sample is in Inspect's log…")
     return run_task(task, how)
 
 

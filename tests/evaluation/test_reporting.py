@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from scenecypher.cli.app import run_command_line as command
+from scenecypher.cli.result_view import show_result
 from scenecypher.errors import InputError
 from scenecypher.evaluation.reporting.cells import format_cell, result_notes
 from scenecypher.evaluation.reporting.figures import result_figures
@@ -139,7 +140,7 @@ def test_a_limited_run_is_marked() -> None:
     part = whole.provenance.model_copy(update={"arguments": {"limit": 4}})
     assert result_notes(whole) == ("a note",)
     limited = whole.model_copy(update={"provenance": part})
-    assert result_notes(limited)[0].startswith("LIMITED: only the first 4 of each kind")
+    assert result_notes(limited)[0].startswith("LIMITED: only 4 of each kind")
     assert all(figure.get_suptitle().startswith("LIMITED") for _, figure in result_figures(limited))
 
 
@@ -152,6 +153,34 @@ def test_a_wide_table_has_rows_of_panels_and_success_comes_first() -> None:
     assert places == [0, 0, 0, 0, 1, 1]
     ends = drawn["mistakes"].axes[0].get_legend_handles_labels()[1]
     assert ends == ["success", "out of steps"]
+
+
+def test_a_table_in_a_terminal_fits_and_says_what_it_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = [Column(key=f"c{number}", heading=f"column {number}", second=number == 1) for number in range(9)]
+    cells = {column.key: Cell(value=0.5, low=0.25, high=0.75) for column in columns}
+    table = Table(key="wide", title="Wide", columns=tuple(columns), rows=(Row(method="sayplan", cells=cells),))
+    show_result(make_result().model_copy(update={"tables": (table,)}))
+    out = capsys.readouterr().out
+    (heads,) = [line for line in out.splitlines() if "column 0" in line]
+    assert len(heads.rstrip()) <= 120
+    assert "column 1" not in heads, "another reading goes first"
+    assert "in --json, CSV and the page: column 1, column 6, column 7, column 8" in " ".join(out.split())
+    assert "in brackets: 95% intervals" in " ".join(out.split())
+
+
+def test_a_row_that_lost_samples_has_no_figures_and_a_stop_is_named(tmp_path: Path) -> None:
+    lost = OURS.model_copy(update={"cells": {}, "failed": 0, "lost": 1, "note": "not finished: 3 of 4 played"})
+    whole = make_result(finished=False)
+    table = whole.tables[0].model_copy(update={"rows": (lost,)})
+    by_person = whole.provenance.model_copy(update={"status": "cancelled", "run": "one", "samples": 3})
+    stopped = whole.model_copy(update={"tables": (table,), "provenance": by_person})
+    page = report_page(tmp_path, stopped)
+    assert "| SayPlan | not finished |  |  | not finished: 3 of 4 played |" in page
+    assert "STOPPED by a person: 3 of 4 samples were played" in page
+    later = make_result(date="2026-01-03")
+    resumed = later.model_copy(update={"provenance": later.provenance.model_copy(update={"run": "one"})})
+    page = report_page(tmp_path, stopped, resumed)
+    assert "STOPPED" not in page, "a run that was resumed is shown once"
 
 
 def test_outcomes_have_distinct_colours_and_long_titles_are_wrapped() -> None:
