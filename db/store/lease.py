@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
 from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction, Record
@@ -61,7 +60,8 @@ def acquire(database: Database, origin: str, *, timeout_s: float) -> SceneInfo |
 
 def holder() -> str:
     """Return what names the holder of a lease: this process."""
-    return json.dumps([process_space(), *astuple(this_process())])
+    process = this_process()
+    return json.dumps([process_space(), process.host, process.pid])
 
 
 def _expire_ended(database: Database, origin: str, *, timeout_s: float) -> int:
@@ -76,12 +76,15 @@ def _expire_ended(database: Database, origin: str, *, timeout_s: float) -> int:
 
 
 def _has_ended(held_by: str) -> bool:
-    """Check if the holder is known to be gone; of another machine or container that can't be known."""
+    """Check if the holder is known to be gone; of another machine or container that can't be known.
+
+    Its start is not compared: it is told by a clock that may be set while the holder works.
+    """
     try:
-        space, host, pid, started = json.loads(held_by)
+        space, host, pid = json.loads(held_by)
     except ValueError:  # of an earlier version: it named no process
         return False
-    return bool(space == process_space()) and is_gone(Process(host, pid, started))
+    return bool(space) and space == process_space() and is_gone(Process(host, pid))
 
 
 def release(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:

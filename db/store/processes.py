@@ -37,10 +37,13 @@ def this_process() -> Process:
 
 
 def process_space() -> str:
-    """Return what tells processes apart that have one host's name and id: the namespace of ids, in a container."""
+    """Return what tells processes apart that have one host's name and id: container and start of the machine.
+
+    It is empty except on Linux.
+    """
     try:
-        return str(Path("/proc/self/ns/pid").readlink())
-    except OSError:  # no Linux
+        return f"{Path('/proc/self/ns/pid').readlink()} {Path('/proc/sys/kernel/random/boot_id').read_text().strip()}"
+    except OSError:
         return ""
 
 
