@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -70,6 +71,7 @@ def check_inspect_installed() -> None:
 def run_task(task: Task, options: RunOptions) -> EvalLog:
     """Run a task and return its log; failed samples do not stop the others. Raises InputError."""
     from inspect_ai import eval as evaluate
+    from inspect_ai._util.error import PrerequisiteError
 
     def run() -> Sequence[EvalLog]:
         return evaluate(
@@ -89,6 +91,9 @@ def run_task(task: Task, options: RunOptions) -> EvalLog:
         return _run(run, options)
     except ValueError as error:  # a model or provider that Inspect does not know
         raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
+    except PrerequisiteError as error:  # a key or a package that the provider needs
+        words = " ".join(re.sub(r"\[/?\w+\]", "", str(error.message)).split())
+        raise InputError(f"{options.model or 'Inspect'} can't be asked: {words}") from error
 
 
 def resume_task(file: Path, options: RunOptions) -> EvalLog:

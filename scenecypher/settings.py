@@ -123,14 +123,20 @@ def _in_file(file: Path | None) -> Mapping[str, str | None]:
 
 
 def _message(error: ValidationError, given: Mapping[str, object]) -> str:
-    """Return the invalid settings with their causes. Any text is a valid secret, so none is printed."""
+    """Return the invalid settings with their causes."""
     found = {str(it["loc"][0]): it for it in error.errors(include_url=False, include_context=False)}
     problems = [
-        f"{name if name in given else variable_of(name)} is {str(it['input'])[:60]!r}: {_lower(it['msg'])}"
+        f"{name if name in given else variable_of(name)} {_given(name, it['input'])}: {_lower(it['msg'])}"
         for name, it in found.items()
     ]
     where = "" if given.keys() >= found.keys() else " in the environment or in .env"
     return f"{'; '.join(problems)}; correct it{where}"
+
+
+def _given(name: str, value: object) -> str:
+    """Return what was given for a setting; a secret is not shown."""
+    is_secret = "SecretStr" in str(Settings.model_fields[name].annotation)
+    return "is not accepted" if is_secret else f"is {str(value)[:60]!r}"
 
 
 def _lower(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -103,6 +104,14 @@ def run_command_line(arguments: Sequence[str]) -> int:
         print_error(error)
         return error.exit_code
     except OSError as error:
-        errors().print(f"error: {error}; free some space, or choose another place to write to", markup=False)
+        errors().print(f"error: {_os_words(error)}", markup=False, soft_wrap=True)
         return 2
     return 0
+
+
+def _os_words(error: OSError) -> str:
+    """Return what the operating system refused, and what to do."""
+    why = error.strerror or str(error)
+    what = f"{error.filename}: {why}" if error.filename else why
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    return f"{what}; {'free some space' if full else 'correct the path'}, or choose another place to write to"

@@ -28,8 +28,9 @@ def methods(
     if as_json:
         print_json([_document(each, recipe) for each, recipe in chosen.items()])
     elif name is None:
+        width = max(map(len, METHODS)) + 2
         for each, recipe in METHODS.items():
-            output().print(f"{each:16}{recipe.words}", markup=False, highlight=False)
+            output().print(f"{each:<{width}}{recipe.words}", markup=False, highlight=False)
     else:
         _show(name, chosen[name])
 

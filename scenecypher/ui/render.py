@@ -97,8 +97,10 @@ def _templates() -> Environment:
 
 
 def _markup(text: str) -> str:
-    from markupsafe import Markup
-
+    try:
+        from markupsafe import Markup
+    except ImportError as error:
+        raise InputError(INSTALL) from error
     return Markup(text)  # noqa: S704 - our own files, and templates that have escaped their values
 
 

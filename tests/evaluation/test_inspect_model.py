@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,13 +10,16 @@ from typing import Any
 
 import anyio
 import pytest
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ContentImage, ContentText, GenerateConfig, ModelOutput, ModelUsage, get_model
 from inspect_ai.tool import ToolChoice, ToolInfo
 from pydantic import BaseModel
 
 from scenecypher.chat import Image, Message, Reply, Request, Usage, ask_for
-from scenecypher.errors import ModelUnavailable
+from scenecypher.errors import InputError, ModelUnavailable
 from scenecypher.evaluation.inspect_model import InspectModel
+from scenecypher.evaluation.running import RunOptions, run_task
 
 Asked = list[tuple[list[ChatMessage], GenerateConfig]]
 Generate = Callable[[list[ChatMessage], list[ToolInfo], ToolChoice, GenerateConfig], ModelOutput]
@@ -116,3 +120,12 @@ def test_a_failure_has_advice() -> None:
     model = mock(ModelOutput(model="mockllm", error="overloaded", usage=ModelUsage()))
     with pytest.raises(ModelUnavailable, match=r"overloaded.*; try again"):
         run_in_thread(lambda: model.reply(Request(TALK)))
+
+
+def test_a_model_without_a_key_is_bad_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Inspect's own error is printed by a hook of the interpreter, which a command line never reaches."""
+    for name in [name for name in os.environ if name.startswith(("OPENAI", "AZURE"))]:
+        monkeypatch.delenv(name)
+    task = Task([Sample("where?", id="1")], name="asked")
+    with pytest.raises(InputError, match=r"openai/gpt-4o can't be asked: .*OPENAI_API_KEY"):
+        run_task(task, RunOptions(model="openai/gpt-4o", log_dir=str(tmp_path)))

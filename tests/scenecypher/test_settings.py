@@ -48,6 +48,13 @@ def test_a_time_that_can_not_be_is_the_users_to_mend(monkeypatch: pytest.MonkeyP
         Settings()
 
 
+def test_a_secret_that_is_not_accepted_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCENECYPHER_MCP_TOKEN", "hunter2")
+    with pytest.raises(InputError, match=r"SCENECYPHER_MCP_TOKEN is not accepted: .*at least 16") as refused:
+        Settings()
+    assert "hunter2" not in str(refused.value)
+
+
 def test_a_file_of_settings_that_is_no_text_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_bytes(b"SCENECYPHER_MODEL=\xff\n")

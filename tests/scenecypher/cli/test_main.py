@@ -19,7 +19,10 @@ COMMAND = "scenecypher methods"
         pytest.param("scenecypher session nowhere <&- >&-", 2, "no scene named", id="neither input nor output"),
         pytest.param("PYTHONIOENCODING=latin1 scenecypher query --help", 0, "", id="an encoding without an ellipsis"),
         pytest.param("scenecypher methods magic 2>&-", 2, "", id="no errors"),
-        pytest.param("scenecypher methods stepwise >/dev/full", 2, "No space left", id="a full disk"),
+        pytest.param("scenecypher methods stepwise >/dev/full", 2, "free some space", id="a full disk"),
+        pytest.param(
+            "NEO4J_URI= SCENECYPHER_HOME=/dev/null/x scenecypher db start", 2, "correct the path", id="no such folder"
+        ),
     ],
 )
 def test_streams_may_be_closed_or_full(user_env: dict[str, str], line: str, code: int, err: str) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 from xml.etree import ElementTree as ET
+
+import pytest
 
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Point, Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
+from scenecypher.errors import InputError
+from scenecypher.ui import render as rendering
 from scenecypher.ui.belief_view import compare
 from scenecypher.ui.figure import figure_of
 from scenecypher.ui.home_view import HomeView, Thing, changed_nodes, view_of
@@ -139,3 +144,9 @@ def _all(thing: Thing) -> list[Thing]:
 def _page(view: HomeView) -> str:
     blank = {"style": "", "style_hash": "", "scripts": (), "map": "", "events": (), "drawn": None}
     return render("file.html", title=HOSTILE, view=view, open=True, **blank)
+
+
+def test_a_page_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "markupsafe", None)
+    with pytest.raises(InputError, match=r"pip install 'scenecypher\[ui\]'"):
+        rendering._markup("")
