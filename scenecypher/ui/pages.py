@@ -145,7 +145,7 @@ class Pages:
             open=view.nodes <= OPEN_NODES,
             map=snapshot.map,
             read_only=self._read_only,
-            example="open(fridge)",
+            example="open(microwave)",
             methods=METHODS,
         )
 
