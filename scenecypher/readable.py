@@ -115,7 +115,8 @@ class ReadableHome(ABC):
 
         graph = self.graph
         node = resolve_in_graph(graph, of)
-        return "\n".join([*node_lines(graph, node), *SceneTree(graph, shell=False).lines(node)])
+        below = [*SceneTree(graph, shell=False).lines(node)][1:]
+        return "\n".join([*node_lines(graph, node), *(["contains:", *below] if below else [])])
 
     @property
     def schema(self) -> str:

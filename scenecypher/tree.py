@@ -110,4 +110,3 @@ def node_lines(graph: SceneGraph, node_id: str) -> Iterator[str]:
     around = (*graph.outgoing.get(node_id, ()), *graph.incoming.get(node_id, ()))
     related = (f"{it.source} {it.type} {it.target}" for it in around if it.type != DENSE)
     yield from sorted({*related})
-    yield "contains:"
