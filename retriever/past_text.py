@@ -31,8 +31,11 @@ SPEAKS_OF_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 ACTORS_SHOWN: Final = 12
-SERVER_TIMES: Final[Mapping[str, frozenset[str]]] = {"Run": frozenset({"began", "ended"}), "Step": frozenset({"at"})}
-"""Times that are the server's in every scene: models are not told of them in a scene with a clock of its own."""
+RUN_TIMES: Final[Mapping[str, frozenset[str]]] = {"Run": frozenset({"began", "ended"}), "Step": frozenset({"at"})}
+"""Times of runs and steps: models are told of them only in a scene without a clock of its own.
+
+They are by the clock that the scene declares, else the server's; so in an episode, whose clock counts its versions.
+"""
 SUMMARY: Final = """
 MATCH (e:PastEvent) WITH e.actor AS actor, count(*) AS events, max(e.version) AS version, min(e.at) AS first,
                          max(e.at) AS last ORDER BY events DESC, actor
@@ -64,7 +67,7 @@ def past_text(gate: Gate, scene: SceneInfo) -> str:
     """Return the schema of a scene's past, its times and who acted; the past is built first. Raises ServiceError."""
     ref = SceneRef(scene.key, scene.name)
     state = gate.past(ref)
-    lines = [*_schema_lines(server_times=state.clock.source == "server"), "NOTES on the past", NOTES]
+    lines = [*_schema_lines(run_times=state.clock.source == "server"), "NOTES on the past", NOTES]
     if state.built >= 0:
         lines += ["TIMES", *_time_lines(gate, ref, scene, state)]
     return "\n".join(lines)
@@ -82,12 +85,12 @@ def past_library() -> tuple[Example, ...]:
 
 
 @cache
-def _schema_lines(*, server_times: bool) -> tuple[str, ...]:
-    """Return the labels, properties and relations; without the times that only the server's clock gives, if asked."""
+def _schema_lines(*, run_times: bool) -> tuple[str, ...]:
+    """Return the labels, properties and relations; those of runs and steps with their times, if asked."""
     lines = ["NODE LABELS of the past, and their properties"]
     for kind, meaning in PAST_KINDS.items():
         lines.append(f"(:{kind}) {meaning}")
-        left_out = () if server_times else SERVER_TIMES.get(kind, ())
+        left_out = () if run_times else RUN_TIMES.get(kind, ())
         lines += [f"  {name}: {words}" for name, words in PAST_PROPERTIES[kind].items() if name not in left_out]
     return (*lines, "RELATIONS of the past", *(f"{name}: {words}" for name, words in PAST_RELATIONS.items()))
 

@@ -211,9 +211,13 @@ class Home(ReadableHome):
         chosen = self._services.settings.accept_looks if accept is None else accept
         return merge_look(store, self.name, belief, observation, accept=chosen)
 
-    def history(self, *, after: int = 0) -> list[Event]:
-        """Return the events with a version above `after`, oldest first."""
-        return self._services.store.history(self.info, after=after)
+    def history(self, *, after: int = 0, limit: int | None = None) -> list[Event]:
+        """Return the events with a version above `after`, oldest first; with `limit` no more than the first ones."""
+        return self._services.store.history(self.info, after=after, limit=limit)
+
+    def undone(self, *, after: int = 0) -> frozenset[int]:
+        """Return the versions that events with a version above `after` have undone; no changes are read."""
+        return self._services.store.undone(self.info, after=after)
 
     def undo(self, *, version: int | None = None, to: int | None = None) -> Committed:
         """Undo the latest action that still holds, the one of `version`, or everything after version `to`.

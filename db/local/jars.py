@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 PARALLEL_DOWNLOADS: Final = 8
 CHUNK_BYTES: Final = 1 << 16
 TIMEOUT_S: Final = 30
+LIBRARY_TIMEOUT_S: Final = 5
+"""Longest silence of the repository while a library for pages is fetched, without which they work too."""
 ALTERNATIVES: Final = (
     "use a server of your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
 )
@@ -55,10 +57,11 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What jars are fetched for, and the advice where that fails."""
+    """What jars are fetched for, the advice where that fails, and the longest silence of the repository."""
 
     of: str
     advice: str
+    timeout_s: int = TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ def library_jar(pin: Pin, *, tell: Tell, cache: Path | None = None, repository: 
         with exclusive_lock(folder / "lock", tell=tell):
             if not (folder / pin.file).exists():
                 tell(f"fetching {pin.artifact} {pin.version} (once)…")
-                use = Use(pin.artifact, "try again with a network connection")
+                use = Use(pin.artifact, "try again with a network connection", LIBRARY_TIMEOUT_S)
                 _fetch([pin], folder, use, tell=tell, repository=repository)
     return folder / pin.file
 
@@ -165,7 +168,8 @@ def _download_one(pin: Pin, folder: Path, use: Use, downloads: Pooch) -> None:
     from pooch import HTTPDownloader
     from requests import RequestException
 
-    downloader: Any = HTTPDownloader(chunk_size=CHUNK_BYTES, timeout=TIMEOUT_S)  # its type is not pooch's own protocol
+    # Its type is not pooch's own protocol.
+    downloader: Any = HTTPDownloader(chunk_size=CHUNK_BYTES, timeout=use.timeout_s)
     try:
         fetched = downloads.fetch(pin.file, downloader=downloader)
     except (RequestException, OSError) as error:

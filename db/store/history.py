@@ -31,6 +31,10 @@ RETURN e {.version, .actor, .action, .action_id, .kind, .undoes, .delta, at: toS
 """
 EVENT_PAGE: Final[LiteralString] = _EVENT_PAGE + "ORDER BY e.scene, e.version LIMIT $limit"
 EVENT_PAGE_NEWEST: Final[LiteralString] = _EVENT_PAGE + "ORDER BY e.scene DESC, e.version DESC LIMIT $limit"
+UNDOES: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE e.version > $after AND e.kind <> 'act'
+RETURN e.version AS version, e.undoes AS undoes ORDER BY version DESC
+"""
 EVENTS_OF_OTHERS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE 0 < e.version <= $until AND e.actor <> $actor RETURN e ORDER BY e.version
 """
@@ -104,6 +108,15 @@ def read_page(
     """Return events with a version above `after` and up to `until`, oldest first, or newest first."""
     text: LiteralString = EVENT_PAGE_NEWEST if newest else EVENT_PAGE
     return [_event_of(record["event"]) for record in tx.run(text, key=key, after=after, until=until, limit=limit)]
+
+
+def undone_versions(tx: ManagedTransaction, key: str, *, after: int) -> frozenset[int]:
+    """Return the versions that were reverted by an event above version `after` that is itself in effect."""
+    undone: set[int] = set()
+    for version, undoes in tx.run(UNDOES, key=key, after=after):
+        if version not in undone:
+            undone.update(undoes)
+    return frozenset(undone)
 
 
 def read_events_of_others(tx: ManagedTransaction, key: str, *, actor: str, until: int) -> list[Event]:

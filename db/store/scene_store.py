@@ -304,10 +304,22 @@ class SceneStore:
 
     # --- history
 
-    def history(self, scene: SceneInfo, *, after: int = 0) -> list[Event]:
-        """Return the events with a version above `after`, oldest first."""
+    def history(self, scene: SceneInfo, *, after: int = 0, limit: int | None = None) -> list[Event]:
+        """Return the events with a version above `after`, oldest first; with `limit` no more than the first ones."""
+        last = history.LARGEST_VERSION
         return self.database.read(
-            lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=2 * self.database.read_timeout_s
+            lambda tx: (
+                history.read_events(tx, scene.key, after=after)
+                if limit is None
+                else history.read_page(tx, scene.key, after=after, until=last, limit=limit)
+            ),
+            timeout_s=2 * self.database.read_timeout_s,
+        )
+
+    def undone(self, scene: SceneInfo, *, after: int = 0) -> frozenset[int]:
+        """Return the versions that events with a version above `after` have undone; no changes are read."""
+        return self.database.read(
+            partial(history.undone_versions, key=scene.key, after=after), timeout_s=2 * self.database.read_timeout_s
         )
 
     def latest(self, scene: SceneInfo) -> Iterator[Event]:

@@ -13,6 +13,8 @@ from scenecypher.cli.context import errors, open_database, print_line, tell
 from scenecypher.errors import InputError
 
 LOOPBACK = "127.0.0.1"
+GOODBYE_S = 10
+"""Longest wait for open streams once the page ends; they end by themselves at once, unless the machine is busy."""
 
 
 def ui(
@@ -39,14 +41,15 @@ def ui(
     token = secrets.token_urlsafe(24)
     with open_database() as database, listening_socket(port) as listening:
         host = f"{LOOPBACK}:{listening.getsockname()[1]}"
-        app = application(database, read_only=read_only, library=cytoscape(tell))
-        guard = Guard(app, host=host, token=token)
         address = f"http://{host}/?{TOKEN}={token}"
         print_line(f"open {address}")
         if open_it and not webbrowser.open(address):
             errors().print("no web browser could be opened here; open the address yourself")
+        # After the address: without a network this may wait, and a browser waits with it.
+        app = application(database, read_only=read_only, library=cytoscape(tell))
+        guard = Guard(app, host=host, token=token)
         config = uvicorn.Config(
-            guard, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=2
+            guard, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE_S
         )
         server = uvicorn.Server(config)
         app.state.is_ending = lambda: server.should_exit

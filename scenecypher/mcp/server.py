@@ -41,7 +41,7 @@ class HomeServer:
     """The handlers of the protocol's requests, and the threads in which they work.
 
     With `read_only` tools that change anything do not exist. `can_push` says whether the transport keeps a channel to
-    clients of the protocol before 2026-07-28, which are told of changes without asking.
+    clients of the protocol before 2026-07-28, which are told of changes without asking. `ending` is set by `close`.
     """
 
     def __init__(self, front: Front, *, read_only: bool = False, can_push: bool = True) -> None:
@@ -50,6 +50,7 @@ class HomeServer:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tool")
         self._watch = Watch(self._version_of)
         self._can_push = can_push
+        self.ending = Event()
 
     def server(self) -> Server[None]:
         """Return the server, to be run over a transport."""
@@ -73,7 +74,8 @@ class HomeServer:
         )
 
     def close(self) -> None:
-        """Wait for the calls under way, which may commit, and close the connections to the database."""
+        """Let the calls under way end their present step, which may commit, and close the database's connections."""
+        self.ending.set()
         self._threads.shutdown(wait=True, cancel_futures=True)
         self.front.close()
 
@@ -119,7 +121,10 @@ class HomeServer:
             with suppress(RuntimeError):  # the loop is closed: nobody is left to hear of it
                 loop.call_soon_threadsafe(_put, lines, line)
 
-        working = loop.run_in_executor(self._threads, call, report, stopped.is_set)
+        def is_stopped() -> bool:
+            return stopped.is_set() or self.ending.is_set()
+
+        working = loop.run_in_executor(self._threads, call, report, is_stopped)
         working.add_done_callback(lambda _: lines.close())
         try:
             async with heard:

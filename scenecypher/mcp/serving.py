@@ -25,7 +25,7 @@ GOODBYE_S: Final = 3
 def serve_stdio(front: Front, *, read_only: bool, interrupted: Callable[[], NoReturn]) -> None:
     """Serve one client over standard input and output until it closes them; nothing else is written there.
 
-    On SIGINT the calls under way are waited for, and `interrupted` ends the process.
+    On SIGINT the present steps of the calls under way are waited for, and `interrupted` ends the process.
     """
     homes = HomeServer(front, read_only=read_only)
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,26 +48,37 @@ class OnlyScene:
         parts = split_at(name)
         if parts and parts[0] in self._names():
             raise read_only_error(name)
-        return self.homes.home(self._checked(name, name))
+        self._check(name, name)
+        with self._without_other_names(name):
+            return self.homes.home(name)
 
     def home_at(self, name: str) -> ReadableHome:
         """Return one of the scene's homes, as it is or as it was. Raises SceneNotFound, InputError."""
         from scenecypher.db.store.catalog import split_at
 
         parts = split_at(name)
-        found = self.homes.home_at(self._checked(name, parts[0] if parts else name))
-        self._checked(name, found.name)
+        self._check(name, parts[0] if parts else name)
+        with self._without_other_names(name):
+            found = self.homes.home_at(name)
+        self._check(name, found.name)
         return found
 
     def scenes(self) -> list[SceneInfo]:
         """Return the facts of the scene, and of the belief about it if there is one."""
         return [it for it in self.homes.scenes() if it.name in self._names()]
 
-    def _checked(self, name: str, stem: str) -> str:
-        """Return `name` if `stem` is a name of the scene. Raises SceneNotFound."""
+    def _check(self, name: str, stem: str) -> None:
+        """Check that `stem` is a name of the scene. Raises SceneNotFound for `name`."""
         if stem not in self._names():
             raise SceneNotFound(name, (self.name,))
-        return name
+
+    @contextmanager
+    def _without_other_names(self, name: str) -> Iterator[None]:
+        """Raise SceneNotFound, which suggests the nearest of all scenes, anew with this one alone."""
+        try:
+            yield
+        except SceneNotFound:
+            raise SceneNotFound(name, (self.name,)) from None
 
     def _names(self) -> tuple[str, str]:
         from scenecypher.planner.belief import belief_name

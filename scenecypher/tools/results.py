@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -112,9 +113,19 @@ class Changes(Result):
     more: int = Field(default=0, description="changes that are not shown")
 
     @staticmethod
-    def lines(delta: Delta) -> dict[str, Any]:
-        """Return the fields `changes` and `more` of a Delta."""
-        shown = [change_line(it) for it in delta.changes if not is_dense(it)][:CHANGES_SHOWN]
+    def lines(delta: Delta, before: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the fields `changes` and `more` of a Delta.
+
+        Together with the lines `before` they are CHANGES_SHOWN at most, and TEXT_LENGTH characters.
+        """
+        shown: list[str] = []
+        left = TEXT_LENGTH - sum(map(len, before))
+        for change in islice((it for it in delta.changes if not is_dense(it)), CHANGES_SHOWN - len(before)):
+            line = change_line(change)
+            left -= len(line)
+            if left < 0:
+                break
+            shown.append(line)
         return {"changes": shown, "more": len(delta) - len(shown)}
 
 
@@ -175,12 +186,17 @@ class HistoryEvents(Result):
     events: list[HistoryEvent]
 
     @classmethod
-    def of(cls, version: int, events: Iterable[Event], held: frozenset[int]) -> Self:
-        """Return the events; `held` are the versions that are in effect."""
-        return cls(version=version, events=[_event(it, undone=it.version not in held) for it in events])
+    def of(cls, version: int, events: Sequence[Event], undone: frozenset[int]) -> Self:
+        """Return the events; `undone` are the versions not in effect. The latest events' changes are shown first."""
+        shown: list[HistoryEvent] = []
+        lines: list[str] = []
+        for event in reversed(events):
+            shown.append(_event(event, lines, undone=event.version in undone))
+            lines += shown[-1].changes
+        return cls(version=version, events=shown[::-1])
 
 
-def _event(event: Event, *, undone: bool) -> HistoryEvent:
+def _event(event: Event, before: Sequence[str], *, undone: bool) -> HistoryEvent:
     return HistoryEvent(
         version=event.version,
         at=event.clock or event.at,
@@ -188,7 +204,7 @@ def _event(event: Event, *, undone: bool) -> HistoryEvent:
         action=event.action,
         kind=event.kind,
         undone=undone,
-        **Changes.lines(event.delta),
+        **Changes.lines(event.delta, before),
     )
 
 

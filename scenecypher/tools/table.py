@@ -85,13 +85,10 @@ def _act(desk: Desk, given: a.Act) -> r.Done:
 
 
 def _history(desk: Desk, given: a.History) -> r.HistoryEvents:
-    from scenecypher.db.store.history import versions_in_effect
-
     home = desk.homes.home(given.scene)
     version = home.info.version
     after = max(0, version - given.limit) if given.after is None else given.after
-    log = home.history(after=after)
-    return r.HistoryEvents.of(version, log[: given.limit], versions_in_effect(log))
+    return r.HistoryEvents.of(version, home.history(after=after, limit=given.limit), home.undone(after=after))
 
 
 def _past(desk: Desk, given: a.Past) -> r.Rows:

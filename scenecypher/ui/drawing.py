@@ -24,11 +24,11 @@ def cytoscape(tell: Tell, *, cache: Path | None = None, repository: str | None =
     """Return the library's text, fetched on first use; empty where it can't be had, which `tell` is told."""
     try:
         jar = library_jar(CYTOSCAPE, tell=tell, cache=cache, repository=repository)
-    except DatabaseUnavailable as error:
+        with ZipFile(jar) as found:
+            return found.read(SCRIPT.format(version=CYTOSCAPE.version)).decode("utf-8")
+    except (DatabaseUnavailable, OSError) as error:  # of the system: the folder of the user's caches is read-only
         tell(f"relations are listed, not drawn: {error}")
         return ""
-    with ZipFile(jar) as found:
-        return found.read(SCRIPT.format(version=CYTOSCAPE.version)).decode("utf-8")
 
 
 def drawn(graph: SceneGraph, relations: Iterable[Relation]) -> Mapping[str, Any]:

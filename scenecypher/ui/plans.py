@@ -21,7 +21,7 @@ Pace: TypeAlias = Literal["going", "paused", "stopping"]
 
 RUNS_SEARCHED: Final = 200
 """The latest runs of a scene among which the one that has just begun is looked for."""
-END_S: Final = 2.0
+END_S: Final = 10.0
 """Longest wait for a plan's present step when the page ends; what is not over by then is cut off."""
 
 

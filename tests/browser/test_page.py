@@ -276,6 +276,6 @@ def test_a_token_counts_once_and_a_server_that_has_gone_is_told(
         page.wait_for_load_state()
         server.process.send_signal(signal.SIGINT)
         expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
-        _, told = server.process.communicate(timeout=20)
+        _, told = server.process.communicate(timeout=60)
         assert "Traceback" not in told
     assert next(latest_runs(database_of_pages.store.database, home.name)).state == "stopped"

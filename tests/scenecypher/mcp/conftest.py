@@ -89,21 +89,31 @@ def served(address: object, store: SceneStore) -> Iterator[Served]:
 
 
 @pytest.fixture
-def here(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Client]]:
-    """Yield a function that makes a client of a server in this process."""
+def server_here(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., HomeServer]]:
+    """Yield a function that makes a server in this process."""
     for name, value in user_env.items():
         if name.startswith("NEO4J_"):
             monkeypatch.setenv(name, value)
     servers: list[HomeServer] = []
 
-    def start(*, only: str | None = None, read_only: bool = False, mode: str = MODERN) -> Client:
+    def make(*, only: str | None = None, read_only: bool = False) -> HomeServer:
         front = Front(lambda: sc.connect(tell=lambda _: None), only=only)
         servers.append(HomeServer(front, read_only=read_only))
-        return Client(servers[-1].server(), mode=mode)
+        return servers[-1]
 
-    yield start
+    yield make
     for server in servers:
         server.close()
+
+
+@pytest.fixture
+def here(server_here: Callable[..., HomeServer]) -> Callable[..., Client]:
+    """Return a function that makes a client of a server in this process."""
+
+    def start(*, only: str | None = None, read_only: bool = False, mode: str = MODERN) -> Client:
+        return Client(server_here(only=only, read_only=read_only).server(), mode=mode)
+
+    return start
 
 
 @pytest.fixture

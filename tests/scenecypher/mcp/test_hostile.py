@@ -9,6 +9,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from threading import Thread
+from urllib.parse import quote
 
 import anyio
 import pytest
@@ -17,12 +20,14 @@ from neo4j import GraphDatabase
 
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.home import small_home
+from scenecypher.mcp.server import HomeServer
 from scenecypher.tools.table import TOOLS
 from tests.db.gate.conftest import checksum, scenes
 from tests.db.gate.corpus import CANARY, Case, cases
 from tests.sampling import sample
 from tests.scenecypher.mcp.conftest import MODERN, Served, Start, words_of
-from tests.scenecypher.mcp.test_serving import called, refused
+from tests.scenecypher.mcp.test_serving import called, refused, subscribed
 
 __all__ = ["scenes"]
 
@@ -68,9 +73,31 @@ def test_other_scenes_do_not_exist_for_a_client_of_one(
             assert {it.name.rpartition(" ")[2] for it in (await client.list_resources()).resources} == {home}
             with pytest.raises(MCPError, match="no scene"):
                 await client.read_resource(f"scenecypher://scenes/{other.replace('/', '%2F')}/tree")
+            store.put(replace(small_home(), name=near))
+            store.put(replace(small_home(), name=f"{near}@belief", role="belief"))
+            absent = f"{home}@belief"
+            for tool, scene in (("tree", absent), ("tree", f"{absent}@0"), ("actions", absent)):
+                assert_hides(near, await refused(client, tool, scene=scene))
+            assert_hides(near, await refused(client, "diff", scene=home, other=absent))
+            uri = f"scenecypher://scenes/{quote(absent, safe='')}/tree"
+            with pytest.raises(MCPError) as unread:
+                await client.read_resource(uri)
+            assert_hides(near, str(unread.value))
+            with pytest.raises(MCPError) as unheard:
+                async with subscribed(client, uri):
+                    pass
+            assert_hides(near, str(unheard.value))
+            store.delete(home)
+            assert_hides(near, await refused(client, "tree", scene=home))
 
+    near = f"{home}x"
     anyio.run(work)
     assert store.find(other).version == 0
+
+
+def assert_hides(name: str, told: str) -> None:
+    assert "no scene" in told
+    assert name not in told
 
 
 def test_read_only_has_no_tool_that_changes_anything(here: Callable[..., Client], home: str) -> None:
@@ -182,6 +209,31 @@ def test_a_cancelled_act_over_http_is_done_once(served: Served, home: str, store
 
     assert anyio.run(work) == 1
     assert [event.action_id for event in store.history(store.find(home))] == ["errand"]
+
+
+def test_a_server_that_ends_stops_a_plan_after_its_present_step(
+    server_here: Callable[..., HomeServer], home: str, store: SceneStore
+) -> None:
+    """An interrupt closes the server on the event loop's own thread, so that no call can be cancelled there."""
+    server = server_here()
+    told: list[str] = []
+
+    async def plan(client: Client) -> None:
+        told.append(await refused(client, "plan", scene=home, goal="character_65 HOLDS_RH cup_2004"))
+
+    async def work() -> None:
+        async with Client(server.server(), mode=MODERN) as client, anyio.create_task_group() as group:
+            closing = Thread(target=server.close)
+            with locked(store, home) as wait:
+                group.start_soon(plan, client)
+                await anyio.to_thread.run_sync(wait)
+                closing.start()
+                assert await anyio.to_thread.run_sync(server.ending.wait, 60)
+            await anyio.to_thread.run_sync(closing.join)
+
+    anyio.run(work)
+    assert "the call was cancelled" in told[0]
+    assert [event.action for event in store.history(store.find(home))] == ["walk(cup_2004)"]
 
 
 def test_an_interrupt_ends_a_server_that_waits_for_input(user_env: dict[str, str]) -> None:

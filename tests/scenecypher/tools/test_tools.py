@@ -110,6 +110,31 @@ def test_results_are_bounded_and_say_so(home: sc.Home, monkeypatch: pytest.Monke
     assert (len(changed["changes"]), changed["more"]) == (1, len(home.at(0).diff(home)) - 1)
 
 
+def test_the_changes_of_all_events_have_one_bound(home: sc.Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = tools.openai(home)
+    for action in ("walk(cup_2004)", "grab(cup_2004)"):
+        home.act(action)
+    home.undo()
+    home.redo()
+    home.undo()
+
+    def shown(**arguments: int) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(given.call("history", json.dumps(arguments)))["events"]
+        return found
+
+    whole = shown()
+    lines = [line for it in whole[::-1] for line in it["changes"]]
+    assert [it["undone"] for it in whole] == [False, True, True, False, False]
+    assert [it["version"] for it in shown(after=1, limit=2)] == [2, 3]
+    assert [it["undone"] for it in shown(after=1, limit=2)] == [True, True], "later undos count"
+    for name, value in (("CHANGES_SHOWN", len(lines) - 1), ("TEXT_LENGTH", sum(map(len, lines)) - 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(results, name, value)
+            short = shown()
+        assert [line for it in short[::-1] for line in it["changes"]] == lines[:-1]
+        assert [it["more"] for it in short] == [whole[0]["more"] + 1, *(it["more"] for it in whole[1:])]
+
+
 def test_what_was_done_before_a_refusal_is_told(db: sc.SceneDatabase) -> None:
     """The book is fetched by rule; then a hand is needed for the fridge, and there is nowhere to put anything down."""
     held = edited(

@@ -16,6 +16,16 @@ def test_without_a_network_one_line_says_what_is_missing(tmp_path: Path) -> None
     assert len(lines) == 2
 
 
+def test_a_folder_that_can_not_be_written_to_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    taken = tmp_path / "cache"
+    taken.touch()
+    lines = list[str]()
+    assert cytoscape(lines.append, cache=taken) == ""
+    assert len(lines) == 1
+    assert lines[0].startswith("relations are listed, not drawn: ")
+    assert str(taken) in lines[0]
+
+
 def test_a_drawing_names_the_ends_of_its_relations() -> None:
     document = drawn(SILENT, (it for it in SILENT.relations if it.source == "cup"))
     assert document == {
