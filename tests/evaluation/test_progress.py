@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 from inspect_ai.model import ModelUsage
 
-from scenecypher.errors import DatabaseUnavailable, InputError, ModelUnavailable
+from scenecypher.errors import (
+    CommitUnknown,
+    DatabaseUnavailable,
+    InputError,
+    ModelUnavailable,
+    QueryTimeout,
+    ReplyRejected,
+)
 from scenecypher.evaluation.attempts import may_pass
 from scenecypher.evaluation.options import take_spread
 from scenecypher.evaluation.progress import Progress
@@ -43,13 +50,27 @@ def test_a_limit_is_spread_or_drawn() -> None:
     assert take_spread(range(100), 5, seed=1) != take_spread(range(100), 5, seed=2)
 
 
+def caused_by(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "passing"),
     [
         (DatabaseUnavailable("gone", retryable=True), True),
         (ModelUnavailable("no reply on the cassette"), False),
         (InputError("no such scene"), False),
+        (CommitUnknown("no answer", retryable=True), True),
+        (QueryTimeout("ended at its time limit", retryable=True), True),
         (ConnectionResetError(), True),
+        (TimeoutError(), True),
+        (caused_by(ValueError("of a client"), ConnectionResetError()), True),
+        (FileNotFoundError("a picture"), False),
+        (PermissionError("a picture"), False),
+        (caused_by(InputError("no such file"), FileNotFoundError()), False),
+        (caused_by(ReplyRejected("no JSON"), TimeoutError()), False),
+        (caused_by(ValueError("of a client"), caused_by(InputError("bad"), ConnectionResetError())), False),
         (ValueError("a bug"), False),
     ],
 )
