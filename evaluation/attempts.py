@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import count
 from typing import Final, TypeVar
 
 from anyio import sleep, to_thread
 from inspect_ai.solver import TaskState
 
+from scenecypher.chat.model import Model
 from scenecypher.errors import SceneCypherError, ServiceError
 from scenecypher.evaluation.run_result import ATTEMPTS
 from scenecypher.settings import Settings
@@ -37,6 +39,18 @@ async def attempt(state: TaskState, work: Callable[[], T]) -> T:
                 raise
         await sleep(number * PAUSE_S)
     raise AssertionError
+
+
+async def attempt_asking(
+    state: TaskState, models: Callable[[], AbstractContextManager[Model]], work: Callable[[Model], T]
+) -> T:
+    """Run `work` as `attempt` does, each time with a model of its own from `models`."""
+
+    def once() -> T:
+        with models() as model:
+            return work(model)
+
+    return await attempt(state, once)
 
 
 def may_pass(error: BaseException) -> bool:
