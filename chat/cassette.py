@@ -52,7 +52,7 @@ class _Remembering:
 
 
 class Recording:
-    """A service that also appends each of its replies to a new cassette as soon as it arrives.
+    """A service that also appends each of its replies to a new cassette, as it arrives or when its attempt succeeds.
 
     The file is created with the first reply and must not exist then. Failures of the service are not recorded. `origin`
     states the replies' origin if the service itself can't know it (a scripted server looks live).
