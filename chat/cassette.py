@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from threading import Lock
@@ -12,7 +14,7 @@ from typing import Final, Protocol
 
 from scenecypher.chat.canonical import canonical, canonical_hash
 from scenecypher.chat.missing import explain_missing
-from scenecypher.chat.model import Reply, ReplySource, Request, Service
+from scenecypher.chat.model import Model, Reply, ReplySource, Request, Service
 from scenecypher.chat.tape import Exchange, Origin, Tape, begin_tape, read_tape, write_exchange
 from scenecypher.errors import InputError, ModelUnavailable
 
@@ -36,8 +38,21 @@ class CassetteSession:
         return self.owner.reply_in(self.name, request)
 
 
+@dataclass(frozen=True, slots=True)
+class _Remembering:
+    """Model that remembers its exchanges."""
+
+    ask: Callable[[Request], Reply]
+    exchanges: list[tuple[Request, Reply]] = field(default_factory=list)
+
+    def reply(self, request: Request) -> Reply:
+        reply = self.ask(request)
+        self.exchanges.append((request, reply))
+        return reply
+
+
 class Recording:
-    """A service that also appends each of its replies to a new cassette as soon as it arrives.
+    """A service that also appends each of its replies to a new cassette, as it arrives or when its attempt succeeds.
 
     The file is created with the first reply and must not exist then. Failures of the service are not recorded. `origin`
     states the replies' origin if the service itself can't know it (a scripted server looks live).
@@ -59,15 +74,33 @@ class Recording:
 
     def reply_in(self, session: str, request: Request) -> Reply:
         """Ask the service and record the exchange. Raises as the service does, and InputError for the file."""
+        reply = self._ask(session, request)
+        self._record(session, request, reply)
+        return reply
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[Model]:
+        """Give a model whose exchanges are recorded in the session of this name when the block ends.
+
+        None is recorded if the block raises. Raises InputError for the file.
+        """
+        model = _Remembering(partial(self._ask, name))
+        yield model
+        for request, reply in model.exchanges:
+            self._record(name, request, reply)
+
+    def _ask(self, session: str, request: Request) -> Reply:
         reply = self._service.session(session).reply(request)
+        with self._lock:
+            self._begin(self._stated or _ORIGINS[reply.source])
+        return reply
+
+    def _record(self, session: str, request: Request, reply: Reply) -> None:
         asked = canonical(request)
         key = session, canonical_hash(asked)
         with self._lock:
-            origin: Origin = self._stated or _ORIGINS[reply.source]
-            self._begin(origin)
             write_exchange(self._file, Exchange(session, self._counts[key] + 1, asked, reply))
             self._counts[key] += 1
-        return reply
 
     def _begin(self, origin: Origin) -> None:
         if self._begun is None:
@@ -89,7 +122,7 @@ class Replaying:
     def __init__(self, file: Path | Traversable) -> None:
         self._file = file
         self._tape: Tape | None = None
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._lock = Lock()
 
     @property
@@ -101,6 +134,18 @@ class Replaying:
         """Return the recorded session of this name."""
         return CassetteSession(name, self)
 
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[Model]:
+        """Give the recorded session of this name; if the block raises, its replies will be given again."""
+        with self._lock:
+            before = self._counts[name].copy()
+        try:
+            yield self.session(name)
+        except BaseException:
+            with self._lock:
+                self._counts[name] = before
+            raise
+
     def reply(self, request: Request) -> Reply:
         """Answer in the unnamed session."""
         return self.reply_in(UNNAMED, request)
@@ -108,12 +153,12 @@ class Replaying:
     def reply_in(self, session: str, request: Request) -> Reply:
         """Return the reply recorded for this request. Raises ModelUnavailable, with the nearest, if there is none."""
         tape, asked = self._loaded(), canonical(request)
-        like = session, canonical_hash(asked)
+        key = canonical_hash(asked)
         with self._lock:
-            occurrence = self._counts[like] + 1
-            exchange = tape.exchanges.get((*like, occurrence))
+            occurrence = self._counts[session][key] + 1
+            exchange = tape.exchanges.get((session, key, occurrence))
             if exchange is not None:
-                self._counts[like] = occurrence
+                self._counts[session][key] = occurrence
         if exchange is None:
             missing = explain_missing(tape, asked, session=session, occurrence=occurrence)
             raise ModelUnavailable(f"the cassette {self._file} lacks {missing}")

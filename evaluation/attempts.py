@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import count
 from typing import Final, TypeVar
 
 from anyio import sleep, to_thread
 from inspect_ai.solver import TaskState
 
-from scenecypher.errors import ServiceError
+from scenecypher.chat.model import Model
+from scenecypher.errors import SceneCypherError, ServiceError
 from scenecypher.evaluation.run_result import ATTEMPTS
 from scenecypher.settings import Settings
 
@@ -39,12 +41,24 @@ async def attempt(state: TaskState, work: Callable[[], T]) -> T:
     raise AssertionError
 
 
+async def attempt_asking(
+    state: TaskState, models: Callable[[], AbstractContextManager[Model]], work: Callable[[Model], T]
+) -> T:
+    """Run `work` as `attempt` does, each time with a model of its own from `models`."""
+
+    def once() -> T:
+        with models() as model:
+            return work(model)
+
+    return await attempt(state, once)
+
+
 def may_pass(error: BaseException) -> bool:
-    """Check that an error, or its cause, is a failure of a service that may pass."""
-    if isinstance(error, ServiceError):
-        return error.retryable
+    """Check that an error is a failure of a service that may pass; if it is not our own, its cause may be one."""
+    if isinstance(error, SceneCypherError):
+        return isinstance(error, ServiceError) and error.retryable
     status = getattr(error, "status_code", None)
     is_failed = isinstance(status, int) and (status >= 500 or status in OVERLOADED)
-    if is_failed or isinstance(error, OSError) or type(error).__name__ in CONNECTION_ERRORS:
+    if is_failed or isinstance(error, ConnectionError | TimeoutError) or type(error).__name__ in CONNECTION_ERRORS:
         return True
     return error.__cause__ is not None and may_pass(error.__cause__)

@@ -17,7 +17,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.attempts import attempt
+from scenecypher.evaluation.attempts import attempt_asking
 from scenecypher.evaluation.augmentation_gold import GoldReader
 from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.picture_samples import score_reading, score_simulation
@@ -73,8 +73,8 @@ def read_pictures(views: Mapping[str, ViewFile], replies: ModelSource) -> Solver
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the reader calls the model
         file = views[str(state.sample_id)]
         live = InspectModel(get_model()) if replies.is_live else None
-        model = replies.model_for(file.name, live, reference=GoldReader(file.view))
-        return _with_metadata(state, await attempt(state, partial(score_reading, file, model)))
+        models = partial(replies.model_for, file.name, live, reference=GoldReader(file.view))
+        return _with_metadata(state, await attempt_asking(state, models, partial(score_reading, file)))
 
     return solve
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from functools import partial, wraps
 from inspect import Signature, signature
 from typing import Any, Final, Protocol, cast
@@ -18,7 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.attempts import attempt
+from scenecypher.evaluation.attempts import attempt_asking
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.inspect_model import InspectModel
@@ -92,10 +92,10 @@ def play_episode(book: AssignmentCache, replies: ModelSource, stage: WorldPool) 
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
         episode = EpisodePlan.model_validate(state.metadata[EPISODE])
-        model = _model(episode, replies)
+        models = _models(episode, replies)
         turn: AbstractAsyncContextManager[None] = person if episode.eyes == "person" else nullcontext()
         async with turn:
-            trace = await attempt(state, partial(play, stage, book, episode, model=model))
+            trace = await attempt_asking(state, models, lambda model: play(stage, book, episode, model=model))
         state.metadata[TRACE] = trace.model_dump(mode="json")
         state.output.completion = trace.answer or "\n".join(trace.executed)
         return state
@@ -129,11 +129,11 @@ def success_figure(episode: EpisodePlan) -> str:
     return "success" if episode.marking == "goal" and not episode.outcome_only else "done"
 
 
-def _model(episode: EpisodePlan, replies: ModelSource) -> Model:
+def _models(episode: EpisodePlan, replies: ModelSource) -> Callable[[], AbstractContextManager[Model]]:
     if not recipe_named(episode.method).model and episode.eyes != "person":
-        return NoModel()
+        return lambda: nullcontext(NoModel())
     live = InspectModel(get_model()) if replies.is_live else None
-    return replies.model_for(episode.id, live, reference=NoModel())
+    return partial(replies.model_for, episode.id, live, reference=NoModel())
 
 
 def _sample(episode: EpisodePlan, aim: str) -> Sample:

@@ -27,7 +27,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
-from scenecypher.evaluation.attempts import attempt
+from scenecypher.evaluation.attempts import attempt_asking
 from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
 from scenecypher.evaluation.metered_model import MeteredModel
@@ -96,11 +96,9 @@ def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever calls the model
         question = _question(state)
         live = InspectModel(get_model()) if replies.is_live else None
-        model = replies.model_for(question.id, live, reference=ReferenceQueryModel(question.cypher))
-        metered = MeteredModel(model)
-        found = await attempt(state, partial(ask, scenes, question, metered))
+        models = partial(replies.model_for, question.id, live, reference=ReferenceQueryModel(question.cypher))
+        found, state.metadata[MODEL] = await attempt_asking(state, models, partial(_ask_metered, ask, scenes, question))
         state.metadata[FOUND] = retrieval_document(found)
-        state.metadata[MODEL] = metered.model_name
         state.output.completion = found.answer
         return state
 
@@ -134,6 +132,12 @@ def _is_answer(question: GoldQuestion, found: dict[str, Any]) -> bool:
     if any("told" in attempt for attempt in found["attempts"]):
         return text_names(question.rows, found["answer"])
     return found["truncated"] is None and rows_contain(question.rows, found["rows"])
+
+
+def _ask_metered(ask: Ask, scenes: ScenePool, question: GoldQuestion, model: Model) -> tuple[Retrieval, str]:
+    """Return the retrieval and the name of the model that answered."""
+    metered = MeteredModel(model)
+    return ask(scenes, question, metered), metered.model_name
 
 
 def _ask_retriever(options: Options, scenes: ScenePool, question: GoldQuestion, model: Model) -> Retrieval:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 from scenecypher.chat.cassette import Recording, Replaying
@@ -46,23 +49,25 @@ class ModelSource:
         self._tape = Replaying(Path(choice)) if choice not in {LIVE, REFERENCE} else None
         self._record = Path(record) if record else None
         self._recording: Recording | None = None
+        self._lock = Lock()
 
     @property
     def is_live(self) -> bool:
         """True if live models are asked."""
         return self.choice == LIVE
 
-    def model_for(self, sample: str, live: Service | None, *, reference: Model) -> Model:
-        """Return the model of one sample; `reference` if no other was chosen. Raises InputError."""
-        if self._tape is not None:
-            return self._tape.session(sample)
-        if live is None:
-            return reference
-        return self._recorded(live).session(sample)
+    @contextmanager
+    def model_for(self, sample: str, live: Service | None, *, reference: Model) -> Iterator[Model]:
+        """Give the model of one attempt at a sample; `reference` if no other was chosen. Raises InputError.
 
-    def _recorded(self, live: Service) -> Service:
-        if self._record is None:
-            return live
-        if self._recording is None:
-            self._recording = Recording(live, self._record)
-        return self._recording
+        An attempt that raises uses up no reply of a cassette, and leaves none in a new one.
+        """
+        cassette = self._tape if live is None else self._recording_of(live)
+        with nullcontext(live or reference) if cassette is None else cassette.attempt(sample) as model:
+            yield model
+
+    def _recording_of(self, live: Service) -> Recording | None:
+        with self._lock:  # attempts run in threads
+            if self._recording is None and self._record is not None:
+                self._recording = Recording(live, self._record)
+            return self._recording

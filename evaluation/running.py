@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from os import environ
@@ -107,16 +108,13 @@ def resume_task(file: Path, options: RunOptions) -> EvalLog:
         raise InputError(f"{file}: there is no such log; logs are in ./logs, or in the folder given as --log-dir")
 
     def run() -> Sequence[EvalLog]:
-        try:
-            return eval_retry(
-                str(file),
-                max_samples=options.at_once,
-                log_dir=options.log_dir,
-                max_retries=Settings().model_retries,
-                **QUIET,
-            )
-        except IndexError:  # Inspect looks for the log of a run that was stopped
-            return ()
+        return eval_retry(
+            str(file),
+            max_samples=options.at_once,
+            log_dir=options.log_dir,
+            max_retries=Settings().model_retries,
+            **QUIET,
+        )
 
     try:
         return _run(run, options)
@@ -141,24 +139,51 @@ def _run(run: Callable[[], Sequence[EvalLog]], options: RunOptions) -> EvalLog:
     from scenecypher.evaluation.progress import Progress, watching
 
     progress = options.progress or Progress()
+    folder = Path(options.log_dir or "logs")
     with watching(progress):
         try:
             logs = run()
         except KeyboardInterrupt:
             logs = ()
+        except IndexError:  # Inspect looks for the log of a resumed run that was stopped
+            if not _is_stopped(_newest_log(folder, progress.run)):
+                raise
+            logs = ()
     if logs and logs[0].status != "cancelled":
         return logs[0]
-    if current_thread() is main_thread():
-        signal(SIGINT, SIG_IGN)  # a second Ctrl-C has nothing more to stop
-    raise RunStopped(_how_to_go_on(Path(options.log_dir or "logs"), progress.run))
+    with uninterrupted():
+        raise RunStopped(_how_to_go_on(_newest_log(folder, progress.run)))
 
 
-def _how_to_go_on(folder: Path, run: str) -> str:
-    written = sorted(folder.glob(f"*_{run}*.eval"), key=lambda file: file.stat().st_mtime) if run else []
-    if not written:
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C in the block, if this is the main thread: a run that was stopped has nothing more to stop."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    handler = signal(SIGINT, SIG_IGN)
+    try:
+        yield
+    finally:
+        signal(SIGINT, handler)
+
+
+def _newest_log(folder: Path, run: str) -> Path | None:
+    written = folder.glob(f"*_{run}*.eval") if run else ()
+    return max(written, key=lambda file: file.stat().st_mtime, default=None)
+
+
+def _is_stopped(log: Path | None) -> bool:
+    from inspect_ai.log import read_eval_log
+
+    return log is not None and read_eval_log(str(log), header_only=True).status in {"started", "cancelled"}
+
+
+def _how_to_go_on(log: Path | None) -> str:
+    if log is None:
         return "stopped before any sample was played; run it again"
-    name = experiment_name_of(written[-1])
-    return f"stopped; the log has what was played: go on with `scenecypher eval {name} --resume {written[-1]}`"
+    name = experiment_name_of(log)
+    return f"stopped; the log has what was played: go on with `scenecypher eval {name} --resume {log}`"
 
 
 def experiment_name_of(file: Path) -> str:

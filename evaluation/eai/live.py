@@ -19,7 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.evaluation.attempts import attempt
+from scenecypher.evaluation.attempts import attempt, attempt_asking
 from scenecypher.evaluation.eai.recordings import fetch_recordings
 from scenecypher.evaluation.eai.scoring import Judgement
 from scenecypher.evaluation.eai.ssc_config import EmptyModel, SscConfig
@@ -82,8 +82,8 @@ def ask_model(bench: SscConfig) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
         live = InspectModel(get_model()) if bench.replies.is_live else None
-        model = bench.replies.model_for(str(state.sample_id), live, reference=EmptyModel())
-        state.metadata[OUTPUT] = await attempt(state, partial(_run_method, bench, state.metadata, model))
+        models = partial(bench.replies.model_for, str(state.sample_id), live, reference=EmptyModel())
+        state.metadata[OUTPUT] = await attempt_asking(state, models, partial(_run_method, bench, state.metadata))
         state.output.completion = state.metadata[OUTPUT]["output"] or ""
         return state
 

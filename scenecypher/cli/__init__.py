@@ -8,6 +8,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line of the process. Errors of SceneCypher end in one line and their exit code."""
     import sys
+    from signal import SIG_IGN, SIGINT, signal
 
     try:
         _prepare_streams()
@@ -16,6 +17,8 @@ def main() -> None:
         code = run_command_line(sys.argv[1:])
     except KeyboardInterrupt:  # while modules are still being imported
         code = INTERRUPTED
+    if code == INTERRUPTED:
+        signal(SIGINT, SIG_IGN)  # a second Ctrl-C has nothing more to stop
     sys.exit(code)
 
 

@@ -98,7 +98,10 @@ def run_command_line(arguments: Sequence[str]) -> int:
             errors().print(WAS_INTERRUPTED)
         return ended.code if isinstance(ended.code, int) else 0
     except RunStopped as stopped:
-        errors().print(str(stopped), markup=False, soft_wrap=True)
+        from scenecypher.evaluation.running import uninterrupted
+
+        with uninterrupted():
+            errors().print(str(stopped), markup=False, soft_wrap=True)
         return stopped.exit_code
     except SceneCypherError as error:
         print_error(error)

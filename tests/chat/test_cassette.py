@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -150,6 +151,26 @@ def test_the_origin_can_be_stated_for_a_scripted_server(serve: Serve, tape: Path
     model, _ = serve(["hello"])
     Recording(model, tape, origin="scripted").reply(asking("hi"))
     assert Replaying(tape).reply(asking("hi")).source == "scripted"
+
+
+def test_a_failed_attempt_leaves_no_replies_and_uses_none_up(serve: Serve, tape: Path) -> None:
+    model, server = serve(numbered())
+
+    def attempt(service: Recording | Replaying, *, fails: bool) -> list[str]:
+        texts = []
+        with suppress(ModelUnavailable), service.attempt("s") as session:
+            texts = [session.reply(asking(text)).text for text in ("a", "b", "a")]
+            if fails:
+                raise ModelUnavailable("out of order")
+        return texts
+
+    recording = Recording(model, tape)
+    attempts = [attempt(recording, fails=fails) for fails in (True, False, True, False)]
+    assert attempts[1] == ["a 4", "b 5", "a 6"]
+    replaying = Replaying(tape)
+    replayed = [attempt(replaying, fails=fails) for fails in (True, False, True, True, False)]
+    assert replayed == [attempts[at] for at in (1, 1, 3, 3, 3)]
+    assert len(server.requests) == 12
 
 
 class ChangingSource:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from signal import SIGINT, getsignal
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, EvalStatus, write_eval_log
 from inspect_ai.model import ModelUsage
 
-from scenecypher.errors import DatabaseUnavailable, InputError, ModelUnavailable
+from scenecypher.errors import (
+    CommitUnknown,
+    DatabaseUnavailable,
+    InputError,
+    ModelUnavailable,
+    QueryTimeout,
+    ReplyRejected,
+    RunStopped,
+)
 from scenecypher.evaluation.attempts import may_pass
 from scenecypher.evaluation.options import take_spread
 from scenecypher.evaluation.progress import Progress
 from scenecypher.evaluation.run_result import mean_cell, share_cell
+from scenecypher.evaluation.running import RunOptions, resume_task
 from scenecypher.settings import Settings
+
+CREATED = "2026-11-23T00:00:00+00:00"
 
 
 def sample(value: Any, *, tokens: int = 0, error: bool = False) -> Any:
@@ -43,18 +57,54 @@ def test_a_limit_is_spread_or_drawn() -> None:
     assert take_spread(range(100), 5, seed=1) != take_spread(range(100), 5, seed=2)
 
 
+def caused_by(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "passing"),
     [
         (DatabaseUnavailable("gone", retryable=True), True),
         (ModelUnavailable("no reply on the cassette"), False),
         (InputError("no such scene"), False),
+        (CommitUnknown("no answer", retryable=True), True),
+        (QueryTimeout("ended at its time limit", retryable=True), True),
         (ConnectionResetError(), True),
+        (TimeoutError(), True),
+        (caused_by(ValueError("of a client"), ConnectionResetError()), True),
+        (FileNotFoundError("a picture"), False),
+        (PermissionError("a picture"), False),
+        (caused_by(InputError("no such file"), FileNotFoundError()), False),
+        (caused_by(ReplyRejected("no JSON"), TimeoutError()), False),
+        (caused_by(ValueError("of a client"), caused_by(InputError("bad"), ConnectionResetError())), False),
         (ValueError("a bug"), False),
     ],
 )
 def test_failures_of_services_may_pass(error: Exception, passing: object) -> None:
     assert may_pass(error) is passing
+
+
+@pytest.mark.parametrize(
+    ("status", "raised"), [("started", RunStopped), ("cancelled", RunStopped), ("success", IndexError)]
+)
+def test_an_index_error_is_a_stop_only_of_a_run_that_was_stopped(
+    status: EvalStatus, raised: type[Exception], own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = EvalSpec(created=CREATED, task="questions", dataset=EvalDataset(), model="none/none", config=EvalConfig())
+    file = own_folder / "resumed_abc.eval"
+    write_eval_log(EvalLog(status=status, eval=spec), str(file))
+
+    def fail(*_: object, **__: object) -> None:
+        raise IndexError
+
+    monkeypatch.setattr("inspect_ai.eval_retry", fail)
+    handler = getsignal(SIGINT)
+    with pytest.raises(raised):
+        resume_task(file, RunOptions(log_dir=str(own_folder), progress=Progress(run="abc")))
+    assert getsignal(SIGINT) is handler
+    with pytest.raises(IndexError):
+        resume_task(file, RunOptions(log_dir=str(own_folder)))  # no run began
 
 
 def test_one_sample_has_no_interval() -> None:

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log
 
+from scenecypher.chat import Replaying
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.errors import InputError
+from scenecypher.errors import DatabaseUnavailable, InputError
+from scenecypher.evaluation import questions as asking_questions
 from scenecypher.evaluation.question_result import questions_result
 from scenecypher.evaluation.question_set import load_questions as question_set
 from scenecypher.evaluation.questions import questions
@@ -78,6 +80,41 @@ def test_a_reply_missing_on_the_cassette_is_a_reported_failure(tmp_path: Path) -
     assert (total(found).cells, total(found).failed, total(found).note) == ({}, 4, "not finished: 0 of 4 played")
     assert not found.finished
     assert "ended by ModelUnavailable" in found.notes[0]
+
+
+def test_a_retried_sample_is_recorded_and_replayed_as_if_it_had_not_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scenecypher.evaluation.attempts.PAUSE_S", 0.01)
+    (question,) = question_set("babyai")[3:4]
+    failing = [True]
+    ask = asking_questions._ask_retriever
+
+    def ask_failing(*told: Any) -> Any:
+        found = ask(*told)
+        if failing.pop():
+            raise DatabaseUnavailable("gone", retryable=True)
+        return found
+
+    def run(**replies: Any) -> Row:
+        failing[:] = [False, True]
+        log = run_task(
+            questions(data="babyai", attempts=1, **replies), RunOptions("openai/scripted", sample_ids=(question.id,))
+        )
+        assert failing == [], "tried twice"
+        return total(questions_result(log))
+
+    monkeypatch.setattr(asking_questions, "_ask_retriever", ask_failing)
+    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+    tape = tmp_path / "tape.jsonl"
+    with ScriptedModel(["UNANSWERABLE: no", f"```cypher\n{question.cypher}\n```"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        live = run(record=str(tape))
+    assert (live.cells["right"].count, live.retried) == (1, 1)
+    (exchange,) = Replaying(tape).tape.exchanges.values()
+    assert (exchange.session, exchange.occurrence) == (question.id, 1)
+    assert exchange.reply.text.startswith("```cypher"), "the failed attempt's reply is not kept"
+    assert run(replies=str(tape)) == live
 
 
 def reply_in_words(asked: str) -> str:

@@ -21,7 +21,7 @@ from scenecypher.db.store.connection import Address
 from scenecypher.evaluation.question_set import load_questions
 from scenecypher.evaluation.reporting.result_files import find_results
 from tests.proxy import Proxy, proxied
-from tests.scripted_model import Fail, ScriptedModel, Step
+from tests.scripted_model import Fail, ScriptedModel, Stall, Step
 
 QUESTIONS: Final = load_questions("babyai")[:3]
 IDS: Final = ",".join(one.id for one in QUESTIONS)
@@ -45,10 +45,6 @@ class Answering:
             return self.instead()
         return f"```cypher\n{next(one.cypher for one in QUESTIONS if one.question == question)}\n```"
 
-    def stay_silent(self) -> Step:
-        self.mended.wait(WAIT_S)
-        return Fail(400, "nobody waits for this")
-
 
 @pytest.fixture
 def model(server_settings: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Answering]:
@@ -60,7 +56,6 @@ def model(server_settings: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[An
     with ScriptedModel(answering) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         yield answering
-        answering.mended.set()
 
 
 def tables_of(out: str) -> Any:
@@ -111,7 +106,7 @@ def logged() -> int:
 
 
 def test_a_killed_run_is_resumed_to_the_same_table(model: Answering, capsys: pytest.CaptureFixture[str]) -> None:
-    model.instead = model.stay_silent
+    model.instead = Stall
     run = started([*RUN, *ONE_BY_ONE], model, asked=2)
     wait_for(lambda: logged() >= 1)
     run.send_signal(signal.SIGKILL)
@@ -126,7 +121,7 @@ def test_a_killed_run_is_resumed_to_the_same_table(model: Answering, capsys: pyt
 
 
 def test_ctrl_c_ends_in_one_line_fresh_and_resumed(model: Answering, capsys: pytest.CaptureFixture[str]) -> None:
-    model.instead = model.stay_silent
+    model.instead = Stall
     words = [*RUN, *ONE_BY_ONE]
     for times in (2, 1):
         run = started(words, model, asked=len(model.asked) + (2 if words[2] == "--data" else 1))
