@@ -91,8 +91,9 @@ class Recording:
 
     def _ask(self, session: str, request: Request) -> Reply:
         reply = self._service.session(session).reply(request)
+        origin: Origin = self._stated or _ORIGINS[reply.source]
         with self._lock:
-            self._begin(self._stated or _ORIGINS[reply.source])
+            self._begin(origin)
         return reply
 
     def _record(self, session: str, request: Request, reply: Reply) -> None:
