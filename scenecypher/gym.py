@@ -231,15 +231,20 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         return self._observe(text, world.graph), self._info(world.graph, (), ())
 
     def step(self, action: Taken) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
-        """Carry out an action; a refused one changes nothing. Raises ServiceError; InputError before a reset."""
+        """Carry out an action; of a refused one, what was done before it stays and is told.
+
+        Raises ServiceError; InputError before a reset.
+        """
         world, text = self._current(), self._text(action)
         self._steps += 1
         carried_out: list[str] = []
         try:
-            carried_out += [step.action for step in world.act(text)]
+            for step in world.act(text):
+                carried_out.append(step.action)  # noqa: PERF401 - a later one may be refused
         except RejectedError as refused:
             reasons = tuple(refused.reasons)
-            shown, is_end = f"refused: {'; '.join(reasons)}", False
+            before_it = f"; before that was done: {', '.join(carried_out)}" if carried_out else ""
+            shown, is_end = f"refused: {'; '.join(reasons)}{before_it}", False
         else:
             reasons, shown = (), f"carried out: {', '.join(carried_out)}"
             is_end = ends_session(text)

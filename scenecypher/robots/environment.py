@@ -20,6 +20,8 @@ from scenecypher.planner.perception.vision import read_image
 from scenecypher.robots.link import RobotLink
 from scenecypher.robots.messages import Done, Forgotten, Pictured, Refused, Seen, Thing, View
 
+REASON: Final = 500
+"""Length limit of a robot's reason: a model reads it."""
 RESTARTED: Final = "the robot was restarted meanwhile: it is done or not"
 
 
@@ -82,7 +84,8 @@ class RobotEnvironment:
 def _reason(reply: object) -> str:
     match reply:
         case Refused(reason=reason):
-            return reason or "the robot gave no reason"
+            told = "".join(letter if letter.isprintable() else " " for letter in reason[: 2 * REASON])
+            return " ".join(told.split())[:REASON] or "the robot gave no reason"
         case Forgotten():
             return RESTARTED
         case _:

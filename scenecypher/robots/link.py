@@ -65,6 +65,10 @@ class Exchange:
         timing = self._timing
         if now - self._heard >= timing.silence_s:
             raise RobotGone(f"nothing was heard of the robot for {timing.silence_s:g} s; see to it, then go on")
+        if isinstance(self._request, Act | Look) and now - self._began >= timing.action_s + timing.silence_s:
+            raise RobotGone(
+                f"the robot did not end the action {timing.silence_s:g} s after it was cancelled; see to it"
+            )
         if now < self._due:
             return None
         self._due = now + timing.repeat_s

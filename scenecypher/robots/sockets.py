@@ -54,8 +54,10 @@ class SocketTransport:
 
     def receive(self, timeout_s: float) -> bytes | None:
         """Return the next line; None if none came in time, or the connection broke. Waits in both cases."""
+        ends = time.monotonic() + timeout_s
         while b"\n" not in self._read:
-            if not self._receive_some(timeout_s):
+            left = ends - time.monotonic()
+            if left <= 0 or not self._receive_some(left):
                 return None
         line, _, rest = bytes(self._read).partition(b"\n")
         self._read = bytearray(rest)

@@ -53,11 +53,12 @@ class Arm:
 
     def __init__(self) -> None:
         self.done: list[str] = []
-        self.ready, self.stopped = Event(), False
+        self.ready, self.begun, self.stopped = Event(), Event(), False
         self.ready.set()
 
     def act(self, action: Act, stop: Event) -> str | None:
         self.done.append(action.id)
+        self.begun.set()
         while not self.ready.wait(0.01):
             if stop.is_set():
                 self.stopped = True
@@ -151,6 +152,39 @@ def test_a_silent_robot_counts_as_gone_and_what_it_sent_is_told() -> None:
         RobotLink(deaf, clock=lambda: deaf.now).act("grab", (), action_id="a")
 
 
+def test_a_robot_that_works_for_ever_counts_as_gone() -> None:
+    class Tireless:
+        now, last = 0.0, b""
+
+        def send(self, line: bytes) -> None:
+            self.last = line
+
+        def receive(self, timeout_s: float) -> bytes | None:
+            self.now += timeout_s
+            asked = decode_request(self.last)
+            return encode(Ready(asked.id, "b") if isinstance(asked, Hello) else Working(asked.id, "b"))
+
+    tireless = Tireless()
+    link = RobotLink(tireless, clock=lambda: tireless.now)
+    with pytest.raises(RobotGone, match="did not end the action 30 s after it was cancelled"):
+        link.act("grab", (), action_id="a")
+    with pytest.raises(RobotGone, match="did not end"):
+        link.look("table")
+
+
+def test_reasons_reach_the_planner_on_one_line_and_cut() -> None:
+    class Talking(Arm):
+        def act(self, action: Act, stop: Event) -> str | None:
+            del action, stop
+            return "no\n\x1b[31m" + "so " * 10_000
+
+    world = environment_of(link_to(RobotDesk(Talking())), home())
+    with pytest.raises(ActionRefused) as refused:
+        world.execute("go_to(kitchen)", action_id="1")
+    (reason,) = refused.value.reasons
+    assert (len(reason), reason[:10], reason.isprintable()) == (500, "no [31mso ", True)
+
+
 def test_a_desk_answers_each_request_by_its_memory() -> None:
     arm = Arm()
     arm.ready.clear()
@@ -169,6 +203,7 @@ def test_a_desk_answers_each_request_by_its_memory() -> None:
     assert isinstance(desk.answer(Cancel("late", boot)), Refused)
     assert isinstance(desk.answer(Act("late", boot, "grab")), Refused), "it comes after its own cancellation"
     arm.ready.set()
+    assert arm.begun.wait(60)
     assert arm.done == ["a"]
 
 
@@ -270,7 +305,7 @@ def test_a_robot_that_goes_away_in_the_middle_is_told_and_one_that_comes_back_ha
     with ExitStack() as stack:
         process, port = stack.enter_context(robot_process(seed=1))
         transport = stack.enter_context(closing(SocketTransport(f"tcp://127.0.0.1:{port}")))
-        link = RobotLink(transport, Timing(repeat_s=0.05, silence_s=2))
+        link = RobotLink(transport, Timing(repeat_s=0.05, silence_s=10))
         world = environment_of(link, home())
         world.execute("go_to(kitchen)", action_id="go")
 
