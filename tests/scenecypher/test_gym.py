@@ -21,7 +21,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.lease import acquire
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import InputError, RejectedError
+from scenecypher.errors import ActionRefused, InputError, RejectedError
 from scenecypher.gym import MAX_CHARACTERS, HomeEnv
 from scenecypher.importers import datasets
 from scenecypher.planner.action_mask import ActionMask
@@ -315,3 +315,19 @@ def test_the_example_plays_a_random_and_a_symbolic_policy() -> None:
     by_chance, by_plan = played.stdout.splitlines()
     assert by_chance.startswith("random    return 0 after ")
     assert by_plan == "symbolic  return 1 after 2 actions: walk(tv_98), switch_on(tv_98)"
+
+
+def test_what_was_done_before_a_refusal_stays_and_is_told(make: MakeEnv, monkeypatch: pytest.MonkeyPatch) -> None:
+    env = make(in_memory=True, fix=True)
+    env.reset()
+    world = env._current()
+    act = world.act
+
+    def refused_later(text: str) -> Iterator[Any]:
+        yield from act("go_to(kitchen)")
+        raise ActionRefused(text, ["it is stuck"])
+
+    monkeypatch.setattr(world, "act", refused_later, raising=False)
+    seen, _, _, _, info = env.step("pick_up(cup-1)")
+    assert info["carried_out"] == ["go_to(kitchen)"]
+    assert "refused: it is stuck; before that was done: go_to(kitchen)" in str(seen)
