@@ -36,11 +36,23 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("skeleton")
     shutil.copy(ROOT / "pyproject.toml", root)
     named = ("db/connect", "db/gate", "db/local", "db/store")
-    ours = ("cli", "mcp", "tools", "ui")
+    ours = ("cli", "mcp", "robots", "tools", "ui")
     for package in ("scenecypher", *(f"scenecypher/{it}" for it in ours), "tests", "benchmarks", *ROOMS, *named):
         (root / package).mkdir()
         (root / package / "__init__.py").write_text('"""A package."""\n', encoding="utf-8")
-    modules = ("errors", "home", "meaning", "notebook", "readable", "scenes", "settings", "tree", "waiting", "wording")
+    modules = (
+        "errors",
+        "gym",
+        "home",
+        "meaning",
+        "notebook",
+        "readable",
+        "scenes",
+        "settings",
+        "tree",
+        "waiting",
+        "wording",
+    )
     for module in modules:
         (root / "scenecypher" / f"{module}.py").write_text('"""A module."""\n', encoding="utf-8")
     for room in ROOMS:
