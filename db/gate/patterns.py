@@ -47,8 +47,8 @@ class Reading:
 
     Of several `before` a token the first stands outermost, of several `after` it innermost. `defined` are the keys of
     the text's own maps, `numbers` the token indexes of numbers that may be parameters, `hinted` the nodes that an index
-    hint may name, each with the label that binds it and the token index after which the hint belongs. `past` says that
-    the text names a label of the past.
+    hint may name, each with the label that binds it and the token index after which the hint belongs; `hinted_too`
+    are the others of the past, to name if that is not enough. `past` says that the text names a label of the past.
     """
 
     before: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -57,6 +57,7 @@ class Reading:
     defined: set[str] = field(default_factory=set)
     numbers: set[int] = field(default_factory=set)
     hinted: list[tuple[int, str, str]] = field(default_factory=list)
+    hinted_too: list[tuple[int, str, str]] = field(default_factory=list)
     past: bool = False
     columns: tuple[str, ...] | None = None
     version: int = 5

@@ -150,14 +150,16 @@ class Reader(ExpressionReader):
         if self.is_next(*MATCH_MODES) and self.is_next(*MATCHED, offset=1):
             self.reading.version = 25
             self.at += 2
-        known, hinted, is_first = set(self.variables), list[Node](), True
+        known, hinted, every, is_first = set(self.variables), list[Node](), list[Node](), True
         while is_first or self.skip(","):
             is_first = False
             nodes = [part for part in self.pattern() if isinstance(part, Node) and part.name]
             unknown = [node for node in nodes if node.name not in known]
             # The past has few nodes at first: the server then scans all of them rather than begin at what it knows.
             hinted += [node for node in unknown if len(unknown) == len(nodes) or node.bound_by == PAST][:1]
+            every += [node for node in unknown if node.bound_by == PAST and node not in hinted]
         self.reading.hinted += ((self.at - 1, node.name, node.bound_by) for node in hinted)
+        self.reading.hinted_too += ((self.at - 1, node.name, node.bound_by) for node in every)
         self.where()
 
     def _unwind(self, _: Token) -> None:

@@ -91,7 +91,7 @@ class Gate:
         self._watchdog = Watchdog(database, lost_s=self.limits.lost_seconds)
         self._lost_shapes: set[str] = set()
         self._texts: LRUCache[tuple[str, Vocabulary, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
-        self._plans: LRUCache[str, tuple[float, bool, Plan]] = LRUCache(CACHE_SIZE)
+        self._plans: LRUCache[str, tuple[float, int, Plan]] = LRUCache(CACHE_SIZE)
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
         self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
@@ -221,19 +221,20 @@ class Gate:
         if cached is None or cached[0] <= time.monotonic():
             cached = (time.monotonic() + PLAN_S, *self._judged(scoped, scene))
             self._plans.put(scoped.text, cached)
-        return (scoped.hinted or scoped) if cached[1] else scoped, cached[2]
+        return (scoped, *scoped.hinted)[cached[1]], cached[2]
 
-    def _judged(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[bool, Plan]:
-        """Return whether the query needs its index hints, and its plan.
+    def _judged(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[int, Plan]:
+        """Return which form of the query is accepted, 0 without index hints, and its plan.
 
         The server chooses a plan by what the whole database holds. If the judge refuses it, the hints are tried.
         """
         try:
-            return False, self._checked_plan(scoped, scene)
+            return 0, self._checked_plan(scoped, scene)
         except QueryRefused as refused:
-            if refused.code == "plan" and scoped.hinted is not None:
-                with suppress(QueryRefused):
-                    return True, self._checked_plan(scoped.hinted, scene)
+            if refused.code == "plan":
+                for number, hinted in enumerate(scoped.hinted, 1):
+                    with suppress(QueryRefused):
+                        return number, self._checked_plan(hinted, scene)
             raise
 
     def _checked_plan(self, scoped: ScopedQuery, scene: SceneRef) -> Plan:

@@ -33,9 +33,9 @@ class ScopedQuery:
     """A text that reads one scene only, once `$__scene` is its key.
 
     `text` is its shape: queries that differ only in `parameters` share it. Parameters are all strings, and the numbers
-    on which neither the plan nor a rule depends. `hinted` is the query with index hints, to use if the plan of `text`
-    reads more than the scene. `columns` are the last columns as the model wrote them; `origin` maps offsets in `text`
-    to the model's tokens.
+    on which neither the plan nor a rule depends. `hinted` is the query with index hints, few and then more, to use if
+    the plan of `text` reads more than the scene. `columns` are the last columns as the model wrote them; `origin` maps
+    offsets in `text` to the model's tokens.
     """
 
     text: str
@@ -43,7 +43,7 @@ class ScopedQuery:
     columns: tuple[str, ...]
     origin: tuple[tuple[int, str], ...] = field(repr=False)
     cost: Cost = NOTHING
-    hinted: ScopedQuery | None = field(repr=False, default=None)
+    hinted: tuple[ScopedQuery, ...] = field(repr=False, default=())
 
     def piece_at(self, offset: int) -> str:
         """Return the model's token at or before an offset in `text`."""
@@ -68,10 +68,13 @@ def scope(
     reading, cost = Reader(cypher, tokens, limits, bounds, names).read()
     check_names(reading, vocabulary, known or {})
     scoped = render(tokens, reading)
-    for index, name, label in reading.hinted:
-        seek = " SEEK" if label == PAST else ""
-        reading.after[index].append(f" USING INDEX{seek} `{name}`:{label}({SCENE_KEY})")
-    return replace(scoped, cost=cost, hinted=replace(render(tokens, reading), cost=cost) if reading.hinted else None)
+    hinted = []
+    for nodes in (reading.hinted, reading.hinted_too):
+        for index, name, label in nodes:
+            seek = " SEEK" if label == PAST else ""
+            reading.after[index].append(f" USING INDEX{seek} `{name}`:{label}({SCENE_KEY})")
+        hinted += [replace(render(tokens, reading), cost=cost)] if nodes else []
+    return replace(scoped, cost=cost, hinted=tuple(hinted))
 
 
 def render(tokens: tuple[Token, ...], reading: Reading) -> ScopedQuery:
