@@ -20,13 +20,13 @@ from neo4j import ManagedTransaction
 
 from benchmarks.comparison import Measurement
 from benchmarks.robot import READY, Errand
-from benchmarks.scale import environment_of
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store import publish
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.publish import Header
 from scenecypher.importers.eai import graph_files
 from scenecypher.importers.virtualhome import read_graph
+from tests.server import environment_of
 
 HOMES: Final = int(os.environ.get("SCENECYPHER_FLEET_HOMES", "1000"))
 SECONDS: Final = float(os.environ.get("SCENECYPHER_FLEET_SECONDS", "300"))

@@ -11,7 +11,6 @@ from typing import Any, Final
 from playwright.sync_api import Page
 
 from benchmarks.comparison import Measurement
-from benchmarks.scale import environment_of
 from scenecypher.chat.model import Usage
 from scenecypher.db.graph.scene import Node, Point, Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
@@ -24,6 +23,7 @@ from scenecypher.planner.events import Began, Remembered, Thought
 from scenecypher.planner.recording import RunRecorder
 from tests.browser.chromium import find_chromium, opened, started
 from tests.browser.served import Entered, entered, served
+from tests.server import environment_of
 
 NODES, CLASSES, ROOMS = 20_000, 1_300, 40
 WARM_UP, ROUNDS, STEPS = 5, 15, 15

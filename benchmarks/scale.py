@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.eai import graph_files
 from scenecypher.importers.virtualhome import packaged_scene
 from tests.sampling import sample
+from tests.server import environment_of
 
 MILLION: Final = 1_000_000
 THOUSAND: Final = 1_000
@@ -87,14 +87,3 @@ def import_in_subprocess(address: Address, name: str, *, nodes: int = MILLION) -
     )
     took: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return took
-
-
-def environment_of(address: Address) -> dict[str, str]:
-    """Return the environment of a process that connects to this server."""
-    return {
-        **os.environ,
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
-        "NEO4J_DATABASE": address.database,
-    }

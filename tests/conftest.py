@@ -13,7 +13,7 @@ from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.settings import Settings
 from tests.sampling import FULL
-from tests.server import HOME, JARS, discard, throwaway_server
+from tests.server import HOME, JARS, discard, environment_of, throwaway_server
 
 LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
@@ -89,10 +89,4 @@ def store(database: Database) -> SceneStore:
 @pytest.fixture
 def user_env(address: Address) -> dict[str, str]:
     """Return the environment of a user whose `NEO4J_URI` is the throw-away server, for subprocesses."""
-    return {
-        **os.environ,
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
-        "NEO4J_DATABASE": address.database,
-    }
+    return environment_of(address)

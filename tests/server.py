@@ -102,3 +102,14 @@ def _tell(line: str) -> None:
 
 if __name__ == "__main__":
     discard_homes(of_living=True)
+
+
+def environment_of(address: Address) -> dict[str, str]:
+    """Return the environment of a process that connects to this server."""
+    return {
+        **os.environ,
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "NEO4J_DATABASE": address.database,
+    }

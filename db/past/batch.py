@@ -154,15 +154,6 @@ def _remove(batch: Batch, node_id: str, version: int, at: str) -> None:
     batch.gone[node_id] = row
 
 
-def undone_versions(undoes: Mapping[int, Sequence[int]]) -> frozenset[int]:
-    """Return the versions that events in effect took back, given what each undo and redo took back."""
-    taken: set[int] = set()
-    for version in sorted(undoes, reverse=True):
-        if version not in taken:
-            taken.update(undoes[version])
-    return frozenset(taken)
-
-
 def raised_bounds(batch: Batch, known: Mapping[str, Any]) -> dict[str, int]:
     """Return the bounds of the past after a batch, as properties of its head that begin with `most_`."""
     found = Counter({name: int(number) for name, number in known.items() if name.startswith(PREFIX)})

@@ -27,14 +27,13 @@ from scenecypher.db.past.batch import (
     event_batch,
     raised_bounds,
     start_batch,
-    undone_versions,
 )
 from scenecypher.db.past.clock import Clock
 from scenecypher.db.past.facts import Fact, facts_of
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.history import Event, inverse_of, read_page
+from scenecypher.db.store.history import Event, inverse_of, read_page, taken_back
 from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.steady import WRITE_REFUSED, Generation
 from scenecypher.errors import QueryFailed, QueryRefused, SceneReplaced, ServiceError
@@ -291,7 +290,7 @@ def write_batch(tx: ManagedTransaction, key: str, batch: Batch) -> Head:
 def _mark_undone(tx: ManagedTransaction, key: str) -> None:
     """Mark the events that an event in effect took back, and no others."""
     found = [(row["version"], row["undoes"], row["undone"]) for row in tx.run(statements.REVERTS, key=key)]
-    undone = undone_versions({version: undoes for version, undoes, _ in found if undoes})
+    undone = taken_back({version: undoes for version, undoes, _ in found if undoes})
     marked = {version for version, _, is_undone in found if is_undone}
     rows = [[version, version in undone] for version in sorted(undone ^ marked)]
     tx.run(statements.SET_UNDONE, key=key, rows=rows).consume()

@@ -33,7 +33,7 @@ EVENT_PAGE: Final[LiteralString] = _EVENT_PAGE + "ORDER BY e.scene, e.version LI
 EVENT_PAGE_NEWEST: Final[LiteralString] = _EVENT_PAGE + "ORDER BY e.scene DESC, e.version DESC LIMIT $limit"
 UNDOES: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > $after AND e.kind <> 'act'
-RETURN e.version AS version, e.undoes AS undoes ORDER BY version DESC
+RETURN e.version AS version, e.undoes AS undoes
 """
 EVENTS_OF_OTHERS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE 0 < e.version <= $until AND e.actor <> $actor RETURN e ORDER BY e.version
@@ -112,11 +112,16 @@ def read_page(
 
 def undone_versions(tx: ManagedTransaction, key: str, *, after: int) -> frozenset[int]:
     """Return the versions that were reverted by an event above version `after` that is itself in effect."""
-    undone: set[int] = set()
-    for version, undoes in tx.run(UNDOES, key=key, after=after):
-        if version not in undone:
-            undone.update(undoes)
-    return frozenset(undone)
+    return taken_back({record["version"]: record["undoes"] for record in tx.run(UNDOES, key=key, after=after)})
+
+
+def taken_back(undoes: Mapping[int, Sequence[int]]) -> frozenset[int]:
+    """Return the versions that events in effect took back, given what each undo and redo took back."""
+    taken: set[int] = set()
+    for version in sorted(undoes, reverse=True):
+        if version not in taken:
+            taken.update(undoes[version])
+    return frozenset(taken)
 
 
 def read_events_of_others(tx: ManagedTransaction, key: str, *, actor: str, until: int) -> list[Event]:

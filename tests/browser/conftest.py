@@ -15,12 +15,12 @@ from playwright.sync_api import Browser
 from pydantic import SecretStr
 
 import scenecypher as sc
-from benchmarks.scale import environment_of
 from scenecypher.cli.demo import TASK, VOCABULARY
 from scenecypher.db.store.connection import Address
 from scenecypher.importers.virtualhome import packaged_scene
 from tests.browser.chromium import NAMES, SCREENSHOTS, Window, find_chromium, opened, started
 from tests.browser.served import Entered, demo_model, entered, environment, served
+from tests.server import environment_of
 
 CALL = pytest.StashKey[pytest.TestReport]()
 ABSENT = f"no Chromium: none of {', '.join(NAMES)} is on the PATH, and SCENECYPHER_TEST_CHROMIUM names none"

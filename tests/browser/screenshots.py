@@ -13,7 +13,6 @@ from playwright.sync_api import Page
 from pydantic import SecretStr
 
 import scenecypher as sc
-from benchmarks.scale import environment_of
 from scenecypher.cli.demo import SCENE, TASK, VOCABULARY
 from scenecypher.cli.demo_script import INSTRUCTION, SCRIPT
 from scenecypher.db.browser.address import filled_in
@@ -25,7 +24,7 @@ from scenecypher.importers.virtualhome import packaged_scene
 from tests.browser.chromium import find_chromium, opened, started
 from tests.browser.driven import connect, run
 from tests.browser.served import Entered, entered, served
-from tests.server import HOME, throwaway_server
+from tests.server import HOME, environment_of, throwaway_server
 
 SIZE: Final = {"width": 1_100, "height": 800}
 COLOURS: Final = 96

@@ -11,9 +11,10 @@ from typing import Final, LiteralString
 import pytest
 
 from scenecypher.db.gate import Gate, Limits, SceneRef
+from scenecypher.db.gate.judge import Plan
 from scenecypher.db.gate.messages import EXPLAIN
 from scenecypher.db.gate.realm import HIDDEN, reads_past
-from scenecypher.db.gate.scope import scope
+from scenecypher.db.gate.scope import ScopedQuery, scope
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
@@ -253,3 +254,23 @@ def test_batches_are_read_as_one(store: SceneStore, gate: Gate, monkeypatch: pyt
         store.commit(info, delta, actor="ann", action="act")
     answer = gate.run("MATCH (e:PastEvent) RETURN count(e) AS n", SceneRef(info.key, name), VOCABULARY)
     assert answer.rows == [[6]]
+
+
+def test_a_query_that_its_first_hints_do_not_help_is_tried_with_hints_at_all_nodes(
+    pair: Pair, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which plan the server makes depends on the counts of the moment: here all with fewer hints are refused."""
+    gate, judged = Gate(database), list[str]()
+    check = gate._checked_plan
+
+    def strict(scoped: ScopedQuery, scene: SceneRef) -> Plan:
+        judged.append(scoped.text)
+        if scoped.text.count("USING INDEX SEEK") < 2:
+            raise QueryRefused("plan", "it scans")
+        return check(scoped, scene)
+
+    monkeypatch.setattr(gate, "_checked_plan", strict)
+    home = SceneRef(pair.home.key, pair.home.name)
+    query = "MATCH (f:PastFact {relation: 'INSIDE'})-[:ABOUT]->(n:PastNode) RETURN DISTINCT n.name"
+    assert ["cup"] in [[*row] for row in gate.run(query, home, VOCABULARY).rows]
+    assert [text.count("USING INDEX SEEK") for text in judged] == [0, 1, 2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,6 +20,7 @@ from scenecypher.importers.home import small_home
 from scenecypher.mcp.front import Front
 from scenecypher.mcp.server import HomeServer
 from tests.scenecypher.cli.conftest import CommandResult, RunCommand, command, home
+from tests.server import environment_of
 
 __all__ = ["CommandResult", "RunCommand", "command", "home"]
 
@@ -69,15 +69,7 @@ class Served:
 @pytest.fixture(scope="module")
 def served(address: object, store: SceneStore) -> Iterator[Served]:
     """A server over HTTP for the tests of a module."""
-    database = store.database.address
-    env = {
-        **os.environ,
-        "NEO4J_URI": database.uri,
-        "NEO4J_USERNAME": database.username,
-        "NEO4J_PASSWORD": database.password,
-        "NEO4J_DATABASE": database.database,
-        "SCENECYPHER_MCP_TOKEN": TOKEN,
-    }
+    env = {**environment_of(store.database.address), "SCENECYPHER_MCP_TOKEN": TOKEN}
     command = [sys.executable, "-m", "scenecypher", "mcp", "--http"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
