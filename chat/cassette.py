@@ -74,7 +74,7 @@ class Recording:
 
     def reply_in(self, session: str, request: Request) -> Reply:
         """Ask the service and record the exchange. Raises as the service does, and InputError for the file."""
-        reply = self._ask(session, request)
+        reply = self._ask(self._service.session(session), request)
         self._record(session, request, reply)
         return reply
 
@@ -84,13 +84,13 @@ class Recording:
 
         None is recorded if the block raises. Raises InputError for the file.
         """
-        model = _Remembering(partial(self._ask, name))
+        model = _Remembering(partial(self._ask, self._service.session(name)))
         yield model
         for request, reply in model.exchanges:
             self._record(name, request, reply)
 
-    def _ask(self, session: str, request: Request) -> Reply:
-        reply = self._service.session(session).reply(request)
+    def _ask(self, model: Model, request: Request) -> Reply:
+        reply = model.reply(request)
         origin: Origin = self._stated or _ORIGINS[reply.source]
         with self._lock:
             self._begin(origin)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from itertools import count
 from typing import Final, TypeVar
 
 from anyio import sleep, to_thread
+from inspect_ai.model import get_model
 from inspect_ai.solver import TaskState
 
 from scenecypher.chat.model import Model
 from scenecypher.errors import SceneCypherError, ServiceError
+from scenecypher.evaluation.inspect_model import InspectModel
+from scenecypher.evaluation.progress import current_run
+from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.run_result import ATTEMPTS
 from scenecypher.settings import Settings
 
@@ -41,13 +44,15 @@ async def attempt(state: TaskState, work: Callable[[], T]) -> T:
     raise AssertionError
 
 
-async def attempt_asking(
-    state: TaskState, models: Callable[[], AbstractContextManager[Model]], work: Callable[[Model], T]
-) -> T:
-    """Run `work` as `attempt` does, each time with a model of its own from `models`."""
+async def attempt_asking(state: TaskState, replies: ModelSource, work: Callable[[Model], T], *, reference: Model) -> T:
+    """Run `work` as `attempt` does, each time with the sample's model; a live reply is asked for once in a run.
+
+    The model is `reference` if there are no other `replies`.
+    """
+    live = InspectModel(get_model(), run=current_run()) if replies.is_live else None
 
     def once() -> T:
-        with models() as model:
+        with replies.model_for(str(state.sample_id), live, reference=reference) as model:
             return work(model)
 
     return await attempt(state, once)

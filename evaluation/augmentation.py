@@ -12,14 +12,12 @@ from typing import Any, Final
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.attempts import attempt_asking
 from scenecypher.evaluation.augmentation_gold import GoldReader
-from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.picture_samples import score_reading, score_simulation
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
 from scenecypher.evaluation.replies import LIVE, ModelSource
@@ -72,9 +70,8 @@ def read_pictures(views: Mapping[str, ViewFile], replies: ModelSource) -> Solver
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the reader calls the model
         file = views[str(state.sample_id)]
-        live = InspectModel(get_model()) if replies.is_live else None
-        models = partial(replies.model_for, file.name, live, reference=GoldReader(file.view))
-        return _with_metadata(state, await attempt_asking(state, models, partial(score_reading, file)))
+        read = partial(score_reading, file)
+        return _with_metadata(state, await attempt_asking(state, replies, read, reference=GoldReader(file.view)))
 
     return solve
 

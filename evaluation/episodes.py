@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
-from functools import partial, wraps
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import wraps
 from inspect import Signature, signature
 from typing import Any, Final, Protocol, cast
 
 from anyio import Lock
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import get_model
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.attempts import attempt_asking
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.experiment import Experiment
-from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.measures import figures
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
-from scenecypher.evaluation.replies import LIVE, ModelSource
+from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.staging import NoModel
@@ -92,10 +89,15 @@ def play_episode(book: AssignmentCache, replies: ModelSource, stage: WorldPool) 
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
         episode = EpisodePlan.model_validate(state.metadata[EPISODE])
-        models = _models(episode, replies)
         turn: AbstractAsyncContextManager[None] = person if episode.eyes == "person" else nullcontext()
+        asks = recipe_named(episode.method).model or episode.eyes == "person"
         async with turn:
-            trace = await attempt_asking(state, models, lambda model: play(stage, book, episode, model=model))
+            trace = await attempt_asking(
+                state,
+                replies if asks else ModelSource(REFERENCE),
+                lambda model: play(stage, book, episode, model=model),
+                reference=NoModel(),
+            )
         state.metadata[TRACE] = trace.model_dump(mode="json")
         state.output.completion = trace.answer or "\n".join(trace.executed)
         return state
@@ -127,13 +129,6 @@ def success_figure(episode: EpisodePlan) -> str:
     With LookPlanGraph's goals, a plan with infeasible actions is no success.
     """
     return "success" if episode.marking == "goal" and not episode.outcome_only else "done"
-
-
-def _models(episode: EpisodePlan, replies: ModelSource) -> Callable[[], AbstractContextManager[Model]]:
-    if not recipe_named(episode.method).model and episode.eyes != "person":
-        return lambda: nullcontext(NoModel())
-    live = InspectModel(get_model()) if replies.is_live else None
-    return partial(replies.model_for, episode.id, live, reference=NoModel())
 
 
 def _sample(episode: EpisodePlan, aim: str) -> Sample:

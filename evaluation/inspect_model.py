@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from json import dumps, loads
 from typing import Any, Final, Self
 
 from anyio import from_thread
 from inspect_ai.model import (
+    CachePolicy,
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
@@ -38,19 +40,29 @@ FINISHES: Final[Mapping[StopReason, Finish]] = {
 }
 
 
+CACHED_FOR: Final = "4W"
+"""How long the replies of a run stay in Inspect's cache, in its notation: four weeks."""
+
+
 @dataclass(frozen=True, slots=True)
 class InspectModel:
     """Service that asks Inspect's model, with Inspect's retries, cache and log.
+
+    With the id of a `run`, each reply is stored in Inspect's cache for the run, the sample and the request (the n-th
+    equal one), so that a sample that is tried again, also by a resumed run, does not ask for it again.
 
     `reply` must be called in a worker thread started by `anyio.to_thread`. Exceptions that remain after Inspect's
     retries propagate, and Inspect records them as the sample's error.
     """
 
     generator: Generator
+    run: str = ""
+    sample: str = ""
+    _counts: Counter[Request] = field(default_factory=Counter)
 
-    def session(self, name: str) -> Self:  # noqa: ARG002 - only recordings have sessions
-        """Return the model itself."""
-        return self
+    def session(self, name: str) -> Self:
+        """Return the model for one attempt at the sample of this name; the requests of each attempt count from 1."""
+        return replace(self, sample=name, _counts=Counter())
 
     def reply(self, request: Request) -> Reply:
         """Ask once. Raises ModelUnavailable if Inspect reports that the model failed."""
@@ -58,7 +70,7 @@ class InspectModel:
 
     async def _reply(self, request: Request) -> Reply:
         output = await self.generator.generate(
-            [_turn(message) for message in request.messages], config=_config(request)
+            [_turn(message) for message in request.messages], config=_config(request, self._cache(request))
         )
         if output.error or not output.choices:
             raise ModelUnavailable(
@@ -71,6 +83,14 @@ class InspectModel:
             source=self._source,
             finish=FINISHES.get(output.stop_reason, "stop"),
         )
+
+    def _cache(self, request: Request) -> CachePolicy | bool | None:
+        """Return the cache's setting; without a run, samples never come from a cache that the user turned on."""
+        if not self.run:
+            return False if request.temperature else None
+        self._counts[request] += 1
+        scopes = {"run": self.run, "sample": self.sample, "number": str(self._counts[request])}
+        return CachePolicy(expiry=CACHED_FOR, scopes=scopes)
 
     @property
     def _source(self) -> ReplySource:
@@ -89,12 +109,12 @@ def _turn(message: Message) -> ChatMessage:
             return ChatMessageAssistant(content=content)
 
 
-def _config(request: Request) -> GenerateConfig:
+def _config(request: Request, cache: CachePolicy | bool | None) -> GenerateConfig:  # noqa: FBT001 - as Inspect has it
     return GenerateConfig(
         temperature=request.temperature,
         seed=request.seed,
         max_tokens=request.max_tokens,
-        cache=False if request.temperature else None,  # a cache would return one sample for equal requests
+        cache=cache,
         response_schema=None if request.schema is None else _form(dumps(request.schema)),
     )
 

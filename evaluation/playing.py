@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from scenecypher.chat.model import Model
 from scenecypher.db.graph.delta import Delta, apply, compose
-from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.assignments import Assignment, AssignmentCache
 from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
 from scenecypher.evaluation.episode_events import executed_actions, final_event, fulfils_mission, trace_fields
@@ -19,12 +17,11 @@ from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
 from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.budget import Budget
-from scenecypher.planner.environment import Environment, SceneEnvironment
+from scenecypher.planner.environment import Environment, ObservedWorld, SceneEnvironment
 from scenecypher.planner.events import Event
 from scenecypher.planner.human import HumanEnvironment, ask_person
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.naming import known_node_reader
-from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.truth import NoisyObserver
 from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.planner.recording import RunRecorder
@@ -34,28 +31,6 @@ AskPerson = Callable[[str], str]
 
 PLANNING_S: Final = 180.0
 """Time limit of symbolic planning for one task, in seconds; it is an upper bound, not a measure of speed."""
-
-
-class NoisyWorld(SceneEnvironment):
-    """Environment observed with seeded mistakes: a simulated observer."""
-
-    def __init__(self, store: SceneStore, scene: SceneInfo, *, actor: str, seed: int, classes: Sequence[str]) -> None:
-        super().__init__(store, scene, actor=actor)
-        self._classes, self._seed = classes, seed
-
-    def observe(self, of: str, *, step: int) -> Observation:
-        """Observe a node, with some mistakes. Raises UnknownReference."""
-        return NoisyObserver(_TruthfulObserver(super().observe), seed=self._seed, classes=self._classes).observe(
-            of, step=step
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _TruthfulObserver:
-    look: Callable[..., Observation]
-
-    def observe(self, of: str, *, step: int) -> Observation:
-        return self.look(of, step=step)
 
 
 def play(
@@ -134,8 +109,9 @@ def _environment(
         case "truth":
             return None
         case "noise":
-            classes = sorted({node.class_ for node in assignment.initial.nodes.values() if node.kind == "Object"})
-            return NoisyWorld(store, scene, actor=setting.name, seed=episode.seed, classes=classes)
+            classes = [node.class_ for node in assignment.initial.nodes.values() if node.kind == "Object"]
+            truth = SceneEnvironment(store, scene, actor=setting.name)
+            return ObservedWorld(truth, NoisyObserver(truth, seed=episode.seed, classes=classes))
         case "person":
             name = find_or_create_belief(store, scene).name
             known = known_node_reader(lambda: store.load(name).graph, vocabulary=scene.vocabulary)

@@ -71,6 +71,12 @@ class Progress:
 _WATCHED: Final[ContextVar[Progress | None]] = ContextVar("WATCHED", default=None)
 
 
+def current_run() -> str:
+    """Return Inspect's id of the run that is watched, which a run that resumes it shares; empty if none is."""
+    watched = _WATCHED.get()
+    return watched.run if watched else ""
+
+
 @contextmanager
 def watching(progress: Progress) -> Iterator[Progress]:
     """Count the samples of the runs within."""

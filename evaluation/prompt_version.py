@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Final
 
 from inspect_ai.log import EvalLog
@@ -33,18 +33,7 @@ def logged_prompt_version(log: EvalLog) -> str:
     return str((log.eval.metadata or {}).get(METADATA_KEY, ""))
 
 
-def prompt_files(package: str) -> Iterator[Traversable]:
+def prompt_files(package: str) -> Iterator[Path]:
     """Yield the files of a package that are in the digest, in order."""
-    yield from _files(files(package))
-
-
-def _files(folder: Traversable) -> Iterator[Traversable]:
-    for one in sorted(folder.iterdir(), key=_name):
-        if one.is_dir():
-            yield from _files(one)
-        elif one.name.endswith(SUFFIXES):
-            yield one
-
-
-def _name(file: Traversable) -> str:
-    return file.name
+    folder = Path(str(files(package)))
+    yield from (file for file in sorted(folder.rglob("*")) if file.name.endswith(SUFFIXES))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -65,11 +64,6 @@ def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
         hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
         raise InputError(f"there are no questions about {data[:60]!r}{hint}")
     return tuple(question for name in DATA if data in {ALL, name} for question in _read_file(name))
-
-
-def question_scenes(asked: Sequence[GoldQuestion]) -> tuple[str, ...]:
-    """Return the scenes that the questions are about, each once, in order."""
-    return tuple(dict.fromkeys(question.scene for question in asked))
 
 
 def load_question_scene(scene: str) -> ImportedScene:

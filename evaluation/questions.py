@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import get_model
 from inspect_ai.scorer import (
     CORRECT,
     INCORRECT,
@@ -28,14 +27,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
 from scenecypher.evaluation.attempts import attempt_asking
-from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
 from scenecypher.evaluation.question_set import ALL, GoldQuestion
 from scenecypher.evaluation.question_set import load_questions as question_set
 from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource, ReferenceQueryModel
-from scenecypher.evaluation.scenes import ScenePool
+from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 from scenecypher.retriever.retriever import Options, RetrievalMode, Retriever
 from scenecypher.retriever.schema_text import FORMS, SchemaForm, schema_text
@@ -48,7 +46,7 @@ MODEL: Final = "replied_by"
 BASELINE: Final = "text2cypher"
 
 Baseline: TypeAlias = Literal["cypher", "text", "text2cypher"]
-Ask: TypeAlias = Callable[[ScenePool, GoldQuestion, Model], Retrieval]
+Ask: TypeAlias = Callable[[WorldPool, GoldQuestion, Model], Retrieval]
 
 
 @task
@@ -91,13 +89,12 @@ def questions(
 @solver
 def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
     """Ask the sample's scene in a worker thread and store the retrieval in the sample's metadata."""
-    scenes = ScenePool()
+    scenes = WorldPool()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever calls the model
         question = _question(state)
-        live = InspectModel(get_model()) if replies.is_live else None
-        models = partial(replies.model_for, question.id, live, reference=ReferenceQueryModel(question.cypher))
-        found, state.metadata[MODEL] = await attempt_asking(state, models, partial(_ask_metered, ask, scenes, question))
+        reference, asking = ReferenceQueryModel(question.cypher), partial(_ask_metered, ask, scenes, question)
+        found, state.metadata[MODEL] = await attempt_asking(state, replies, asking, reference=reference)
         state.metadata[FOUND] = retrieval_document(found)
         state.output.completion = found.answer
         return state
@@ -134,25 +131,25 @@ def _is_answer(question: GoldQuestion, found: dict[str, Any]) -> bool:
     return found["truncated"] is None and rows_contain(question.rows, found["rows"])
 
 
-def _ask_metered(ask: Ask, scenes: ScenePool, question: GoldQuestion, model: Model) -> tuple[Retrieval, str]:
+def _ask_metered(ask: Ask, scenes: WorldPool, question: GoldQuestion, model: Model) -> tuple[Retrieval, str]:
     """Return the retrieval and the name of the model that answered."""
     metered = MeteredModel(model)
     return ask(scenes, question, metered), metered.model_name
 
 
-def _ask_retriever(options: Options, scenes: ScenePool, question: GoldQuestion, model: Model) -> Retrieval:
-    with scenes.open(question.scene) as (opened, scene):
-        return Retriever(model, opened.gate, opened.enumerator, options).ask(question.question, scene)
+def _ask_retriever(options: Options, scenes: WorldPool, question: GoldQuestion, model: Model) -> Retrieval:
+    opened, scene = scenes.question_scene(question.scene)
+    return Retriever(model, opened.gate, opened.enumerator, options).ask(question.question, scene)
 
 
-def _ask_text2cypher(options: Options, scenes: ScenePool, question: GoldQuestion, model: Model) -> Retrieval:
+def _ask_text2cypher(options: Options, scenes: WorldPool, question: GoldQuestion, model: Model) -> Retrieval:
     from scenecypher.retriever.graphrag import ask_text2cypher
 
-    with scenes.open(question.scene) as (opened, scene):
-        occurring = opened.enumerator.of(scene)
-        schema = schema_text(occurring, question.question, vocabulary=scene.vocabulary, form=options.form)
-        address = opened.store.database.address
-        return ask_text2cypher(address, model, question.question, scene=scene, schema=schema)
+    opened, scene = scenes.question_scene(question.scene)
+    occurring = opened.enumerator.of(scene)
+    schema = schema_text(occurring, question.question, vocabulary=scene.vocabulary, form=options.form)
+    address = opened.store.database.address
+    return ask_text2cypher(address, model, question.question, scene=scene, schema=schema)
 
 
 def _figures(found: dict[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,8 @@ class ModelSource:
         An attempt that raises uses up no reply of a cassette, and leaves none in a new one.
         """
         cassette = self._tape if live is None else self._recording_of(live)
-        with nullcontext(live or reference) if cassette is None else cassette.attempt(sample) as model:
+        plain = reference if live is None else live.session(sample)
+        with nullcontext(plain) if cassette is None else cassette.attempt(sample) as model:
             yield model
 
     def _recording_of(self, live: Service) -> Recording | None:

@@ -33,9 +33,6 @@ Interval: TypeAlias = Literal["wilson", "bootstrap", "none"]
 ReplySource: TypeAlias = Literal["live", "recorded", "scripted", "oracle", "reference", "none"]
 """Source of replies; ``none`` if no model was asked, ``reference`` if a set's own answers were used."""
 
-UNREADABLE: Final = "?"
-"""Value of a published cell that the paper's text does not show."""
-
 
 class Document(BaseModel):
     """Base class of all parts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from os import environ
 from pathlib import Path
@@ -100,12 +100,14 @@ def run_task(task: Task, options: RunOptions) -> EvalLog:
 def resume_task(file: Path, options: RunOptions) -> EvalLog:
     """Resume the run of the log `file` and return the new log; only missing and failed samples are played.
 
-    The experiment's module must have been imported. Raises InputError.
+    The new log is beside `file`, if `options` name no folder. The experiment's module must have been imported. Raises
+    InputError.
     """
     from inspect_ai import eval_retry
 
     if not file.is_file():
         raise InputError(f"{file}: there is no such log; logs are in ./logs, or in the folder given as --log-dir")
+    options = replace(options, log_dir=options.log_dir or str(file.parent))
 
     def run() -> Sequence[EvalLog]:
         return eval_retry(
@@ -139,7 +141,7 @@ def _run(run: Callable[[], Sequence[EvalLog]], options: RunOptions) -> EvalLog:
     from scenecypher.evaluation.progress import Progress, watching
 
     progress = options.progress or Progress()
-    folder = Path(options.log_dir or "logs")
+    folder = Path(options.log_dir or environ.get("INSPECT_LOG_DIR", "logs"))
     with watching(progress):
         try:
             logs = run()

@@ -1,11 +1,12 @@
-"""Pool of worlds for episodes: leased copies of scenes, reset after each episode, on one connection for a whole run."""
+"""Scenes of a run on one connection: those that questions are about, and leased copies that episodes change."""
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from typing import Final
 
@@ -13,10 +14,15 @@ from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.scenes import PREFIX, OpenDatabase, open_database
+from scenecypher.evaluation.histories import PREFIX as HISTORY_PREFIX
+from scenecypher.evaluation.histories import play as play_history
+from scenecypher.evaluation.question_set import load_question_scene
+from scenecypher.evaluation.scenes import OpenDatabase, open_database
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.settings import Settings
 
+PREFIX: Final = "evaluation"
+"""Beginning of the names of a run's scenes in the database."""
 MOVER: Final = "perturb"
 """Actor, in the world's history, of the moves that the robot does not see."""
 
@@ -30,10 +36,11 @@ class World:
 
 
 class WorldPool:
-    """Connection opened with the first world and closed by `close` or with the object; safe to share between threads.
+    """Connection opened with the first scene and closed by `close` or with the object; safe to share between threads.
 
     A copy and the belief about it are reset after each episode, so that episodes are independent. Scenes and copies
-    stay in the database for the next run.
+    stay in the database for the next run: importing an unchanged source is a no-op, and changes that were made to a
+    scene in the meantime are reverted.
     """
 
     name: Final = "Stage"
@@ -43,15 +50,15 @@ class WorldPool:
         self._settings = settings
         self._lock = Lock()
         self._opened: OpenDatabase | None = None
-        self._known: set[str] = set()
+        self._known: dict[str, SceneInfo] = {}
         self._closing: weakref.finalize[[], WorldPool] | None = None
 
     @contextmanager
     def world(self, scene: ImportedScene, *, belief: bool, moved: Delta | None = None) -> Iterator[World]:
         """Yield a copy of `scene` in which `moved` is applied after a belief was made, if `belief` is set."""
-        opened, name = self._import_once(scene)
+        opened, stored = self._stored_once(scene.name, partial(_import, scene))
         store = opened.store
-        with store.lease(name) as copy:
+        with store.lease(stored.name) as copy:
             if not belief:
                 yield World(opened, _move_things(store, copy, moved))
                 return
@@ -73,23 +80,40 @@ class WorldPool:
         with self._lock:
             if self._closing is not None:
                 self._closing()
-            self._opened, self._closing, self._known = None, None, set()
+            self._opened, self._closing, self._known = None, None, {}
 
-    def _import_once(self, scene: ImportedScene) -> tuple[OpenDatabase, str]:
-        """Return the scene's name in the database, importing it once a run; an unchanged scene is a no-op."""
-        name = f"{PREFIX}/{scene.name}"
+    def question_scene(self, scene: str) -> tuple[OpenDatabase, SceneInfo]:
+        """Return the connection, and the scene of questions there: of a data set, or of a history.
+
+        Raises InputError, ServiceError.
+        """
+        return self._stored_once(scene, partial(_store_question_scene, scene))
+
+    def _stored_once(self, scene: str, make: Callable[[SceneStore, str], SceneInfo]) -> tuple[OpenDatabase, SceneInfo]:
+        """Return the connection and the stored scene, which `make` stores under a name once a run."""
+        name = f"{PREFIX}/{scene}"
         with self._lock:
             opened = self._open()
             if name not in self._known:
-                opened.store.put(replace(scene, name=name))
-                self._known.add(name)
-        return opened, name
+                self._known[name] = make(opened.store, name)
+            return opened, self._known[name]
 
     def _open(self) -> OpenDatabase:
         if self._opened is None:
             self._opened = open_database(self._settings)
             self._closing = weakref.finalize(self, self._opened.store.database.close)
         return self._opened
+
+
+def _store_question_scene(scene: str, store: SceneStore, name: str) -> SceneInfo:
+    if scene.startswith(HISTORY_PREFIX):
+        return play_history(store, scene.removeprefix(HISTORY_PREFIX), name)
+    return _import(load_question_scene(scene), store, name)
+
+
+def _import(scene: ImportedScene, store: SceneStore, name: str) -> SceneInfo:
+    store.put(replace(scene, name=name))
+    return store.find(name)
 
 
 def _move_things(store: SceneStore, scene: SceneInfo, delta: Delta | None) -> SceneInfo:

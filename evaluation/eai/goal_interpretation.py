@@ -8,7 +8,7 @@ counts all of these as false alarms or misses, and meets a goal once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -124,7 +124,7 @@ def _strict_counts(tally: _Tally, wanted: int) -> list[int]:
 
 
 def _tally(kind: str, goals: Any, wanted: GoldGoals) -> _Tally:
-    tally, meet = _Tally(), _MATCHERS[kind]
+    tally = _Tally()
     for goal in _distinct(goals):
         if goal in ({}, [], ""):
             continue
@@ -135,7 +135,7 @@ def _tally(kind: str, goals: Any, wanted: GoldGoals) -> _Tally:
             name in wanted.ids for name in (words[0], words[-1 if kind == "edge" else 0])
         ):
             tally.unknown += 1
-        elif (met := meet(words, wanted)) is None:
+        elif (met := _met_goal(kind, words, wanted)) is None:
             tally.alarms += 1
         else:
             tally.hits += 1
@@ -158,27 +158,14 @@ def _words(kind: str, goal: Any) -> tuple[str, ...] | None:
     return found if len(found) == len(words) else None
 
 
-def _match_node(words: tuple[str, ...], wanted: GoldGoals) -> object | None:
-    node = (wanted.ids[words[0]], words[1])
-    return node if node in wanted.nodes else None
-
-
-def _match_edge(words: tuple[str, ...], wanted: GoldGoals) -> object | None:
-    edge = (wanted.ids[words[0]], words[1], wanted.ids[words[2]])
-    return edge if edge in wanted.edges else None
-
-
-def _match_action(words: tuple[str, ...], wanted: GoldGoals) -> object | None:
-    """Return the first goal that has the action as an alternative."""
-    return _first(group for group in wanted.actions if words[0].upper() in group)
-
-
-def _first(groups: Iterable[frozenset[str]]) -> frozenset[str] | None:
-    return next(iter(groups), None)
-
-
-_MATCHERS: Final[Mapping[str, Callable[[tuple[str, ...], GoldGoals], object | None]]] = {
-    "node": _match_node,
-    "edge": _match_edge,
-    "action": _match_action,
-}
+def _met_goal(kind: str, words: tuple[str, ...], wanted: GoldGoals) -> object | None:
+    """Return the gold goal that the words state, None if there is none; of actions, the first with this alternative."""
+    match kind:
+        case "node":
+            goal: Any = (wanted.ids[words[0]], words[1])
+            return goal if goal in wanted.nodes else None
+        case "edge":
+            goal = (wanted.ids[words[0]], words[1], wanted.ids[words[2]])
+            return goal if goal in wanted.edges else None
+        case _:
+            return next((group for group in wanted.actions if words[0].upper() in group), None)

@@ -12,7 +12,6 @@ from typing import Any, Final, get_args
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -22,9 +21,8 @@ from scenecypher.errors import InputError, did_you_mean
 from scenecypher.evaluation.attempts import attempt, attempt_asking
 from scenecypher.evaluation.eai.recordings import fetch_recordings
 from scenecypher.evaluation.eai.scoring import Judgement
-from scenecypher.evaluation.eai.ssc_config import EmptyModel, SscConfig
+from scenecypher.evaluation.eai.ssc_config import SscConfig
 from scenecypher.evaluation.eai.task_table import EAI_TASKS
-from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.options import Names, split_names
 from scenecypher.evaluation.prompt_version import METADATA_KEY
@@ -32,6 +30,7 @@ from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.evaluation.ssc.methods import METHODS, Method, MethodOutput, SamplingRequest
 from scenecypher.evaluation.ssc.prompts import PromptForm, load_prompts, own_prompts_version
 from scenecypher.evaluation.ssc.voting import SAMPLES
+from scenecypher.planner.staging import NoModel
 from scenecypher.settings import Settings
 
 VERSION: Final = 3
@@ -81,9 +80,8 @@ def ask_model(bench: SscConfig) -> Solver:
     """Run the method of the sample's row in a worker thread and store its output in the sample's metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
-        live = InspectModel(get_model()) if bench.replies.is_live else None
-        models = partial(bench.replies.model_for, str(state.sample_id), live, reference=EmptyModel())
-        state.metadata[OUTPUT] = await attempt_asking(state, models, partial(_run_method, bench, state.metadata))
+        run = partial(_run_method, bench, state.metadata)
+        state.metadata[OUTPUT] = await attempt_asking(state, bench.replies, run, reference=NoModel())
         state.output.completion = state.metadata[OUTPUT]["output"] or ""
         return state
 

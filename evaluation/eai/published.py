@@ -42,11 +42,6 @@ def recorded_models() -> tuple[str, ...]:
     return tuple(_file().recorded)
 
 
-def published_title(model: str) -> str:
-    """Return a recorded model's name in the published tables; its own name if it is not there."""
-    return _file().recorded.get(model, model)
-
-
 def published_source() -> str:
     """Return the source of the figures."""
     return _file().source

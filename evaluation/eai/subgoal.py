@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
 from scenecypher.db.store.condition_check import condition_values
@@ -44,9 +44,6 @@ MAX_ATTEMPTS: Final = 256
 EXECUTED: Final = ("correct", "goal_missed")
 FAULTS: Final = ("parsing", "hallucination", "arguments")
 MISTAKES: Final = ("wrong_order", "missing_step", "affordance", "additional_step")
-
-Grounded: TypeAlias = tuple[Primitive, tuple[str, ...]]
-"""A sub-goal with its objects' ids."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,12 @@ def fresh_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inspect_ai.model._model._models", {})
 
 
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Direct Inspect's cache of replies to the test's folder."""
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Direct logs and Inspect's own files to the test's folder."""

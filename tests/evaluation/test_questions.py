@@ -21,7 +21,7 @@ from scenecypher.evaluation.question_set import load_questions as question_set
 from scenecypher.evaluation.questions import questions
 from scenecypher.evaluation.result import ExperimentResult, Row
 from scenecypher.evaluation.running import RunOptions, full_name, run_task
-from scenecypher.evaluation.scenes import ScenePool
+from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.retriever.reader import SceneReader
 from tests.evaluation.inspect_mock import mock_model
 from tests.scripted_model import Fail, ScriptedModel, Step
@@ -155,9 +155,11 @@ def test_text2cypher_is_scored() -> None:
 def test_queries_of_an_experiment_have_the_settings_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
     scene = question_set("babyai")[0].scene
-    with ScenePool().open(scene) as (opened, info):
-        reader = SceneReader(opened.gate, opened.enumerator, info)
-        assert reader.run("MATCH (n) RETURN n.id").truncated == "the first 1 rows; there are more"
+    pool = WorldPool()
+    opened, info = pool.question_scene(scene)
+    reader = SceneReader(opened.gate, opened.enumerator, info)
+    assert reader.run("MATCH (n) RETURN n.id").truncated == "the first 1 rows; there are more"
+    pool.close()
 
 
 def test_the_command_scores_the_reference_queries(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
@@ -20,7 +21,8 @@ from scenecypher.cli.app import run_command_line as command
 from scenecypher.db.store.connection import Address
 from scenecypher.evaluation.question_set import load_questions
 from scenecypher.evaluation.reporting.result_files import find_results
-from tests.proxy import Proxy, proxied
+from tests.oracle import lookplangraph
+from tests.proxy import proxied
 from tests.scripted_model import Fail, ScriptedModel, Stall, Step
 
 QUESTIONS: Final = load_questions("babyai")[:3]
@@ -30,20 +32,34 @@ ONE_BY_ONE: Final = ["--workers", "1", "--json"]
 WAIT_S: Final = 60
 
 
+PLAY: Final = ["eval", "grasif", "--data", "behavior-1k", "--wording", "goal", "--method", "lookplangraph"]
+PLAY_TWO: Final = [*PLAY, "--limit", "2", "--model", "scripted"]
+
+
 class Answering:
-    """Model that knows all answers; from question `from_number` on it does what `instead` says, until `mended`."""
+    """Model that knows all answers; from its request number `at` on it does what `instead` says, if anything.
+
+    Once `mended`, it answers all.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self.instead: Callable[[], Step] | None = None
+        self.answered: list[str] = []
+        self.instead: Callable[[], Step | None] | None = None
+        self.at = 2
         self.mended = Event()
 
     def __call__(self, request: dict[str, Any]) -> Step:
-        question = str(request["messages"][-1]["content"]).rpartition("Question: ")[2]
+        first, last = (str(request["messages"][at]["content"]) for at in (0, -1))
+        question = last.rpartition("Question: ")[2]
         self.asked.append(question)
-        if self.instead is not None and not self.mended.is_set() and question != self.asked[0]:
-            return self.instead()
-        return f"```cypher\n{next(one.cypher for one in QUESTIONS if one.question == question)}\n```"
+        is_disturbed = self.instead is not None and not self.mended.is_set() and len(self.asked) >= self.at
+        if is_disturbed and self.instead and (step := self.instead()) is not None:
+            return step
+        self.answered.append(question)
+        if cypher := next((one.cypher for one in QUESTIONS if one.question == question), ""):
+            return f"```cypher\n{cypher}\n```"
+        return lookplangraph.reply(first, last)
 
 
 @pytest.fixture
@@ -63,9 +79,35 @@ def tables_of(out: str) -> Any:
     return found["finished"], [table["rows"] for table in found["tables"]]
 
 
-def undisturbed(capsys: pytest.CaptureFixture[str]) -> Any:
-    assert command([*RUN, *ONE_BY_ONE, "--log-dir", "whole"]) == 0
-    return tables_of(capsys.readouterr().out)
+@dataclass(frozen=True, slots=True)
+class Undisturbed:
+    """Tables of a run that nothing disturbed, and what it asked."""
+
+    tables: Any
+    asked: list[str]
+
+
+Play: TypeAlias = Callable[[list[str]], Undisturbed]
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[str, Undisturbed]:
+    """Return the undisturbed runs so far, by their words."""
+    return {}
+
+
+@pytest.fixture
+def undisturbed(model: Answering, known: dict[str, Undisturbed], capsys: pytest.CaptureFixture[str]) -> Play:
+    """Return a function that plays a run without a disturbance, once for all tests."""
+
+    def play(run: list[str]) -> Undisturbed:
+        if (words := " ".join(run)) not in known:
+            model.answered.clear()
+            assert command([*run, *ONE_BY_ONE, "--log-dir", "whole"]) == 0
+            known[words] = Undisturbed(tables_of(capsys.readouterr().out), [*model.answered])
+        return known[words]
+
+    return play
 
 
 def without_attempts(tables: Any) -> Any:
@@ -105,7 +147,9 @@ def logged() -> int:
         return 0
 
 
-def test_a_killed_run_is_resumed_to_the_same_table(model: Answering, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_killed_run_is_resumed_to_the_same_table(
+    model: Answering, capsys: pytest.CaptureFixture[str], undisturbed: Play
+) -> None:
     model.instead = Stall
     run = started([*RUN, *ONE_BY_ONE], model, asked=2)
     wait_for(lambda: logged() >= 1)
@@ -117,10 +161,12 @@ def test_a_killed_run_is_resumed_to_the_same_table(model: Answering, capsys: pyt
     assert command(["eval", "questions", "--resume", str(killed), *ONE_BY_ONE]) == 0
     resumed = tables_of(capsys.readouterr().out)
     assert first not in model.asked, "the first reply is paid for"
-    assert resumed == undisturbed(capsys)
+    assert resumed == undisturbed(RUN).tables
 
 
-def test_ctrl_c_ends_in_one_line_fresh_and_resumed(model: Answering, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_ends_in_one_line_fresh_and_resumed(
+    model: Answering, capsys: pytest.CaptureFixture[str], undisturbed: Play
+) -> None:
     model.instead = Stall
     words = [*RUN, *ONE_BY_ONE]
     for times in (2, 1):
@@ -145,11 +191,11 @@ def test_ctrl_c_ends_in_one_line_fresh_and_resumed(model: Answering, capsys: pyt
     assert command(words) == 0
     resumed = tables_of(capsys.readouterr().out)
     assert first not in model.asked
-    assert resumed == undisturbed(capsys)
+    assert resumed == undisturbed(RUN).tables
 
 
 def test_a_service_that_answers_500_is_asked_again_and_the_run_resumed(
-    model: Answering, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    model: Answering, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, undisturbed: Play
 ) -> None:
     monkeypatch.setenv("SCENECYPHER_SAMPLE_RETRIES", "1")
     model.instead = lambda: Fail(500, "out of order")
@@ -170,7 +216,7 @@ def test_a_service_that_answers_500_is_asked_again_and_the_run_resumed(
     model.mended.set()
     assert command(["eval", "questions", "--resume", found["provenance"]["log"], *ONE_BY_ONE]) == 0
     resumed = tables_of(capsys.readouterr().out)
-    assert resumed == undisturbed(capsys)
+    assert resumed == undisturbed(RUN).tables
     assert len(list_eval_logs("logs")) == 2, "nothing else is in the folder of logs"
     (latest,) = find_results([Path("logs")]).results
     assert latest.finished, "a resumed run is shown once"
@@ -184,14 +230,18 @@ def test_a_refused_request_is_not_sent_again(model: Answering, capsys: pytest.Ca
 
 
 def test_a_stopped_database_loses_samples_until_the_run_is_resumed(
-    model: Answering, capsys: pytest.CaptureFixture[str], address: Address, monkeypatch: pytest.MonkeyPatch
+    model: Answering,
+    capsys: pytest.CaptureFixture[str],
+    address: Address,
+    monkeypatch: pytest.MonkeyPatch,
+    undisturbed: Play,
 ) -> None:
     monkeypatch.setenv("SCENECYPHER_SAMPLE_RETRIES", "0")
     monkeypatch.setenv("SCENECYPHER_RETRY_S", "0")
     monkeypatch.setenv("SCENECYPHER_CONNECT_TIMEOUT_S", "1")
     with proxied(address) as (proxy, through):
         monkeypatch.setenv("NEO4J_URI", through.uri)
-        model.instead = lambda: _stop(proxy)
+        model.instead = proxy.stop
         assert command([*RUN, *ONE_BY_ONE]) == 2
     found = json.loads(capsys.readouterr().out)
     assert found["tables"][0]["rows"][-1]["note"] == "not finished: 1 of 3 played"
@@ -199,9 +249,77 @@ def test_a_stopped_database_loses_samples_until_the_run_is_resumed(
     model.mended.set()
     assert command(["eval", "questions", "--resume", found["provenance"]["log"], *ONE_BY_ONE]) == 0
     resumed = tables_of(capsys.readouterr().out)
-    assert without_attempts(resumed) == without_attempts(undisturbed(capsys))
+    assert without_attempts(resumed) == without_attempts(undisturbed(RUN).tables)
 
 
-def _stop(proxy: Proxy) -> Step:
-    proxy.stop()
-    return "```cypher\nMATCH (n) RETURN n.id AS id\n```"
+def kill_run(model: Answering) -> Path:
+    model.instead = Stall
+    run = started([*PLAY_TWO, *ONE_BY_ONE], model, asked=model.at)
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    return newest_log()
+
+
+def interrupt_run(model: Answering) -> Path:
+    model.instead = Stall
+    run = started([*PLAY_TWO, *ONE_BY_ONE], model, asked=model.at)
+    run.send_signal(signal.SIGINT)
+    assert "Traceback" not in run.communicate(timeout=WAIT_S)[1]
+    return newest_log()
+
+
+def fail_service(model: Answering) -> Path:
+    model.instead = lambda: Fail(500, "out of order")
+    assert command([*PLAY_TWO, *ONE_BY_ONE, "--log-dir", "logs"]) == 2
+    return newest_log()
+
+
+def stop_database(model: Answering) -> Path:
+    address = Address(os.environ["NEO4J_URI"], os.environ["NEO4J_USERNAME"], os.environ["NEO4J_PASSWORD"])
+    with proxied(address) as (proxy, through), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEO4J_URI", through.uri)
+        model.instead = proxy.stop
+        assert command([*PLAY_TWO, *ONE_BY_ONE, "--log-dir", "logs"]) == 2
+    return newest_log()
+
+
+@pytest.mark.parametrize("stop", [kill_run, interrupt_run, fail_service, stop_database])
+def test_a_half_played_episode_asks_no_reply_twice(
+    stop: Callable[[Answering], Path],
+    model: Answering,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    undisturbed: Play,
+) -> None:
+    for name, value in (("SAMPLE_RETRIES", "0"), ("RETRY_S", "0"), ("CONNECT_TIMEOUT_S", "1")):
+        monkeypatch.setenv(f"SCENECYPHER_{name}", value)
+    model.at = 3
+    log = stop(model)
+    capsys.readouterr()
+    model.mended.set()
+    assert command(["eval", "grasif", "--resume", str(log), *ONE_BY_ONE]) == 0
+    resumed, asked = tables_of(capsys.readouterr().out), [*model.answered]
+    whole = undisturbed(PLAY_TWO)
+    assert without_attempts(resumed) == without_attempts(whole.tables)
+    assert sorted(asked) == sorted(whole.asked), "two replies before the stop, and all others once after it"
+    assert len(asked) > 6
+
+
+def test_a_second_attempt_asks_no_reply_twice(
+    model: Answering, capsys: pytest.CaptureFixture[str], undisturbed: Play
+) -> None:
+    model.at, failures = 3, [Fail(500, "out of order")] * 3  # the client of the service asks three times
+
+    def fail_three_times() -> Step:
+        failure = failures.pop()
+        if not failures:
+            model.mended.set()
+        return failure
+
+    model.instead = fail_three_times
+    assert command([*PLAY_TWO, *ONE_BY_ONE]) == 0
+    played, asked = tables_of(capsys.readouterr().out), [*model.answered]
+    assert [row["retried"] for row in played[1][0] if row["cells"]] == [1]
+    whole = undisturbed(PLAY_TWO)
+    assert without_attempts(played) == without_attempts(whole.tables)
+    assert asked == whole.asked

@@ -20,7 +20,6 @@ from scenecypher.evaluation.question_set import (
     GoldQuestion,
     load_question_scene,
     load_questions,
-    question_scenes,
 )
 from scenecypher.retriever.library import library
 from scenecypher.retriever.mentions import stems
@@ -59,7 +58,7 @@ def test_answers_differ_and_only_the_unanswerable_have_none() -> None:
 def readers(store: SceneStore) -> Iterator[dict[str, SceneReader]]:
     """Yield readers of the set's scenes, imported once each."""
     gate, enumerator, run = Gate(store.database), Enumerator(store.database), uuid4().hex[:8]
-    names = {scene: f"test/{run}/{scene}" for scene in question_scenes(load_questions())}
+    names = {scene: f"test/{run}/{scene}" for scene in dict.fromkeys(question.scene for question in load_questions())}
     for scene, name in names.items():
         store.put(replace(load_question_scene(scene), name=name))
     yield {scene: SceneReader(gate, enumerator, store.find(name)) for scene, name in names.items()}

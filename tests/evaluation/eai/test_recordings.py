@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from scenecypher.errors import InputError, ServiceError
-from scenecypher.evaluation.eai.published import published_figures, published_title
+from scenecypher.evaluation.eai.published import published_figures
 from scenecypher.evaluation.eai.recordings import (
     MAX_FILE_BYTES,
     SHA256,
@@ -105,7 +105,6 @@ def test_published_figures_are_found_by_recorded_model() -> None:
     assert published_figures("llama-3-8b-chat", EAI_TASKS["transition"])["planner.object_states"] == 27.0
     assert published_figures("gpt-4o-2024-05-13", EAI_TASKS["subgoal"])["total_goal"] == 89.4
     assert published_figures("somebody's", EAI_TASKS["goal"]) == {}
-    assert published_title("mistral-large-2402") == "Mistral Large"
     document = json.loads(Path("evaluation/data/published/eai.json").read_text(encoding="utf-8"))
     assert len(document["recorded"]) == 15
     assert {*document["recorded"].values()} < {*document["models"]}
