@@ -11,7 +11,7 @@ from benchmarks.comparison import Measurement
 from scenecypher.db.store import catalog
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_figures
+from scenecypher.evaluation.eai.action_sequencing import ActionScorer
 from scenecypher.evaluation.eai.published import published_figures
 from scenecypher.evaluation.eai.recordings import fetch_recordings, read_recordings
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, value_of
@@ -36,7 +36,7 @@ def recorded(database: Database) -> Iterator[Measurement]:
         judged = list(threads.map(lambda task_id: scorer.score(task_id, outputs.get(task_id)), ids))
     seconds = perf_counter() - began
     pool.close()
-    executed = value_of(sequence_figures(judged)["executed"])
+    executed = value_of(scorer.figures(judged)["executed"])
     assert abs(executed - published_figures(MODEL, EAI_TASKS["action-sequencing"])["esr"]) <= 0.5, executed
     _clear(database)
     yield Measurement(f"{len(ids)} recorded plans", seconds, MAX_SECONDS, limit=1.0, unit="s")

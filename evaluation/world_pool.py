@@ -10,14 +10,16 @@ from functools import partial
 from threading import Lock
 from typing import Final
 
+from scenecypher.db.connect import connect
+from scenecypher.db.gate import Gate, Limits
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.histories import PREFIX as HISTORY_PREFIX
 from scenecypher.evaluation.histories import play as play_history
 from scenecypher.evaluation.question_set import load_question_scene
-from scenecypher.evaluation.scenes import OpenDatabase, open_database
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.settings import Settings
 
@@ -25,6 +27,16 @@ PREFIX: Final = "evaluation"
 """Beginning of the names of a run's scenes in the database."""
 MOVER: Final = "perturb"
 """Actor, in the world's history, of the moves that the robot does not see."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDatabase:
+    """Open connection: the scene store, the gate and the enumerator; whether episodes are kept as runs."""
+
+    store: SceneStore
+    gate: Gate
+    enumerator: Enumerator
+    records_episodes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +133,21 @@ def _move_things(store: SceneStore, scene: SceneInfo, delta: Delta | None) -> Sc
         return scene
     done = store.commit(scene, delta, actor=MOVER, action=MOVER)
     return replace(scene, version=done.version)
+
+
+def check_database() -> None:
+    """Connect to the configured database and disconnect. Raises DatabaseUnavailable, InputError."""
+    connect(Settings(), tell=lambda _: None).close()
+
+
+def open_database(settings: Settings | None = None) -> OpenDatabase:
+    """Connect to the configured database. Raises DatabaseUnavailable, InputError."""
+    settings = settings or Settings()
+    database = connect(settings, tell=lambda _: None)
+    store = SceneStore(database)
+    return OpenDatabase(
+        store,
+        Gate(database, limits=Limits.of(settings)),
+        Enumerator(database, replicas=store.replicas),
+        records_episodes=settings.record_episodes,
+    )

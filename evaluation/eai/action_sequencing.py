@@ -59,8 +59,25 @@ class ActionScorer:
         return self._execute(task_id, start, wanted, plan)
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return one model's figures; all but the `corrected` ones are counted as in the original."""
-        return sequence_figures(judged, intervals=intervals)
+        """Return one model's figures; all but the `corrected` ones are counted as in the original.
+
+        An interrupted sample counts as a failure without a class.
+        """
+        count = len(judged)
+        as_published = [_without_met_goals(one) if one["human"] else one for one in judged]
+        figures = {"executed": percent_cell(sum(one["outcome"] == "executed" for one in judged), count)}
+        for reading, rows in (("success", as_published), ("corrected", judged)):
+            for order, name in enumerate(("least", "most")):
+                figures[f"{reading}_{name}"] = percent_cell(sum(meets_all_goals(one, order) for one in rows), count)
+        figures |= {name: percent_cell(sum(one["outcome"] == name for one in judged), count) for name in ERRORS}
+        extra = [one["additional_step"] for one in as_published]
+        rate = sum(extra) / count if count else None  # needless steps per task, possibly over 1
+        interval = partial(bootstrap, extra) if "additional_step" in intervals else None
+        figures["additional_step"] = value_cell(rate, count, interval)
+        figures["human"] = percent_cell(sum(one["human"] for one in judged), count)
+        figures |= _goal_figures(as_published)
+        figures[INTERRUPTED] = percent_cell(sum(one["outcome"] == INTERRUPTED for one in judged), count)
+        return figures
 
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, plan: tuple[GroundedStep, ...]) -> Judgement:
         with self._scenes.lease(task_id) as (store, scene):
@@ -90,25 +107,6 @@ def is_human_program(plan: Sequence[GroundedStep], start: TaskStart) -> bool:
     """Check that a plan equals the recorded human program, word for word."""
     steps = [(step.word.lower(), step.call.arguments) for step in plan]
     return steps == [(step.action, step.arguments) for step in start.program]
-
-
-def sequence_figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-    """Return the figures of one model; an interrupted sample counts as a failure without a class."""
-    count = len(judged)
-    as_published = [_without_met_goals(one) if one["human"] else one for one in judged]
-    figures = {"executed": percent_cell(sum(one["outcome"] == "executed" for one in judged), count)}
-    for reading, rows in (("success", as_published), ("corrected", judged)):
-        for order, name in enumerate(("least", "most")):
-            figures[f"{reading}_{name}"] = percent_cell(sum(meets_all_goals(one, order) for one in rows), count)
-    figures |= {name: percent_cell(sum(one["outcome"] == name for one in judged), count) for name in ERRORS}
-    extra = [one["additional_step"] for one in as_published]
-    rate = sum(extra) / count if count else None  # needless steps per task, possibly over 1
-    interval = partial(bootstrap, extra) if "additional_step" in intervals else None
-    figures["additional_step"] = value_cell(rate, count, interval)
-    figures["human"] = percent_cell(sum(one["human"] for one in judged), count)
-    figures |= _goal_figures(as_published)
-    figures[INTERRUPTED] = percent_cell(sum(one["outcome"] == INTERRUPTED for one in judged), count)
-    return figures
 
 
 def _goal_figures(judged: Sequence[Judgement]) -> Figures:

@@ -53,7 +53,23 @@ class GoalScorer:
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
         """Return precision, recall and F1 by kind and in total."""
-        return goal_figures(judged, intervals=intervals)
+        figures: Figures = {}
+        for prefix in ("", "strict_"):
+            counts = {kind: sum_counts(ConfusionCounts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
+            for name, one in {**counts, "all": sum_counts(counts.values())}.items():
+                rows = partial(_rows, judged, [prefix + kind for kind in (KINDS if name == "all" else (name,))])
+                names: dict[Metric, str] = {
+                    "precision": f"{prefix}{name}_precision",
+                    "recall": f"{prefix}{name}_recall",
+                    "f1": f"{prefix}f1" if prefix and name == "all" else f"{prefix}{name}_f1",
+                }
+                figures |= f1_figures(one, names, rows=rows, intervals=intervals)
+        predicted = sum(ConfusionCounts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
+        return figures | {
+            "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
+            "unknown_objects": percent_cell(sum(one["unknown"] for one in judged), predicted),
+            "malformed_goals": percent_cell(sum(one["malformed"] for one in judged), predicted),
+        }
 
 
 def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
@@ -70,27 +86,6 @@ def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
         **{f"strict_{kind}": _strict_counts(one, sizes[kind]) for kind, one in tallies.items()},
         "unknown": sum(one.unknown for one in tallies.values()),
         "malformed": sum(one.malformed for one in tallies.values()),
-    }
-
-
-def goal_figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-    """Return the figures of one model."""
-    figures: Figures = {}
-    for prefix in ("", "strict_"):
-        counts = {kind: sum_counts(ConfusionCounts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
-        for name, one in {**counts, "all": sum_counts(counts.values())}.items():
-            rows = partial(_rows, judged, [prefix + kind for kind in (KINDS if name == "all" else (name,))])
-            names: dict[Metric, str] = {
-                "precision": f"{prefix}{name}_precision",
-                "recall": f"{prefix}{name}_recall",
-                "f1": f"{prefix}f1" if prefix and name == "all" else f"{prefix}{name}_f1",
-            }
-            figures |= f1_figures(one, names, rows=rows, intervals=intervals)
-    predicted = sum(ConfusionCounts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
-    return figures | {
-        "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
-        "unknown_objects": percent_cell(sum(one["unknown"] for one in judged), predicted),
-        "malformed_goals": percent_cell(sum(one["malformed"] for one in judged), predicted),
     }
 
 

@@ -21,13 +21,12 @@ from scenecypher.errors import InputError, did_you_mean
 from scenecypher.evaluation.attempts import attempt, attempt_asking
 from scenecypher.evaluation.eai.recordings import fetch_recordings
 from scenecypher.evaluation.eai.scoring import Judgement
-from scenecypher.evaluation.eai.ssc_config import SscConfig
 from scenecypher.evaluation.eai.task_table import EAI_TASKS
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.options import Names, split_names
 from scenecypher.evaluation.prompt_version import METADATA_KEY
 from scenecypher.evaluation.replies import LIVE, ModelSource
-from scenecypher.evaluation.ssc.methods import METHODS, Method, MethodOutput, SamplingRequest
+from scenecypher.evaluation.ssc.methods import METHODS, Method, MethodOutput, SamplingRequest, SscConfig
 from scenecypher.evaluation.ssc.prompts import PromptForm, load_prompts, own_prompts_version
 from scenecypher.evaluation.ssc.voting import SAMPLES
 from scenecypher.planner.staging import NoModel

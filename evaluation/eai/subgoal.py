@@ -89,9 +89,25 @@ class SubgoalScorer:
         return self._execute(task_id, start, wanted, found)
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return one model's figures, counted as in the original; all are shares."""
+        """Return one model's figures, all of which are shares; an interrupted sample is a failure without a class.
+
+        As in the original, mistakes of executed plans that missed the goal do not count, and needless steps count once
+        a task.
+        """
         del intervals
-        return subgoal_figures(judged)
+        count, ends = len(judged), [one["outcome"] for one in judged]
+        counted = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
+        kinds = {"state": "states", "relation": "relations", "action": "actions"}
+        goals = {name: column_sums((one[kind] for one in judged), 2) for name, kind in kinds.items()}
+        return {
+            "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
+            "success": percent_cell(ends.count("correct"), count),
+            **{name: percent_cell(ends.count(name), count) for name in FAULTS},
+            **{name: percent_cell(sum(name in one for one in counted), count) for name in MISTAKES},
+            **{f"{name}_goals": percent_cell(hits, of) for name, (hits, of) in goals.items()},
+            "goals": percent_cell(sum(hits for hits, _ in goals.values()), sum(of for _, of in goals.values())),
+            INTERRUPTED: percent_cell(ends.count(INTERRUPTED), count),
+        }
 
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
         with self._scenes.lease(task_id) as (store, scene):
@@ -142,27 +158,6 @@ def best_attempt(attempts: Sequence[ExpansionAttempt]) -> ExpansionAttempt:
         return min(reached, key=lambda end: len(end.mistakes))
     finished = [end for end in in_order if end.finished]
     return min(finished or in_order, key=lambda end: (len(end.mistakes), -end.steps))
-
-
-def subgoal_figures(judged: Sequence[Judgement]) -> Figures:
-    """Return the figures of one model; an interrupted sample counts as a failure without a class.
-
-    As in the original, mistakes of executed plans that missed the goal do not count, and needless steps count once a
-    task.
-    """
-    count, ends = len(judged), [one["outcome"] for one in judged]
-    counted = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
-    kinds = {"state": "states", "relation": "relations", "action": "actions"}
-    goals = {name: column_sums((one[kind] for one in judged), 2) for name, kind in kinds.items()}
-    return {
-        "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
-        "success": percent_cell(ends.count("correct"), count),
-        **{name: percent_cell(ends.count(name), count) for name in FAULTS},
-        **{name: percent_cell(sum(name in one for one in counted), count) for name in MISTAKES},
-        **{f"{name}_goals": percent_cell(hits, of) for name, (hits, of) in goals.items()},
-        "goals": percent_cell(sum(hits for hits, _ in goals.values()), sum(of for _, of in goals.values())),
-        INTERRUPTED: percent_cell(ends.count(INTERRUPTED), count),
-    }
 
 
 @dataclass(slots=True)

@@ -32,12 +32,12 @@ def gold_actions() -> Mapping[str, PddlAction]:
 
 def asked_actions(task_id: str) -> tuple[str, ...]:
     """Return the actions that a model must define for a task."""
-    return tuple(_by_task("id2action.json")[task_id])
+    return tuple(_read("id2action.json")[task_id])
 
 
 def categories_of(task_id: str) -> tuple[str, ...]:
     """Return the categories that a task counts in when it is planned."""
-    return tuple(_by_task("id2category_2.json")[task_id])
+    return tuple(_read("id2category_2.json")[task_id])
 
 
 @cache
@@ -50,7 +50,7 @@ def category_of_predicate() -> Mapping[str, str]:
 @cache
 def problem(task_id: str) -> str:
     """Return the task's PDDL problem."""
-    name = "_".join(_by_task("id2task.json")[task_id].split())
+    name = "_".join(_read("id2task.json")[task_id].split())
     return (package_folder() / RESOURCES / "problem_pddl" / name / f"{task_id}.pddl").read_text(encoding="utf-8")
 
 
@@ -58,12 +58,6 @@ def problem(task_id: str) -> str:
 def domain_head() -> str:
     """Return the domain's types and predicates, without the closing bracket."""
     return (package_folder() / RESOURCES / "virtualhome_pd.pddl").read_text(encoding="utf-8")
-
-
-@cache
-def _by_task(name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _read(name)
-    return found
 
 
 @cache

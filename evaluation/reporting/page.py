@@ -50,7 +50,8 @@ def table_csv(result: ExperimentResult, table: Table) -> str:
     text = StringIO()
     writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for row, origin in _rows(table):
+    published = ((row, "published") for row in table.published)
+    for row, origin in (*((row, row_origin(row)) for row in table.rows), *published):
         for column in table.columns:
             if column.key in row.cells:
                 writer.writerow(_figure(result, table, row, column) | {"whose": origin})
@@ -91,11 +92,6 @@ def _settings(table: Table) -> str:
 def markdown_row(cells: Sequence[str]) -> str:
     """Return a line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-
-def _rows(table: Table) -> Iterator[tuple[Row, str]]:
-    yield from ((row, row_origin(row)) for row in table.rows)
-    yield from ((row, "published") for row in table.published)
 
 
 def _figure(result: ExperimentResult, table: Table, row: Row, column: Column) -> dict[str, object]:

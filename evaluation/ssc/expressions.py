@@ -22,7 +22,7 @@ def read_clause(text: str, words: Signature) -> Expression | None:
     if tokens is None:
         return None
     try:
-        found = _parse_or(tokens, depth=0)
+        found = _parse_joined(tokens, depth=0)
     except ValueError:
         return None
     return None if tokens else canonical_tree(found)
@@ -88,21 +88,16 @@ def _tokens(text: str, words: Signature) -> list[str] | None:
     return tokens[::-1]
 
 
-def _parse_or(tokens: list[str], *, depth: int) -> Expression:
-    """Parse a disjunction; ``or`` binds less than ``and``. Raises ValueError."""
-    parts = [_parse_and(tokens, depth=depth)]
-    while tokens and tokens[-1] == "or":
+def _parse_joined(tokens: list[str], *, depth: int, connectives: Sequence[str] = ("or", "and")) -> Expression:
+    """Parse operands joined by the first of `connectives`, which binds less than the others. Raises ValueError."""
+    if not connectives:
+        return _parse_unit(tokens, depth=depth)
+    head, *others = connectives
+    parts = [_parse_joined(tokens, depth=depth, connectives=others)]
+    while tokens and tokens[-1] == head:
         tokens.pop()
-        parts.append(_parse_and(tokens, depth=depth))
-    return _connect("or", parts)
-
-
-def _parse_and(tokens: list[str], *, depth: int) -> Expression:
-    parts = [_parse_unit(tokens, depth=depth)]
-    while tokens and tokens[-1] == "and":
-        tokens.pop()
-        parts.append(_parse_unit(tokens, depth=depth))
-    return _connect("and", parts)
+        parts.append(_parse_joined(tokens, depth=depth, connectives=others))
+    return parts[0] if len(parts) == 1 else (head, *parts)
 
 
 def _parse_unit(tokens: list[str], *, depth: int) -> Expression:
@@ -110,14 +105,10 @@ def _parse_unit(tokens: list[str], *, depth: int) -> Expression:
         raise ValueError("an expression is missing, or too deep")
     token = tokens.pop()
     if token == "(":  # noqa: S105 - a bracket
-        inner = _parse_or(tokens, depth=depth + 1)
+        inner = _parse_joined(tokens, depth=depth + 1)
         if not tokens or tokens.pop() != ")":
             raise ValueError("a bracket is missing")
         return inner
     if token in {")", "and", "or"}:
         raise ValueError(f"{token} in the wrong place")
     return token
-
-
-def _connect(head: str, parts: Sequence[Expression]) -> Expression:
-    return parts[0] if len(parts) == 1 else (head, *parts)

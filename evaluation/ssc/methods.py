@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
+from scenecypher.evaluation.eai.scoring import OutputScorer
 from scenecypher.evaluation.eai.task_table import EaiTask
+from scenecypher.evaluation.replies import ModelSource
+from scenecypher.evaluation.ssc.prompts import Prompts
 from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on_forms
 
 Method: TypeAlias = Literal["greedy", "ssc", "ssc-merge", "ssc-early", "ssc-filter"]
@@ -14,6 +17,19 @@ AskAtTemperature: TypeAlias = Callable[[float], str]
 """Function that returns one reply at a temperature."""
 IsExecutable: TypeAlias = Callable[[str], bool]
 """Predicate: a simulator executes the output."""
+
+
+@dataclass(frozen=True, slots=True)
+class SscConfig:
+    """Scorer of outputs, prompts by form, and source of replies, shared by all samples of the experiment `ssc`."""
+
+    name: ClassVar[str] = "Bench"
+    """Name of this type in Inspect's logs."""
+
+    task: EaiTask
+    scorer: OutputScorer
+    prompts: Mapping[str, Prompts]
+    replies: ModelSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ def _resume(ctx: typer.Context, row: ExperimentRow, file: Path, how: RunOptions)
 
 def _check_database(row: ExperimentRow) -> None:
     if row.needs_database:
-        from scenecypher.evaluation.scenes import check_database
+        from scenecypher.evaluation.world_pool import check_database
 
         check_database()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scenecypher.evaluation.eai.counting import ConfusionCounts, sum_counts
-from scenecypher.evaluation.eai.goal_interpretation import GoalScorer, goal_figures, judge_goals
+from scenecypher.evaluation.eai.goal_interpretation import GoalScorer, judge_goals
 from scenecypher.evaluation.eai.goal_interpretation_gold import GoldGoals
 from scenecypher.evaluation.eai.scoring import Figures, Judgement
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, value_of
@@ -36,7 +36,7 @@ def judged(nodes: list[Any], edges: list[Any], actions: list[Any]) -> Judgement:
 
 
 def figures(*judgements: Judgement) -> Figures:
-    return goal_figures(judgements)
+    return GoalScorer().figures(judgements)
 
 
 def percent(found: Figures, name: str) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_figures
+from scenecypher.evaluation.eai.action_sequencing import ActionScorer
 from scenecypher.evaluation.eai.counting import ConfusionCounts, metric_interval, sum_counts
 from scenecypher.evaluation.eai.goal_interpretation import GoalScorer
 from scenecypher.evaluation.eai.scoring import OutputScorer, interrupted_judgement
@@ -25,7 +25,7 @@ def judgement_of(**said: Any) -> dict[str, Any]:
 
 
 def test_needless_steps_are_a_rate_without_an_interval() -> None:
-    found = sequence_figures([judgement_of(additional_step=3), judgement_of()])
+    found = ActionScorer().figures([judgement_of(additional_step=3), judgement_of()])
     needless = found["additional_step"]
     assert (needless.value, needless.n, needless.low) == (150, 2, None)
 
@@ -52,7 +52,7 @@ def test_interrupted_samples_are_failures_without_a_class(scorer: OutputScorer) 
 
 
 def test_interrupted_samples_fail_even_without_goals() -> None:
-    found = sequence_figures([judgement_of(outcome="broke_off", states=[0, 0])])
+    found = ActionScorer().figures([judgement_of(outcome="broke_off", states=[0, 0])])
     assert {name for name, one in found.items() if one.count} == {"broke_off"}
 
 

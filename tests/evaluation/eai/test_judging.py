@@ -14,7 +14,7 @@ from inspect_ai.log import read_eval_log
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.db.condition import evaluate
 from scenecypher.db.store.connection import Address
-from scenecypher.evaluation.eai.action_sequencing import ActionScorer, met_goals_range, sequence_figures
+from scenecypher.evaluation.eai.action_sequencing import ActionScorer, met_goals_range
 from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, ground_plan
 from scenecypher.evaluation.eai.published import published_figures, recorded_models
 from scenecypher.evaluation.eai.recorded_result import eai_result
@@ -181,7 +181,7 @@ def test_every_model_has_the_published_figures(pool: WorldPool, model: str) -> N
         ActionScorer(pool),
     )
     task = EAI_TASKS["action-sequencing"]
-    figures = sequence_figures([scorer.score(one, said.get(one)) for one in scorer.task_ids()])
+    figures = scorer.figures([scorer.score(one, said.get(one)) for one in scorer.task_ids()])
     wanted = published_figures(model, task)
     assert figures["executed"].value == pytest.approx(wanted["esr"], abs=0.5)
     low, high = value_of(figures["success_least"]), value_of(figures["success_most"])
