@@ -60,7 +60,7 @@ def augmentation_result(log: EvalLog) -> ExperimentResult:
         [table],
         map(_trial, run.samples),
         notes=(*notes, *run.error_notes, *run.limit_notes),
-        seeds=(int(arguments["seed"]),) if source == SIMULATED else (),
+        seeds=(_observer_seed(arguments),) if source == SIMULATED else (),
     )
 
 
@@ -110,4 +110,9 @@ def _settings(arguments: Mapping[str, Any]) -> Iterator[TableSetting]:
     yield from table_settings("lookplangraph-3")
     if arguments.get("replies") == SIMULATED:
         noise = ", ".join(f"{name} {arguments[name]}" for name in ("missed", "mislabelled", "undercounted"))
-        yield TableSetting(name="noise", value=f"{noise}; seed {arguments['seed']}")
+        yield TableSetting(name="noise", value=f"{noise}; seed {_observer_seed(arguments)}")
+
+
+def _observer_seed(arguments: Mapping[str, Any]) -> int:
+    """Return the seed of the simulated observer; in logs before version 0.1 it was called `seed`."""
+    return int(arguments.get("simulated", arguments.get("seed")))

@@ -59,7 +59,8 @@ class Progress:
         parts = [f"{self.done:,} of {self.total:,}"]
         if self.scored:
             low, high = wilson(round(self.right), self.scored)
-            parts.append(f"success {self.right / self.scored:.2f} [{low:.2f}, {high:.2f}]")
+            interval = f" [{low:.2f}, {high:.2f}]" if self.scored > 1 else ""
+            parts.append(f"success {self.right / self.scored:.2f}{interval}")
         parts += [f"{self.tokens:,} tokens"] if self.tokens else []
         parts += [f"${self.cost:.2f}"] if self.cost is not None else []
         if 0 < self.done < self.total:

@@ -136,7 +136,7 @@ class Run:
         total, chosen = self.log.eval.dataset.samples or 0, len(self.log.eval.dataset.sample_ids or ())
         if chosen >= total:
             return ()
-        return (f"LIMITED: only {chosen} of {total} samples were wanted (--limit); figures of the whole set differ.",)
+        return (f"LIMITED: only {chosen} of {total} samples were chosen; figures of all differ.",)
 
     @property
     def untried(self) -> tuple[str, ...]:

@@ -91,10 +91,11 @@ def unfinished_warning(result: ExperimentResult) -> str:
 
 def limited_warning(result: ExperimentResult) -> str:
     """Return the warning for a run limited to a part of its samples; empty for a complete one."""
-    limit = result.provenance.arguments.get("limit")
-    if not limit:
+    given = result.provenance.arguments
+    if not given.get("limit"):
         return ""
-    return f"LIMITED: only {limit} of each kind were wanted (--limit); figures of the whole set differ."
+    seed = "" if given.get("seed") is None else f" --seed {given['seed']}"
+    return f"LIMITED: only some of the tasks were chosen (--limit {given['limit']}{seed}); figures of all differ."
 
 
 def result_notes(result: ExperimentResult) -> tuple[str, ...]:

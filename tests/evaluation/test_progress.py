@@ -44,6 +44,7 @@ def test_progress_counts_success_tokens_and_cost(monkeypatch: pytest.MonkeyPatch
     for one in (sample("C", tokens=1_000_000), sample("I"), sample({"exact": 1.0}), sample("", error=True)):
         progress.add(one)
     assert shown[0] == "0 of 5"
+    assert shown[1].startswith("1 of 5, success 1.00, 2,000,000 tokens"), "one sample has no interval"
     assert shown[-1].startswith("4 of 5, success 0.67 [0.21, 0.94], 2,000,000 tokens, $12.50, ")
     assert shown[-1].endswith(" s left")
     progress.add(sample("C"))

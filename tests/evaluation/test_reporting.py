@@ -140,7 +140,7 @@ def test_a_limited_run_is_marked() -> None:
     part = whole.provenance.model_copy(update={"arguments": {"limit": 4}})
     assert result_notes(whole) == ("a note",)
     limited = whole.model_copy(update={"provenance": part})
-    assert result_notes(limited)[0].startswith("LIMITED: only 4 of each kind")
+    assert result_notes(limited)[0].startswith("LIMITED: only some of the tasks were chosen (--limit 4)")
     assert all(figure.get_suptitle().startswith("LIMITED") for _, figure in result_figures(limited))
 
 
@@ -291,7 +291,7 @@ def test_a_leaderboard_has_no_figures_of_unfinished_runs(tmp_path: Path, capsys:
     assert "openai/half, 2026-01-01: NOT FINISHED: 2 of 4 samples" in left_out
     assert table.index("openai/x") < table.index("openai/part"), "a part of the tasks is never among the whole"
     assert "| --limit 1; 1 failed |" in table
-    assert "| --limit 4; 1 failed |" in table
+    assert "| 4 samples; 1 failed |" in table
 
 
 def test_a_leaderboard_has_whole_sets_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
