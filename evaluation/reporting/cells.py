@@ -50,12 +50,14 @@ def row_name(row: Row) -> str:
 
 
 def format_cell(column: Column, cell: Cell | None) -> str:
-    """Return a figure with its interval, or the reason why there is none."""
+    """Return a figure with its interval, n/a for what is undefined; published cells, which have no `n`, have none."""
     match cell:
         case None:
             return EMPTY_CELL
         case Cell(value=float(value), low=float(low), high=float(high)):
             return f"{format_number(column, value)} [{format_number(column, low)}, {format_number(column, high)}]"
+        case Cell(value=float(value), n=int()) if column.interval != "none":
+            return f"{format_number(column, value)} [{NOT_AVAILABLE}]"
         case Cell(value=float(value)):
             return format_number(column, value)
         case Cell(value=str(value)):

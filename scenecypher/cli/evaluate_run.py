@@ -57,7 +57,9 @@ class Choices:
     limit: Annotated[
         int, typer.Option("--limit", min=0, help="So many tasks of each table, evenly spread; 0 is all.")
     ] = 0
-    seed: Annotated[int | None, typer.Option("--seed", help="Draw the tasks of --limit at random, by this seed.")] = None
+    seed: Annotated[int | None, typer.Option("--seed", help="Draw the tasks of --limit at random, by this seed.")] = (
+        None
+    )
     sample_ids: Annotated[
         str, typer.Option("--sample-ids", metavar="ID,ID", help="Only these samples, by their ids in the log.")
     ] = ""

@@ -28,6 +28,7 @@ pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`"
 LIMIT: Final = 4
 OPTIONS: Final[Mapping[str, str]] = dict.fromkeys(EXPERIMENTS, "") | {
     "babyai-slm": "--model scripted",
+    "grasif": "--data sayplan-office,behavior-1k",
     "eai": "--recorded --recordings some.whl",
     "ssc": "--model scripted --task transition",
 }
@@ -98,9 +99,7 @@ def test_named_samples_are_played_and_no_others(
     assert found["notes"][-1].startswith(f"LIMITED: only {len(ids)} of ")
 
 
-def test_votes_across_models_choose_tasks_alike(
-    own_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_votes_across_models_choose_tasks_alike(own_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wheel_of({"goal": {"a-model": dict.fromkeys(goal_task_ids(), "{}")}}, own_folder / "some.whl")
 
     def voted(*words: str) -> Any:
@@ -112,7 +111,7 @@ def test_votes_across_models_choose_tasks_alike(
     named = voted("--task", "all", "--sample-ids", ",".join(goal_task_ids()[:2]))
     assert named["notes"][0].startswith("LIMITED: only 2 tasks")
     assert command(["eval", "ssc", "--recorded", "--recordings", "some.whl", "--sample-ids", "27-2"]) == 2
-    assert "there is no sample '27-2'; did you mean" in capsys.readouterr().err
+    assert "there is no sample '27-2' (did you mean '27_2'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

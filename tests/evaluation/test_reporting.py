@@ -219,12 +219,14 @@ def test_a_run_without_samples_or_figures_has_a_page(tmp_path: Path) -> None:
         ("number", Cell(value=1989.4), "1,989"),
         ("number", Cell(value=1.275), "1.27"),
         ("share", Cell(value=None, n=0), "n/a"),
+        ("share", Cell(value=1, n=1), "1.00 [n/a]"),
         ("share", Cell(value="?"), "?"),
         ("share", None, ""),
     ],
 )
 def test_cells(unit: str, cell: Cell | None, text: str) -> None:
-    assert format_cell(Column.model_validate({"key": "x", "heading": "x", "unit": unit}), cell) == text
+    column = Column.model_validate({"key": "x", "heading": "x", "unit": unit, "interval": "wilson"})
+    assert format_cell(column, cell) == text
 
 
 @pytest.mark.parametrize(
