@@ -45,7 +45,8 @@ def logs(server_settings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         while not server.requests and run.poll() is None and monotonic() < until:
             sleep(0.05)
         run.send_signal(signal.SIGINT)
-        assert run.wait(WAIT_S) == 130, run.communicate()
+        err = run.communicate(timeout=WAIT_S)[1]
+        assert run.returncode == 130, err
     return server_settings / "logs"
 
 
