@@ -194,7 +194,8 @@ def test_a_resumed_run_repeats_only_failed_samples(
 
     with ScriptedModel(step) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert command(["eval", "augmentation", "--model", "scripted", "--limit", "6", "--json"]) == 2
+        ids = ",".join(f"{name}-01" for name in ("blurred", "crowded", "cut", "elsewhere", "rooms", "shelves"))
+        assert command(["eval", "augmentation", "--model", "scripted", "--sample-ids", ids, "--json"]) == 2
         printed = capsys.readouterr()
         before = json.loads(printed.out)
         assert f"eval augmentation --resume {before['provenance']['log']}" in " ".join(printed.err.split()).replace(

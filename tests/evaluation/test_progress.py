@@ -30,6 +30,9 @@ from scenecypher.settings import Settings
 CREATED = "2026-11-23T00:00:00+00:00"
 
 
+USAGE = ModelUsage(input_tokens=1_000_000, output_tokens=1_000_000, total_tokens=2_000_000)
+
+
 def sample(value: Any, *, tokens: int = 0, error: bool = False) -> Any:
     usage = {"openai/x": ModelUsage(input_tokens=tokens, output_tokens=tokens, total_tokens=2 * tokens)}
     scores = None if error else {"score": SimpleNamespace(value=value)}
@@ -49,6 +52,12 @@ def test_progress_counts_success_tokens_and_cost(monkeypatch: pytest.MonkeyPatch
     assert shown[-1].endswith(" s left")
     progress.add(sample("C"))
     assert shown[-1] == "5 of 5, success 0.75 [0.30, 0.95], 2,000,000 tokens, $12.50"
+
+
+def test_a_model_behind_our_own_address_has_the_price_of_its_name() -> None:
+    progress = Progress(prices={"openai/x": (2.5, 10)})
+    progress.add(SimpleNamespace(error="lost", scores=None, model_usage={"openai-api/openai/x": USAGE}))  # type: ignore[arg-type]
+    assert str(progress) == "1 of 0, 2,000,000 tokens, $12.50"
 
 
 def test_a_limit_is_spread_or_drawn() -> None:

@@ -168,6 +168,32 @@ def test_a_table_in_a_terminal_fits_and_says_what_it_leaves_out(capsys: pytest.C
     assert "in brackets: 95% intervals" in " ".join(out.split())
 
 
+def test_a_long_note_stands_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    note = "needs pictures of the simulators' assets, which do not come with SceneCypher"
+    rows = (NOT_RUN, NOT_RUN.model_copy(update={"method": "react", "label": "ReAct", "note": note}))
+    table = make_result().tables[0].model_copy(update={"rows": (OURS, *rows)})
+    show_result(make_result().model_copy(update={"tables": (table,)}))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert "LLM+P: needs a planner | of its own  not run" in lines
+    assert f"ReAct: {note}" in lines
+    assert any(line.split() == ["ReAct", "not", "run"] for line in lines)
+
+
+def test_a_published_column_stays_beside_its_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    keys = [f"figure {number}{ending}" for number in range(8) for ending in ("", ".published")]
+    columns = tuple(
+        Column(key=key, heading="published" if "." in key else key, second="." in key, interval="wilson")
+        for key in keys
+    )
+    cells = {key: Cell(value=0.5, low=0.25, high=0.75) for key in keys}
+    table = Table(key="wide", title="Wide", columns=columns, rows=(Row(method="sayplan", cells=cells),))
+    show_result(make_result().model_copy(update={"tables": (table,)}))
+    out = capsys.readouterr().out
+    (heads,) = [line for line in out.splitlines() if "figure 0" in line and "whose" in line]
+    assert heads.split()[1:7] == ["figure", "0", "published", "figure", "1", "published"]
+    assert "in --json, CSV and the page: published, figure 3, figure 4" in " ".join(out.split())
+
+
 def test_a_row_that_lost_samples_has_no_figures_and_a_stop_is_named(tmp_path: Path) -> None:
     lost = OURS.model_copy(update={"cells": {}, "failed": 0, "lost": 1, "note": "not finished: 3 of 4 played"})
     whole = make_result(finished=False)
