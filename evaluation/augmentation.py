@@ -18,10 +18,11 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from scenecypher.errors import InputError
 from scenecypher.evaluation.attempts import attempt_asking
 from scenecypher.evaluation.augmentation_gold import GoldReader
+from scenecypher.evaluation.options import take_of_each
 from scenecypher.evaluation.picture_samples import score_reading, score_simulation
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
 from scenecypher.evaluation.replies import LIVE, ModelSource
-from scenecypher.evaluation.views import GoldView, ViewFile, bundled_views, interleaved, read_views
+from scenecypher.evaluation.views import GoldView, ViewFile, bundled_views, read_views
 from scenecypher.planner.perception.truth import Noise
 
 VERSION: Final = 2
@@ -37,24 +38,27 @@ def augmentation(
     folder: str = "",
     replies: str = LIVE,
     record: str = "",
-    seed: int = 0,
+    simulated: int = 0,
     missed: float = NOISE.missed,
     mislabelled: float = NOISE.mislabelled,
     undercounted: float = NOISE.undercounted,
+    limit: int = 0,
+    seed: int | None = None,
 ) -> Task:
     """Return the task of reading pictures that have gold subgraphs.
 
     `folder` holds the pictures; by default these are the bundled renderings of MiniGrid. `replies` is `live`,
-    `reference` (the gold answers, read by the same reader), `simulated` (an observer with seeded mistakes; it uses
-    neither model nor picture) or a cassette file. Live replies are appended to the new cassette `record`. Raises
-    InputError.
+    `reference` (the gold answers, read by the same reader), `simulated` (an observer whose mistakes have the seed
+    `simulated`; it uses neither model nor picture) or a cassette file. Live replies are appended to the new cassette
+    `record`. `limit` and `seed` as in `take_of_each`, over the sets of pictures. Raises InputError.
     """
     _check(missed=missed, mislabelled=mislabelled, undercounted=undercounted)
-    views = {file.name: file for file in read_views(Path(folder) if folder else bundled_views())}
+    files = read_views(Path(folder) if folder else bundled_views())
+    views = {file.name: file for file in take_of_each(files, limit, seed, kind=lambda file: file.view.set)}
     noise = Noise(missed, mislabelled, undercounted)
     return Task(
-        dataset=MemoryDataset([_sample(file) for file in interleaved(tuple(views.values()))], name="augmentation"),
-        solver=simulate_observer(views, noise, seed)
+        dataset=MemoryDataset([*map(_sample, views.values())], name="augmentation"),
+        solver=simulate_observer(views, noise, simulated)
         if replies == SIMULATED
         else read_pictures(views, ModelSource(replies, record=record)),
         scorer=subgraph_match(views),

@@ -9,7 +9,7 @@ from inspect_ai.log import EvalLog
 
 from scenecypher.evaluation.augmentation import SIMULATED
 from scenecypher.evaluation.augmentation_gold import SIMULATED_OBSERVER
-from scenecypher.evaluation.published import published_rows, table_settings
+from scenecypher.evaluation.published import published_rows
 from scenecypher.evaluation.replies import REFERENCE
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, TableSetting, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, mean_cell, share_cell
@@ -50,7 +50,7 @@ def augmentation_result(log: EvalLog) -> ExperimentResult:
         published=rows,
         paper=paper,
         paper_table=number,
-        settings=tuple(_settings(arguments)),
+        settings=(*run.settings("lookplangraph-3"), *_settings(arguments)),
         notes=(OTHER_PICTURES,) if is_read else (),
     )
     notes = {SIMULATED: (SIMULATED_NOTE,), REFERENCE: (REFERENCE_NOTE,)}.get(source, ())
@@ -60,7 +60,7 @@ def augmentation_result(log: EvalLog) -> ExperimentResult:
         [table],
         map(_trial, run.samples),
         notes=(*notes, *run.error_notes, *run.limit_notes),
-        seeds=(int(arguments["seed"]),) if source == SIMULATED else (),
+        seeds=(_observer_seed(arguments),) if source == SIMULATED else (),
     )
 
 
@@ -107,7 +107,11 @@ def _unreadable(group: Sequence[Trial]) -> str:
 
 
 def _settings(arguments: Mapping[str, Any]) -> Iterator[TableSetting]:
-    yield from table_settings("lookplangraph-3")
     if arguments.get("replies") == SIMULATED:
         noise = ", ".join(f"{name} {arguments[name]}" for name in ("missed", "mislabelled", "undercounted"))
-        yield TableSetting(name="noise", value=f"{noise}; seed {arguments['seed']}")
+        yield TableSetting(name="noise", value=f"{noise}; seed {_observer_seed(arguments)}")
+
+
+def _observer_seed(arguments: Mapping[str, Any]) -> int:
+    """Return the seed of the simulated observer; older logs call it `seed`."""
+    return int(arguments.get("simulated", arguments.get("seed")))

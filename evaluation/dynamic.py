@@ -19,7 +19,7 @@ from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, plan_tables
 from scenecypher.evaluation.measures import COSTS
-from scenecypher.evaluation.options import Names, select_names, split_names, take_spread
+from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
 from scenecypher.importers.reference_plans import reference_plans
 
 WORLDS: Final = ("virtualhome", "behavior")
@@ -66,7 +66,7 @@ def dynamic(
     With `simulated`, tables of an observer with seeded mistakes are added. Raises InputError.
     """
     lines = {
-        name: _some_lines(list(_lines(name, wording)), limit, seed)
+        name: take_of_each(_lines(name, wording), limit, seed, kind=_kind)
         for name in select_names("world of this experiment", data, WORLDS)
     }
     tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
@@ -109,13 +109,8 @@ def _lines(world: str, wording: Wording) -> Iterator[DynamicTask]:
             yield line
 
 
-def _some_lines(lines: list[DynamicTask], limit: int, seed: int | None) -> list[DynamicTask]:
-    """Return `limit` lines, half of them with a moved thing; see `take_spread`."""
-    moved, unmoved = ([line for line in lines if (line.seed is None) is still] for still in (False, True))
-    if not limit:
-        return lines
-    kept = {*take_spread(moved, (limit + 1) // 2, seed), *(take_spread(unmoved, limit // 2, seed) if limit > 1 else ())}
-    return [line for line in lines if line in kept]
+def _kind(line: DynamicTask) -> str:
+    return "unmoved" if line.seed is None else "moved"
 
 
 def _table(

@@ -13,7 +13,7 @@ from scenecypher.evaluation.episodes import EPISODE, SCORER, TRACE, success_figu
 from scenecypher.evaluation.experiment import Experiment, RowPlan, TablePlan
 from scenecypher.evaluation.experiments import experiment_named, load
 from scenecypher.evaluation.measures import MEASURES, figures, measured_cell
-from scenecypher.evaluation.published import published_rows, table_settings
+from scenecypher.evaluation.published import published_rows
 from scenecypher.evaluation.reporting.cells import N
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, group_by, most_common_error
@@ -90,13 +90,13 @@ def _table(
         title=plan.title,
         columns=(*(MEASURES[column].column for column in plan.columns), COUNT),
         rows=tuple(
-            _played_row(plan, row, own, run) if own else _empty_row(plan, row, experiment, has_model=has_model)
+            _played_row(plan, row, own, run) or _empty_row(plan, row, experiment, has_model=has_model)
             for row, own in found
         ),
         published=published,
         paper=paper,
         paper_table=number,
-        settings=table_settings(plan.settings) if plan.settings else (),
+        settings=run.settings(plan.settings) if plan.settings else (),
         notes=(*plan.notes, *_errors(found)),
     )
 
@@ -120,8 +120,11 @@ def _row(plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], note: str =
     )
 
 
-def _played_row(plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], run: Run) -> Row:
+def _played_row(plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], run: Run) -> Row | None:
+    """Return a row of the run, also one that it did not come to; None if no sample of it was wanted."""
     untried = sum(id_.startswith(f"{plan.group}/{row.key}/") for id_ in run.untried)
+    if not own and not untried:
+        return None
     return run.row(_row(plan, row, own), [one.logged for one in own], untried=untried)
 
 
@@ -130,7 +133,7 @@ def _empty_row(plan: TablePlan, row: RowPlan, experiment: Experiment, *, has_mod
     needs_model = recipe_named(row.method).model and not has_model
     reason = row.absent or ("needs a model" if needs_model else "not run")
     is_run = (plan.group, row.key) in experiment.run
-    return _row(plan, row, (), "not tried: the run did not come to it" if is_run else reason)
+    return _row(plan, row, (), "not chosen" if is_run else reason)
 
 
 def _options(ablations: Sequence[str]) -> dict[str, str]:

@@ -51,8 +51,7 @@ class ExperimentRow:
 
     `task` is ``module:function`` of its Inspect task, and `result` that of its result from a log. One that `asks` has
     the options and arguments of models; without a model its argument `replies` is that of the row, and none is an
-    error. In one that `plays`, methods play episodes. With `limits_tasks` its arguments `limit` and `seed` choose tasks
-    of each kind; else the samples of the run are chosen, the first ones if they are `mixed`.
+    error. In one that `plays`, methods play episodes. Arguments `limit` and `seed` of each task choose a part of it.
     """
 
     name: str
@@ -64,8 +63,6 @@ class ExperimentRow:
     replies: str = "live"
     plays: bool = False
     needs_database: bool = False
-    limits_tasks: bool = False
-    mixed: bool = False
     published: tuple[Published, ...] = ()
 
     def make_task(self, **arguments: Any) -> Task:

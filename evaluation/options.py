@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import TypeAlias, TypeVar
 
@@ -24,6 +25,27 @@ def take_spread(items: Iterable[T], limit: int, seed: int | None = None) -> list
     if seed is not None:
         return [found[at] for at in sorted(Random(seed).sample(range(len(found)), limit))]  # noqa: S311 - no secret
     return [found[at * len(found) // limit] for at in range(limit)]
+
+
+def take_of_each(items: Iterable[T], limit: int, seed: int | None = None, *, kind: Callable[[T], str]) -> list[T]:
+    """Return `limit` items in order, as many of each kind as of the others, those of a kind as by `take_spread`."""
+    found = list(items)
+    if not limit or limit >= len(found):
+        return found
+    kinds: dict[str, list[int]] = {}
+    for at, item in enumerate(found):
+        kinds.setdefault(kind(item), []).append(at)
+    shares = Counter[str]()
+    while left := limit - shares.total():
+        having = [name for name in sorted(kinds) if shares[name] < len(kinds[name])]
+        shares.update(take_spread(having, left, seed))
+    return [found[at] for at in sorted(at for name in shares for at in take_spread(kinds[name], shares[name], seed))]
+
+
+def check_ids(sample_ids: Sequence[str], known: Sequence[str]) -> None:
+    """Check that all of `sample_ids` are known. Raises InputError with the nearest id."""
+    if unknown := [one for one in sample_ids if one not in known]:
+        raise InputError(f"there is no sample {unknown[0][:80]!r}{did_you_mean(unknown[0][:80], known)}")
 
 
 def keep_readable(tasks: Iterable[Task], wording: Wording) -> Iterable[Task]:

@@ -18,6 +18,8 @@ from inspect_ai.scorer import CORRECT
 from scenecypher.evaluation.interval import wilson
 
 MILLION: Final = 1_000_000
+OWN_SERVICE: Final = "openai-api/"
+"""Beginning of the name of a model behind OPENAI_BASE_URL; its price may be named without it."""
 Prices = Mapping[str, tuple[float, float]]
 """Dollars for a million tokens of prompts, and of replies, by model."""
 
@@ -47,7 +49,7 @@ class Progress:
         self.done += 1
         for model, usage in (sample.model_usage or {}).items():
             self.tokens += usage.total_tokens
-            if price := self.prices.get(model):
+            if price := self.prices.get(model) or self.prices.get(model.removeprefix(OWN_SERVICE)):
                 spent = price[0] * usage.input_tokens + price[1] * usage.output_tokens
                 self.cost = (self.cost or 0.0) + spent / MILLION
         value = None if sample.error else next((_success(one.value) for one in (sample.scores or {}).values()), None)
@@ -59,7 +61,8 @@ class Progress:
         parts = [f"{self.done:,} of {self.total:,}"]
         if self.scored:
             low, high = wilson(round(self.right), self.scored)
-            parts.append(f"success {self.right / self.scored:.2f} [{low:.2f}, {high:.2f}]")
+            interval = f" [{low:.2f}, {high:.2f}]" if self.scored > 1 else ""
+            parts.append(f"success {self.right / self.scored:.2f}{interval}")
         parts += [f"{self.tokens:,} tokens"] if self.tokens else []
         parts += [f"${self.cost:.2f}"] if self.cost is not None else []
         if 0 < self.done < self.total:

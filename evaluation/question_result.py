@@ -37,7 +37,9 @@ def questions_result(log: EvalLog) -> ExperimentResult:
         columns=COLUMNS,
         rows=tuple(_rows(run)),
         settings=tuple(
-            TableSetting(name=name, value=str(value)) for name, value in run.arguments.items() if value != ""
+            TableSetting(name=name, value=str(value))
+            for name, value in run.arguments.items()
+            if name not in {"limit", "seed"} and value != ""
         ),
         notes=(NOTE,),
     )

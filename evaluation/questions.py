@@ -29,6 +29,7 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation.attempts import attempt_asking
 from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
 from scenecypher.evaluation.metered_model import MeteredModel
+from scenecypher.evaluation.options import take_spread
 from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
 from scenecypher.evaluation.question_set import ALL, GoldQuestion
 from scenecypher.evaluation.question_set import load_questions as question_set
@@ -61,12 +62,14 @@ def questions(
     examples: int = 4,
     checks: bool = False,
     retrieval: Baseline = "cypher",
+    limit: int = 0,
+    seed: int | None = None,
 ) -> Task:
     """Return the task of questions about imported scenes; other arguments as in `scenecypher ask`.
 
     `data` is virtualhome, babyai, grasif or all; `replies` is live, reference or a cassette file. Live replies are
     appended to the new cassette `record`. `retrieval` may also be text2cypher, neo4j-graphrag's own retriever, which
-    uses only the option `schema_form`. Raises InputError.
+    uses only the option `schema_form`. `limit` and `seed` as in `take_spread`. Raises InputError.
     """
     _check("retrieval", retrieval, get_args(Baseline))
     if retrieval == "text" and replies == REFERENCE:
@@ -77,7 +80,9 @@ def questions(
     options = Options(attempts, schema_form, examples=examples, verifier=verifier, checks=checks, retrieval=mode)
     ask = _ask_text2cypher if retrieval == BASELINE else _ask_retriever
     return Task(
-        dataset=MemoryDataset([_sample(question) for question in question_set(data)], name=f"questions-{data}"),
+        dataset=MemoryDataset(
+            [_sample(question) for question in take_spread(question_set(data), limit, seed)], name=f"questions-{data}"
+        ),
         solver=ask_scene(partial(ask, options), ModelSource(replies, record=record)),
         scorer=execution_match(),
         version=VERSION,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scenecypher.evaluation.interval import bootstrap, wilson
 from scenecypher.evaluation.prompt_version import logged_prompt_version
+from scenecypher.evaluation.published import table_settings
 from scenecypher.evaluation.replies import REFERENCE
 from scenecypher.evaluation.result import (
     Cell,
@@ -19,6 +20,7 @@ from scenecypher.evaluation.result import (
     ReplySource,
     Row,
     Table,
+    TableSetting,
     Trial,
     reply_sources,
 )
@@ -118,6 +120,15 @@ class Run:
         return ("oracle",) if is_oracle else reply_sources(self.sources)
 
     @property
+    def asks_model(self) -> bool:
+        """True if a model was asked, now or when its replies were recorded."""
+        return not {"none", "reference"} & {*self.replies}
+
+    def settings(self, name: str) -> tuple[TableSetting, ...]:
+        """Return the settings of a table, without the temperature if no model was asked."""
+        return tuple(one for one in table_settings(name) if self.asks_model or one.name != "temperature")
+
+    @property
     def model(self) -> str:
         """Model that was asked, or the models whose replies were recorded."""
         if {"live", "oracle"} & {*self.replies}:
@@ -136,7 +147,7 @@ class Run:
         total, chosen = self.log.eval.dataset.samples or 0, len(self.log.eval.dataset.sample_ids or ())
         if chosen >= total:
             return ()
-        return (f"LIMITED: only {chosen} of {total} samples were wanted (--limit); figures of the whole set differ.",)
+        return (f"LIMITED: only {chosen} of {total} samples were chosen; figures of all differ.",)
 
     @property
     def untried(self) -> tuple[str, ...]:
@@ -192,7 +203,7 @@ class Run:
             "date": self.log.eval.created,
             "version": str(self.log.eval.task_version),
             "prompt_version": logged_prompt_version(self.log),
-            "temperature": None if {"none", "reference"} & {*self.replies} else 0.0,
+            "temperature": 0.0 if self.asks_model else None,
             "samples": len(self.samples),
             "wanted": self.wanted,
             "failed": sum(one.failed for one in self.samples),

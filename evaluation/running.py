@@ -13,8 +13,8 @@ from signal import SIG_IGN, SIGINT, signal
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
-from scenecypher.errors import InputError, RunStopped, did_you_mean
-from scenecypher.evaluation.options import take_spread
+from scenecypher.errors import InputError, RunStopped
+from scenecypher.evaluation.options import check_ids
 from scenecypher.settings import Settings
 
 __all__ = [
@@ -49,15 +49,11 @@ QUIET: Final[Mapping[str, Any]] = {
 class RunOptions:
     """Options of a run: `model` in Inspect's notation (None asks none), `at_once` samples in parallel.
 
-    `limit` samples are taken, evenly spread or drawn by `seed`, of those in `sample_ids` (none: of all); those of a
-    `mixed` data set are the first ones. `progress` is counted while it plays.
+    Only the samples in `sample_ids` are played, all if it is empty. `progress` is counted while it plays.
     """
 
     model: str | Model | None = None
-    limit: int | None = None
-    seed: int | None = None
     sample_ids: Sequence[str] = ()
-    mixed: bool = False
     at_once: int | None = None
     log_dir: str | None = None
     progress: Progress | None = None
@@ -78,7 +74,7 @@ def run_task(task: Task, options: RunOptions) -> EvalLog:
         return evaluate(
             task,
             model=full_name(options.model),
-            sample_id=_chosen_ids(task, options),
+            sample_id=_chosen_ids(task, options.sample_ids),
             max_samples=options.at_once,
             log_dir=options.log_dir,
             score_display=False,
@@ -126,14 +122,10 @@ def resume_task(file: Path, options: RunOptions) -> EvalLog:
         ) from error
 
 
-def _chosen_ids(task: Task, options: RunOptions) -> list[str] | None:
+def _chosen_ids(task: Task, sample_ids: Sequence[str]) -> list[str] | None:
     """Return the ids of the chosen samples, None for all. Raises InputError for unknown ones."""
-    ids = [str(sample.id) for sample in task.dataset]
-    if unknown := [one for one in options.sample_ids if one not in ids]:
-        raise InputError(f"there is no sample {unknown[0][:80]!r}{did_you_mean(unknown[0][:80], ids)}")
-    found = list(options.sample_ids) or ids
-    found = found[: options.limit] if options.mixed else take_spread(found, options.limit or 0, options.seed)
-    return found if len(found) < len(ids) else None
+    check_ids(sample_ids, [str(sample.id) for sample in task.dataset])
+    return [*sample_ids] or None
 
 
 def _run(run: Callable[[], Sequence[EvalLog]], options: RunOptions) -> EvalLog:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from unicodedata import normalize
@@ -127,14 +126,6 @@ def read_views(folder: Path) -> tuple[ViewFile, ...]:
     if len(found) > MAX_FILES:
         raise InputError(f"{folder}: {len(found):,} views; at most {MAX_FILES:,} are read: split the folder")
     return tuple(_read_view(file, folder) for file in found)
-
-
-def interleaved(views: Sequence[ViewFile]) -> tuple[ViewFile, ...]:
-    """Return the views so that the first of them are spread over all sets."""
-    sets: dict[str, list[ViewFile]] = {}
-    for file in views:
-        sets.setdefault(file.view.set, []).append(file)
-    return tuple(it for row in zip_longest(*sets.values()) for it in row if it is not None)
 
 
 def belief_before_view(view: GoldView) -> SceneGraph:

@@ -23,7 +23,7 @@ from scenecypher.evaluation.eai.recordings import fetch_recordings
 from scenecypher.evaluation.eai.scoring import Judgement
 from scenecypher.evaluation.eai.task_table import EAI_TASKS
 from scenecypher.evaluation.metered_model import MeteredModel
-from scenecypher.evaluation.options import Names, split_names
+from scenecypher.evaluation.options import Names, split_names, take_spread
 from scenecypher.evaluation.prompt_version import METADATA_KEY
 from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.evaluation.ssc.methods import METHODS, Method, MethodOutput, SamplingRequest, SscConfig
@@ -50,12 +50,15 @@ def ssc(
     replies: str = LIVE,
     record: str = "",
     recordings: str = "",
+    limit: int = 0,
+    seed: int | None = None,
 ) -> Task:
     """Return one of the four tasks, with a row for each method and prompt; lists are separated by commas.
 
     Several numbers of `samples` make one row each of the voting methods, with replies of its own. `replies` is live or
     a cassette file; live replies are appended to the new cassette `record`. `recordings` is the wheel that contains the
-    prompts of goal interpretation; by default it is downloaded once. Raises InputError.
+    prompts of goal interpretation; by default it is downloaded once. `limit` and `seed` choose tasks as `take_spread`
+    does, each with all its rows. Raises InputError.
     """
     chosen = EAI_TASKS[_check_name(task_name, tuple(EAI_TASKS))]
     forms = tuple(_check_name(form, get_args(PromptForm)) for form in split_names(prompt_forms))
@@ -65,7 +68,14 @@ def ssc(
     prompts_by_form = {form: load_prompts(chosen, form, wheel=wheel) for form in forms}
     bench = SscConfig(chosen, chosen.make_scorer(None), prompts_by_form, ModelSource(replies, record=record))
     return Task(
-        dataset=MemoryDataset(list(_samples(bench, chosen_methods, sizes)), name=f"ssc-{chosen.name}"),
+        dataset=MemoryDataset(
+            [
+                sample
+                for task_id in take_spread(_prompted(bench), limit, seed)
+                for sample in _samples(bench, task_id, chosen_methods, sizes)
+            ],
+            name=f"ssc-{chosen.name}",
+        ),
         solver=ask_model(bench),
         scorer=judge_sample(bench),
         version=VERSION,
@@ -145,15 +155,19 @@ def _document(output: MethodOutput) -> dict[str, Any]:
     }
 
 
-def _samples(bench: SscConfig, methods: Sequence[Method], sizes: Sequence[int]) -> Iterator[Sample]:
-    """Yield the samples task by task, so that a limit treats all rows alike."""
+def _prompted(bench: SscConfig) -> Iterator[str]:
+    """Yield the tasks that have a prompt."""
+    return (one for one in bench.scorer.task_ids() if any(one in shown.texts for shown in bench.prompts.values()))
+
+
+def _samples(bench: SscConfig, task_id: str, methods: Sequence[Method], sizes: Sequence[int]) -> Iterator[Sample]:
+    """Yield a task's samples, one for each prompt, method and number of replies."""
     ways = [(method, size) for method in methods for size in (sizes if method != "greedy" else (1,))]
-    for task_id in bench.scorer.task_ids():
-        for form, shown in bench.prompts.items():
-            for method, size in ways if task_id in shown.texts else ():
-                metadata = {"task": task_id, "prompt": form, "method": method, "samples": size}
-                row = f"{form}/{method}" + (f"-{size}" if len(sizes) > 1 and method != "greedy" else "")
-                yield Sample(id=f"{task_id}/{row}", input=task_id, target=bench.task.target(task_id), metadata=metadata)
+    for form, shown in bench.prompts.items():
+        for method, size in ways if task_id in shown.texts else ():
+            metadata = {"task": task_id, "prompt": form, "method": method, "samples": size}
+            row = f"{form}/{method}" + (f"-{size}" if len(sizes) > 1 and method != "greedy" else "")
+            yield Sample(id=f"{task_id}/{row}", input=task_id, target=bench.task.target(task_id), metadata=metadata)
 
 
 def _wheel(given: str) -> Path:

@@ -17,6 +17,8 @@ from scenecypher.evaluation.ssc.methods import OURS
 from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
 SCORER: Final = "judged"
+SAMPLED: Final = "temperature of samples"
+GREEDY: Final = "temperature of greedy decoding"
 NOTES: Final = (
     "SVR: of the outputs that were given, how many fit the schema; SVR of samples: of all replies that were asked for.",
     "The paper says 338 tasks each. Its figures of action sequencing are k/305, but those of OpenPangu with SSC k/270.",
@@ -45,6 +47,8 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
     run = Run.read(log, SCORER)
     task = EAI_TASKS[run.arguments.get("task_name", "goal")]
     paper, number, published = published_rows("ssc", task.name)
+    methods = {one.metadata["method"] for one in run.samples}
+    unused = GREEDY if "greedy" not in methods else "" if methods - {"greedy"} else SAMPLED
     asked = TableSetting(name="samples asked for", value=str(run.arguments.get("samples", "")))
     table = Table(
         key=task.name,
@@ -54,7 +58,7 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
         published=published,
         paper=paper,
         paper_table=number,
-        settings=(*table_settings("ssc"), asked),
+        settings=(*(one for one in table_settings("ssc") if one.name != unused), asked),
         notes=NOTES,
     )
     return run.result(
@@ -63,7 +67,7 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
         [table],
         [_trial(one, task) for one in run.samples],
         notes=(*run.error_notes, *run.limit_notes),
-        temperature=TEMPERATURE if any(one.metadata["method"] != "greedy" for one in run.samples) else 0.0,
+        temperature=TEMPERATURE if methods - {"greedy"} else 0.0,
     )
 
 

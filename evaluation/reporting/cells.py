@@ -50,12 +50,14 @@ def row_name(row: Row) -> str:
 
 
 def format_cell(column: Column, cell: Cell | None) -> str:
-    """Return a figure with its interval, or the reason why there is none."""
+    """Return a figure with its interval, n/a for what is undefined; published cells, which have no `n`, have none."""
     match cell:
         case None:
             return EMPTY_CELL
         case Cell(value=float(value), low=float(low), high=float(high)):
             return f"{format_number(column, value)} [{format_number(column, low)}, {format_number(column, high)}]"
+        case Cell(value=float(value), n=int()) if column.interval != "none":
+            return f"{format_number(column, value)} [{NOT_AVAILABLE}]"
         case Cell(value=float(value)):
             return format_number(column, value)
         case Cell(value=str(value)):
@@ -91,10 +93,11 @@ def unfinished_warning(result: ExperimentResult) -> str:
 
 def limited_warning(result: ExperimentResult) -> str:
     """Return the warning for a run limited to a part of its samples; empty for a complete one."""
-    limit = result.provenance.arguments.get("limit")
-    if not limit:
+    given = result.provenance.arguments
+    if not given.get("limit"):
         return ""
-    return f"LIMITED: only {limit} of each kind were wanted (--limit); figures of the whole set differ."
+    seed = "" if given.get("seed") is None else f" --seed {given['seed']}"
+    return f"LIMITED: only some of the tasks were chosen (--limit {given['limit']}{seed}); figures of all differ."
 
 
 def result_notes(result: ExperimentResult) -> tuple[str, ...]:

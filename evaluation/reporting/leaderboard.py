@@ -88,7 +88,7 @@ def _limit(result: ExperimentResult) -> str:
     """Return which part of the samples was wanted; empty if all were."""
     limit = result.provenance.arguments.get("limit")
     is_part = any(note.startswith("LIMITED") for note in result_notes(result))
-    return f"--limit {limit}" if limit else f"--limit {result.provenance.samples}" if is_part else ""
+    return f"--limit {limit}" if limit else f"{result.provenance.samples} samples" if is_part else ""
 
 
 def _ranking_column(result: ExperimentResult, table: Table) -> Column | None:

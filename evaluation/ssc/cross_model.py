@@ -86,14 +86,14 @@ def judge_outputs(
     scorer: OutputScorer,
     recorded: Recordings,
     *,
-    limit: int | None = None,
+    ids: Sequence[str],
     known: Mapping[tuple[str, str], Judgement] = MappingProxyType({}),
 ) -> JudgedOutputs:
-    """Score every output once, except those `known` by model and task; all candidates choose among these.
+    """Score every output for the tasks `ids` once, except those `known` by model and task; candidates choose of these.
 
     All models are scored on a task before the next one, so that its scene is read once; several tasks run in parallel.
     """
-    ids, canonical = scorer.task_ids()[:limit], task.form
+    canonical = task.form
     by = {model: {one.task_id: one.output for one in found} for model, found in recorded.items()}
 
     def judge(task_id: str) -> list[Judgement]:

@@ -14,6 +14,7 @@ from scenecypher.evaluation.eai.recordings import read_recordings, recordings_or
 from scenecypher.evaluation.eai.scoring import Judgement, percent_cell
 from scenecypher.evaluation.eai.task_table import EaiTask
 from scenecypher.evaluation.eai.transition import PLANNED
+from scenecypher.evaluation.options import check_ids, take_spread
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Provenance, Row, Table, TableSetting
 from scenecypher.evaluation.run_result import installed_packages
 from scenecypher.evaluation.ssc.cross_model import (
@@ -58,25 +59,34 @@ def cross_result(
     tasks: Sequence[EaiTask],
     wheel: Path,
     *,
-    limit: int | None = None,
+    limit: int = 0,
+    seed: int | None = None,
+    ids: Sequence[str] = (),
     log: Path | None = None,
     tell: Callable[[str], None],
 ) -> ExperimentResult:
-    """Vote over all recorded models for each task, or for its first `limit` samples.
+    """Vote over all recorded models for each task, or for a part of it: `ids`, or by `limit` and `seed`.
 
     `log` is of a run of the experiment `eai`; its judgements are not computed again. `tell` gets a line for each step
     that takes time. Raises InputError, ServiceError.
     """
+    scorers = {task.name: task.make_scorer(PLANNED) for task in tasks}
+    check_ids(ids, [one for scorer in scorers.values() for one in scorer.task_ids()])
     known = _known_judgements(log, wheel, tell=tell)
     judged: list[JudgedOutputs] = []
     tables: list[Table] = []
     for task in tasks:
+        scorer, recorded = scorers[task.name], read_recordings(task.name, wheel)
+        chosen = [one for one in take_spread(scorer.task_ids(), limit, seed) if not ids or one in ids]
+        if not chosen or not recorded:
+            continue
         tell(f"{task.title}: scoring what all models wrote…")
-        scorer, recorded = task.make_scorer(PLANNED), read_recordings(task.name, wheel)
-        found = judge_outputs(task, scorer, recorded, limit=limit, known=known.get(task.name, {}))
+        found = judge_outputs(task, scorer, recorded, ids=chosen, known=known.get(task.name, {}))
         tell(f"{task.title}: voting, and comparing with the best model in {RESAMPLES} resamples…")
         judged.append(found)
         tables.append(cross_table(found))
+    if not judged:
+        raise InputError(f"{wheel} has no outputs for {', '.join(scorers)}; give another file with --recordings WHEEL")
     models = {model for one in judged for model in one.models}
     count = sum(len(one.ids) * len(one.models) for one in judged)
     return ExperimentResult(
@@ -92,10 +102,16 @@ def cross_result(
             samples=count,
             wanted=count,
             packages=installed_packages(),
-            arguments={"recordings": recordings_origin(wheel), "tasks": [task.name for task in tasks]},
+            arguments={
+                "recordings": recordings_origin(wheel),
+                "tasks": [task.name for task in tasks],
+                "limit": limit,
+                "seed": seed,
+                "sample_ids": [*ids],
+            },
         ),
         tables=tuple(tables),
-        notes=() if limit is None else (f"LIMITED: the first {limit} of a task's outputs; figures of all differ.",),
+        notes=(f"LIMITED: only {len(ids)} tasks were chosen; figures of all differ.",) if ids else (),
     )
 
 

@@ -32,12 +32,12 @@ def play(arguments: Arguments, choices: Choices) -> Arguments:
 
 def augmentation(arguments: Arguments, choices: Choices) -> Arguments:
     """Choose the simulated observer as the source of replies, if it is given."""
-    seed = arguments.pop("simulated", None)
+    seed = arguments.get("simulated")
     given = {"--model": choices.model, "--replies": choices.replies, "--simulated": seed}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise InputError(f"{' and '.join(named)} exclude each other; give one of them")
-    return arguments if seed is None else arguments | {"seed": seed, "replies": "simulated"}
+    return arguments if seed is None else arguments | {"replies": "simulated"}
 
 
 def eai(arguments: Arguments, choices: Choices) -> Arguments:
@@ -65,10 +65,12 @@ def recorded_votes(own: Mapping[str, Any], choices: Choices) -> tuple[Experiment
     if {choices.model, choices.replies, choices.record, choices.resume} != {None}:
         raise InputError(ONE_GO)
     from scenecypher.evaluation.eai.task_table import tasks_named
+    from scenecypher.evaluation.options import split_names
     from scenecypher.evaluation.ssc.cross_report import cross_result
 
     tasks, wheel = tasks_named(own["task_name"]), recorded_wheel(own["recordings"])
-    found = cross_result(tasks, wheel, limit=choices.limit or None, log=own["log"], tell=tell)
+    part: Any = {"limit": choices.limit, "seed": choices.seed, "ids": split_names(choices.sample_ids)}
+    found = cross_result(tasks, wheel, **part, log=own["log"], tell=tell)
     folder = Path(choices.logs or "logs")
     folder.mkdir(parents=True, exist_ok=True)
     return found, str(folder / f"{found.provenance.date.replace(':', '-')}_ssc-recorded")

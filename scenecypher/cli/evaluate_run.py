@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scenecypher.evaluation.experiments import ExperimentRow, Option
     from scenecypher.evaluation.progress import Progress
     from scenecypher.evaluation.result import ExperimentResult
-    from scenecypher.evaluation.running import EvalLog, RunOptions
+    from scenecypher.evaluation.running import EvalLog, RunOptions, Task
 
 ALLOWED_WITH_RESUME: Final = frozenset({"resume", "workers", "logs", "as_json", "recorded"})
 """Parameters that may be given with `--resume`: the log does not hold them, or (`recorded`) allows no other value."""
@@ -55,9 +55,11 @@ class Choices:
         ),
     ] = None
     limit: Annotated[
-        int, typer.Option("--limit", min=0, help="So many tasks of each kind, spread over all; 0 is all.")
+        int, typer.Option("--limit", min=0, help="So many tasks of each table, evenly spread; 0 is all.")
     ] = 0
-    seed: Annotated[int | None, typer.Option("--seed", help="Draw the tasks of --limit by this number.")] = None
+    seed: Annotated[int | None, typer.Option("--seed", help="Draw the tasks of --limit at random, by this seed.")] = (
+        None
+    )
     sample_ids: Annotated[
         str, typer.Option("--sample-ids", metavar="ID,ID", help="Only these samples, by their ids in the log.")
     ] = ""
@@ -103,19 +105,18 @@ def _parameter(option: Option) -> Parameter:
 
 def _run(ctx: typer.Context, row: ExperimentRow, own: Mapping[str, Any], choices: Choices) -> None:
     """Run or resume an experiment, write its result beside its log, and print its tables."""
+    from scenecypher.evaluation.options import split_names
     from scenecypher.evaluation.running import RunOptions, check_inspect_installed
 
     check_inspect_installed()
+    _check_part(choices)
     if row.name == "ssc" and (voted := recorded_votes(own, choices)):
         deliver(*voted, as_json=choices.as_json)
         return
     with _progress() as progress:
         how = RunOptions(
             choices.model,
-            limit=None if row.limits_tasks else choices.limit or None,
-            seed=choices.seed,
-            sample_ids=tuple(one.strip() for one in choices.sample_ids.split(",") if one.strip()),
-            mixed=row.mixed,
+            sample_ids=split_names(choices.sample_ids),
             at_once=choices.workers,
             log_dir=choices.logs,
             progress=progress,
@@ -137,21 +138,25 @@ def _progress() -> Iterator[Progress]:
 def _play(row: ExperimentRow, own: Mapping[str, Any], choices: Choices, how: RunOptions) -> EvalLog:
     from scenecypher.evaluation.running import run_task
 
-    arguments = {name: _plain(value) for name, value in own.items() if value is not None}
+    task = planned_task(row, own, choices)
+    _check_database(row)
+    tell(f"playing {row.name}; each sample is in Inspect's log…")
+    return run_task(task, how)
+
+
+def planned_task(row: ExperimentRow, own: Mapping[str, Any], choices: Choices) -> Task:
+    """Return the Inspect task that the command's options say. Raises InputError."""
+    arguments: dict[str, Any] = {"limit": choices.limit, "seed": choices.seed}
+    arguments |= {name: _plain(value) for name, value in own.items() if value is not None}
     if row.asks:
         _check_replies(choices)
         arguments["replies"] = _plain(choices.replies) or ("live" if choices.model else row.replies)
         arguments["record"] = _plain(choices.record) or ""
     if row.plays:
         arguments = play(arguments, choices)
-    if row.limits_tasks:
-        arguments |= {"limit": choices.limit, "seed": choices.seed}
     if change := OWN.get(row.name):
         arguments = change(arguments, choices)
-    task = row.make_task(**arguments)
-    _check_database(row)
-    tell(f"playing {row.name}; each sample is in Inspect's log…")
-    return run_task(task, how)
+    return row.make_task(**arguments)
 
 
 def _resume(ctx: typer.Context, row: ExperimentRow, file: Path, how: RunOptions) -> EvalLog:
@@ -175,6 +180,14 @@ def _check_database(row: ExperimentRow) -> None:
         from scenecypher.evaluation.world_pool import check_database
 
         check_database()
+
+
+def _check_part(choices: Choices) -> None:
+    """Raise InputError if a part of the tasks is chosen in two ways, or in none."""
+    if choices.sample_ids and (choices.limit or choices.seed is not None):
+        raise InputError("--sample-ids names the samples; leave --limit and --seed out")
+    if choices.seed is not None and not choices.limit:
+        raise InputError("--seed draws the tasks of --limit; give --limit too")
 
 
 def _check_replies(choices: Choices) -> None:

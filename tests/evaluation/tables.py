@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.cli.app import run_command_line as command
+from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
 from scenecypher.evaluation.result import results_folder
 from tests.evaluation.eai.recorded import RECORDED
 from tests.evaluation.eai.samples import OUTPUTS, wheel_of
@@ -24,7 +25,7 @@ RUNS: Final[Mapping[str, str]] = {
         f"eai {task}": f"{EAI} {task} --sample-ids {','.join(f'{task}/{MODEL}/{task_id}' for task_id in said)}"
         for task, said in OUTPUTS_OF.items()
     },
-    "votes": "ssc --recorded --task goal --limit 2 --recordings many.whl",
+    "votes": f"ssc --recorded --task goal --sample-ids {','.join(goal_task_ids()[:2])} --recordings many.whl",
     "questions": "questions --data grasif --sample-ids lookup/lying_on/our-office,lookup/lying_on/sayplan-office",
     "pictures": "augmentation --simulated 1 --limit 9",
     "episodes": "grasif --data behavior-1k --limit 1 --method symbolic",

@@ -95,7 +95,7 @@ def test_a_perfect_describer_reads_every_picture_and_its_replies_score_the_same(
     assert "kept" not in rows["tables"].cells
     assert table.published[2].cells["exact"].value == 0.44, "a model looked: Table III stands beside it"
     assert (live.provenance.replies, live.provenance.tokens) == (("live",), 60 * 36)
-    again = augmentation_result(run_task(augmentation(replies=tape), RunOptions(None, limit=9)))
+    again = augmentation_result(run_task(augmentation(replies=tape, limit=9), RunOptions(None)))
     assert again.provenance.replies == ("recorded",)
     assert [trial.figures for trial in again.samples] == [
         next(it.figures for it in live.samples if it.id == trial.id) for trial in again.samples
@@ -145,12 +145,12 @@ def test_conventions_make_the_rooms_fair() -> None:
 
 
 def test_a_limit_spreads_over_all_sets() -> None:
-    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=9, mixed=True))
+    log = run_task(augmentation(replies="reference", limit=9), RunOptions(None))
     assert len({str(it.metadata["set"]) for it in log.samples or ()}) == 9
 
 
 def test_an_explanation_names_what_was_missed_and_what_is_too_many() -> None:
-    log = run_task(augmentation(replies="simulated", seed=1), RunOptions(None, limit=30))
+    log = run_task(augmentation(replies="simulated", simulated=1, limit=30), RunOptions(None))
     told = [(it.scores or {})["subgraph_match"].explanation or "" for it in log.samples or ()]
     assert any(re.search(r"^missed: \w+ \w+", it, re.MULTILINE) for it in told)
     assert any(re.search(r"^too many: \w+ \w+", it, re.MULTILINE) for it in told)
@@ -194,7 +194,8 @@ def test_a_resumed_run_repeats_only_failed_samples(
 
     with ScriptedModel(step) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert command(["eval", "augmentation", "--model", "scripted", "--limit", "6", "--json"]) == 2
+        ids = ",".join(f"{name}-01" for name in ("blurred", "crowded", "cut", "elsewhere", "rooms", "shelves"))
+        assert command(["eval", "augmentation", "--model", "scripted", "--sample-ids", ids, "--json"]) == 2
         printed = capsys.readouterr()
         before = json.loads(printed.out)
         assert f"eval augmentation --resume {before['provenance']['log']}" in " ".join(printed.err.split()).replace(
@@ -210,7 +211,7 @@ def test_a_resumed_run_repeats_only_failed_samples(
 
 
 def test_a_killed_run_reports_the_number_of_wanted_samples() -> None:
-    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=3))
+    log = run_task(augmentation(replies="reference", limit=3), RunOptions(None))
     killed = log.model_copy(update={"status": "started", "results": None, "samples": (log.samples or [])[:1]})
     found = augmentation_result(killed)
     assert (found.finished, found.provenance.samples, found.provenance.wanted) == (False, 1, 3)
@@ -219,7 +220,7 @@ def test_a_killed_run_reports_the_number_of_wanted_samples() -> None:
 
 def test_a_simulated_observer_is_labelled_and_has_no_published_rows() -> None:
     first, other = (
-        augmentation_result(run_task(augmentation(replies="simulated", seed=seed), RunOptions(None, limit=12)))
+        augmentation_result(run_task(augmentation(replies="simulated", simulated=seed, limit=12), RunOptions(None)))
         for seed in (1, 2)
     )
     table = table_of(first)

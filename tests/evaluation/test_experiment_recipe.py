@@ -58,7 +58,6 @@ ROW: Final = {
     "task": "own_experiments.attic:attic",
     "result": "scenecypher.evaluation.episodes_result:played_result",
     "plays": True,
-    "limits_tasks": True,
     "needs_database": True,
     "options": [{"name": "corner", "kind": ["left", "right"], "default": "left", "help": "Where."}],
     "published": [{"section": "Ours", "table": "attics", "without_model": "plans of an engine"}],

@@ -25,7 +25,7 @@ def test_the_digest_covers_all_sources_of_prompts() -> None:
 
 @pytest.mark.usefixtures("own_folder")
 def test_a_result_has_the_prompt_version_of_its_log() -> None:
-    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=1))
+    log = run_task(augmentation(replies="reference", limit=1), RunOptions(None))
     assert augmentation_result(log).provenance.prompt_version == prompt_version()
     log.eval.metadata = {METADATA_KEY: "others"}
     assert augmentation_result(log).provenance.prompt_version == "others"

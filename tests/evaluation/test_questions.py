@@ -144,7 +144,7 @@ def test_text2cypher_is_scored() -> None:
         return {1: "no Cypher", 2: "CREATE (n) RETURN n"}.get(len(prompts), bound)
 
     log = run_task(
-        questions(data="babyai", retrieval="text2cypher"), RunOptions(mock_model(written), limit=3, at_once=1)
+        questions(data="babyai", retrieval="text2cypher", limit=3), RunOptions(mock_model(written), at_once=1)
     )
     found = questions_result(log)
     assert counts(found) == (3, 1, 2, 0)

@@ -140,7 +140,7 @@ def test_a_limited_run_is_marked() -> None:
     part = whole.provenance.model_copy(update={"arguments": {"limit": 4}})
     assert result_notes(whole) == ("a note",)
     limited = whole.model_copy(update={"provenance": part})
-    assert result_notes(limited)[0].startswith("LIMITED: only 4 of each kind")
+    assert result_notes(limited)[0].startswith("LIMITED: only some of the tasks were chosen (--limit 4)")
     assert all(figure.get_suptitle().startswith("LIMITED") for _, figure in result_figures(limited))
 
 
@@ -166,6 +166,32 @@ def test_a_table_in_a_terminal_fits_and_says_what_it_leaves_out(capsys: pytest.C
     assert "column 1" not in heads, "another reading goes first"
     assert "in --json, CSV and the page: column 1, column 6, column 7, column 8" in " ".join(out.split())
     assert "in brackets: 95% intervals" in " ".join(out.split())
+
+
+def test_a_long_note_stands_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    note = "needs pictures of the simulators' assets, which do not come with SceneCypher"
+    rows = (NOT_RUN, NOT_RUN.model_copy(update={"method": "react", "label": "ReAct", "note": note}))
+    table = make_result().tables[0].model_copy(update={"rows": (OURS, *rows)})
+    show_result(make_result().model_copy(update={"tables": (table,)}))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert "LLM+P: needs a planner | of its own  not run" in lines
+    assert f"ReAct: {note}" in lines
+    assert any(line.split() == ["ReAct", "not", "run"] for line in lines)
+
+
+def test_a_published_column_stays_beside_its_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    keys = [f"figure {number}{ending}" for number in range(8) for ending in ("", ".published")]
+    columns = tuple(
+        Column(key=key, heading="published" if "." in key else key, second="." in key, interval="wilson")
+        for key in keys
+    )
+    cells = {key: Cell(value=0.5, low=0.25, high=0.75) for key in keys}
+    table = Table(key="wide", title="Wide", columns=columns, rows=(Row(method="sayplan", cells=cells),))
+    show_result(make_result().model_copy(update={"tables": (table,)}))
+    out = capsys.readouterr().out
+    (heads,) = [line for line in out.splitlines() if "figure 0" in line and "whose" in line]
+    assert heads.split()[1:7] == ["figure", "0", "published", "figure", "1", "published"]
+    assert "in --json, CSV and the page: published, figure 3, figure 4" in " ".join(out.split())
 
 
 def test_a_row_that_lost_samples_has_no_figures_and_a_stop_is_named(tmp_path: Path) -> None:
@@ -219,12 +245,14 @@ def test_a_run_without_samples_or_figures_has_a_page(tmp_path: Path) -> None:
         ("number", Cell(value=1989.4), "1,989"),
         ("number", Cell(value=1.275), "1.27"),
         ("share", Cell(value=None, n=0), "n/a"),
+        ("share", Cell(value=1, n=1), "1.00 [n/a]"),
         ("share", Cell(value="?"), "?"),
         ("share", None, ""),
     ],
 )
 def test_cells(unit: str, cell: Cell | None, text: str) -> None:
-    assert format_cell(Column.model_validate({"key": "x", "heading": "x", "unit": unit}), cell) == text
+    column = Column.model_validate({"key": "x", "heading": "x", "unit": unit, "interval": "wilson"})
+    assert format_cell(column, cell) == text
 
 
 @pytest.mark.parametrize(
@@ -291,7 +319,7 @@ def test_a_leaderboard_has_no_figures_of_unfinished_runs(tmp_path: Path, capsys:
     assert "openai/half, 2026-01-01: NOT FINISHED: 2 of 4 samples" in left_out
     assert table.index("openai/x") < table.index("openai/part"), "a part of the tasks is never among the whole"
     assert "| --limit 1; 1 failed |" in table
-    assert "| --limit 4; 1 failed |" in table
+    assert "| 4 samples; 1 failed |" in table
 
 
 def test_a_leaderboard_has_whole_sets_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

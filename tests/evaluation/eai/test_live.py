@@ -67,7 +67,7 @@ def test_a_vote_succeeds_where_greedy_decoding_fails_live_and_recorded(
     with ScriptedModel(erring) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-        options = ["--model", "openai/scripted", "--limit", "4", "--record", "tape.jsonl"]
+        options = ["--model", "openai/scripted", "--limit", "1", "--record", "tape.jsonl"]
         code, live = run_command(options, capsys)
     assert (code, live["finished"], live["provenance"]["model"]) == (0, True, "openai-api/openai/scripted")
     (table,) = live["tables"]
@@ -80,7 +80,7 @@ def test_a_vote_succeeds_where_greedy_decoding_fails_live_and_recorded(
         assert (voted["svr_samples"]["count"], voted["svr_samples"]["n"]) == (3, 5)
     assert [request["temperature"] for request in erring.requests] == [0, *[0.7] * 5] * 2
     assert len(table["published"]) == 4
-    code, again = run_command(["--replies", "tape.jsonl", "--limit", "4"], capsys)
+    code, again = run_command(["--replies", "tape.jsonl", "--limit", "1"], capsys)
     assert (code, again["provenance"]["replies"]) == (0, ["recorded"])
     assert [row["cells"] for row in again["tables"][0]["rows"]] == [row["cells"] for row in table["rows"]]
     assert again["provenance"]["model"] == "scripted", "whose replies they are"
@@ -98,7 +98,7 @@ def test_rows_of_a_sweep_are_ours_except_for_five_replies(
     with ScriptedModel(ErringModel()) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-        asked = ["--model", "openai/scripted", "--prompt", "eai", "--samples", "1,5,7", "--limit", "4"]
+        asked = ["--model", "openai/scripted", "--prompt", "eai", "--samples", "1,5,7", "--limit", "1"]
         code, found = run_command(asked, capsys)
     (table,) = found["tables"]
     assert (code, [(row["label"], row["kind"], row["cells"]["asked"]["value"]) for row in table["rows"]]) == (
@@ -116,7 +116,7 @@ def test_a_row_of_failures_is_unfinished(capsys: pytest.CaptureFixture[str], mon
     with ScriptedModel(lambda _: Fail(400, "out of order")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-        code, found = run_command(["--model", "openai/scripted", "--limit", "4"], capsys)
+        code, found = run_command(["--model", "openai/scripted", "--limit", "1"], capsys)
     assert (code, found["finished"], {row["failed"] for row in found["tables"][0]["rows"]}) == (2, False, {1})
     assert found["notes"][0].startswith("4 ended by")
     assert "out of order" in found["notes"][0]
@@ -133,7 +133,7 @@ def test_goals_over_http_are_scored_and_a_limit_is_marked(
             json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_task_ids()[:2]]),
         )
     none = json.dumps({key: [] for key in ("node goals", "edge goals", "action goals")})
-    options = ["--task", "goal", "--model", "openai/scripted", "--limit", "4", "--recordings", str(wheel), "--json"]
+    options = ["--task", "goal", "--model", "openai/scripted", "--limit", "1", "--recordings", str(wheel), "--json"]
     with ScriptedModel(lambda _: none) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
@@ -141,7 +141,7 @@ def test_goals_over_http_are_scored_and_a_limit_is_marked(
     found = json.loads(capsys.readouterr().out)
     assert [row["cells"]["svr"]["value"] for row in found["tables"][0]["rows"]] == [100] * 4
     assert (found["tables"][0]["rows"][0]["cells"]["f1"]["value"], len(server.requests)) == (0, 12)
-    assert found["notes"][0].startswith("LIMITED: only 4 of 8 samples")
+    assert (found["provenance"]["wanted"], found["provenance"]["arguments"]["limit"]) == (4, 1)
     assert command(["eval", "ssc", "--resume", found["provenance"]["log"], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["finished"]
 
@@ -153,7 +153,7 @@ def test_votes_across_models_are_a_result_for_the_report_and_another_log_is_refu
     wheel = str(wheel_of({"goal": said}, tmp_path / "some.whl"))
     options = ["eval", "ssc", "--recorded", "--task", "goal", "--limit", "2", "--recordings", wheel]
     assert command([*options, "--log-dir", "out", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["notes"][0].startswith("LIMITED: the first 2")
+    assert json.loads(capsys.readouterr().out)["provenance"]["samples"] == 4
     (written,) = (tmp_path / "out-results").glob("*.result.json")
     assert read_result(written).experiment == "ssc"
     assert command([*options, "--log", str(written)]) == 2
@@ -232,7 +232,7 @@ def test_recordings_of_the_short_prompts_stay_readable(
     """A cassette has the hashes of its prompts, so these texts must never change."""
     assert own_prompts_version(["eai", "structured"]) == own_prompts_version(["eai"]) == "44173ea91090"
     assert own_prompts_version(["eai", "paper-content"]) != "44173ea91090"
-    asked = ["--prompt", "eai,structured", "--limit", "4"]
+    asked = ["--prompt", "eai,structured", "--limit", "1"]
     with ScriptedModel(ErringModel()) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
@@ -242,7 +242,7 @@ def test_recordings_of_the_short_prompts_stay_readable(
     (table,), (kept,) = again["tables"], live["tables"]
     assert [row["cells"] for row in table["rows"]] == [row["cells"] for row in kept["rows"]]
     assert [(row["kind"], row["note"]) for row in table["rows"][1::2]] == [("paper", ""), ("ours", "our short prompt")]
-    code, other = run_command(["--replies", "tape.jsonl", "--prompt", "paper-content", "--limit", "2"], capsys)
+    code, other = run_command(["--replies", "tape.jsonl", "--prompt", "paper-content", "--limit", "1"], capsys)
     assert code == 2, "replies to other prompts are not its replies"
     assert {row["failed"] for row in other["tables"][0]["rows"]} == {1}
 

@@ -71,7 +71,7 @@ def test_a_vote_across_models_is_compared_with_the_best_of_them() -> None:
     ids = transition_task_ids()[:12]
     outputs: dict[str, Callable[[str], str]] = {"a": _gold, "b": _gold, "c": _backwards, "d": lambda _: "garbage"}
     recorded = {name: tuple(RecordedOutput(task_id, of(task_id)) for task_id in ids) for name, of in outputs.items()}
-    of = judge_outputs(EAI_TASKS["transition"], TransitionScorer(0), recorded, limit=12)
+    of = judge_outputs(EAI_TASKS["transition"], TransitionScorer(0), recorded, ids=ids)
     assert [line.valid for line in single_models(of)] == [12, 12, 12, 0]
     vote = vote_across_models(of)
     assert (of.scorer.figures(vote.judged)["f1"].value, vote.valid, vote.of) == (100, 12, 12)
@@ -94,6 +94,6 @@ def test_each_resample_has_its_own_best_single_model() -> None:
     ids = transition_task_ids()[:12]
     halves = {name: {task_id: _gold(task_id) for task_id in ids[at::2]} for at, name in enumerate("ab")}
     recorded = {name: tuple(RecordedOutput(*pair) for pair in found.items()) for name, found in halves.items()}
-    of = judge_outputs(EAI_TASKS["transition"], TransitionScorer(0), recorded, limit=12)
+    of = judge_outputs(EAI_TASKS["transition"], TransitionScorer(0), recorded, ids=ids)
     best = best_single(of, "strict_f1")
     assert sum(best.resampled) / len(best.resampled) > best.percent, "another is the best one in some of them"
