@@ -44,6 +44,7 @@ SCOPED = {
     "WITH [1] AS l RETURN l[size(l) + l]": "WITH [1] AS l RETURN l[head([__i IN [size(l) + l] WHERE __i <> 'scene'])]",
     "MATCH (n) FINISH": f"MATCH (n{N}) FINISH",
     "MATCH (n) // x\r\n RETURN /* y */ n;": f"MATCH (n{N}) RETURN n;",
+    "MATCH (n) WHERE n.confidence > 0.5 RETURN n": f"MATCH (n{N}) WHERE n.confidence > $__f0 RETURN n",
     "MATCH (n) WHERE n.id = 'x' RETURN 'y', \"x\"": f"MATCH (n{N}) WHERE n.id = $__p0 RETURN $__p1, $__p0",
 }
 

@@ -70,6 +70,10 @@ def net(*effects: Effect) -> Delta:
         ),
         ((Unrelate("a", ("FACING",), directed=True), Relate("a", "FACING", "b")), []),
         ((Relate("a", "CLOSE", "b"),), [AddRelation(Relation("a", "CLOSE", "b"))]),
+        (
+            (Relate("a", "CLOSE", "b", mutual=True),),
+            [AddRelation(Relation("a", "CLOSE", "b")), AddRelation(Relation("b", "CLOSE", "a"))],
+        ),
         ((Become("c", "open"), Cease("c", "open"), Assign("c", "color", "red"), Forget("c", "color")), []),
         (
             (When(is_bound("c"), (Cease("a", "sitting"),), (Forget("a", "center"),)),),
