@@ -106,8 +106,15 @@ def test_a_task_that_only_moves_the_robot_has_no_differing_nodes() -> None:
     assert mark_graph(told, graph) == Marks(reached=False, needed=1)
 
 
+def test_of_an_agent_only_its_place_counts() -> None:
+    goal = And((Related(Id("cup-1"), "ON", Id("shelf")), HasState(Id("robot"), "sitting")))
+    seated = with_changes(KITCHEN, {"cup-1": ON_SHELF}, {"robot": "sitting"})
+    assert scheme_for(goal, seated).needed == {"cup-1"}
+
+
 def test_without_a_goal_graph_only_the_goal_is_marked() -> None:
     told = marking_scheme(CUPS_AND_LAMP, KITCHEN, None, vocabulary="grasif")
+    assert (told.needed, told.differing) == (frozenset(), frozenset())
     assert mark_graph(told, DONE) == Marks(reached=True)
 
 

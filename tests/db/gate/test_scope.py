@@ -136,6 +136,22 @@ def test_no_string_and_no_comment_of_the_model_reaches_the_server() -> None:
     assert "/*" not in text
 
 
+def test_an_offset_in_the_text_leads_to_the_token_of_the_model() -> None:
+    query = scoped("MATCH (n {}) /* note */ WHERE n.`name` = 'x' RETURN n;")
+    tokens = {
+        "CYPHER": "",
+        "MATCH": "MATCH",
+        "Entity": "n",
+        "WHERE": "WHERE",
+        "`name`": "name",
+        "$__p0": "'x'",
+        ";": ";",
+    }
+    assert {part: query.piece_at(query.text.index(part)) for part in tokens} == tokens
+    assert query.piece_at(query.text.index("WHERE") - 1) == ")", "the blank before it"
+    assert query.piece_at(len(query.text) + 10) == ";"
+
+
 def test_columns_are_named_as_the_model_wrote_them() -> None:
     assert scoped("MATCH (n) RETURN n.id, 'a' + n.name, [(n)-->(m)|m.id], count(*) AS `how many`").columns == (
         "n.id",
