@@ -122,7 +122,8 @@ def test_a_held_thing_is_in_its_place() -> None:
         KITCHEN.nodes.values(),
         [
             *(it for it in KITCHEN.relations if it.source not in {"cup-1", "cup-2"}),
-            *(Relation("robot", "HOLDS", "cup-1"), Relation("cup-2", *ON_SHELF)),
+            Relation("robot", "HOLDS", "cup-1"),
+            Relation("cup-2", *ON_SHELF),
         ],
     )
     goal = And((HeldBy(Id("cup-1"), Id("robot")), Related(Id("cup-2"), "ON", Id("shelf"))))

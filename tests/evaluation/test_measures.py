@@ -87,9 +87,22 @@ def test_moved_and_unmoved_samples_have_columns_of_their_own() -> None:
 
 def test_the_figures_of_an_episode() -> None:
     assert figures(EPISODE, WHOLE) == {
-        **{"moved": 0, "success": 1, "done": 1, "clean": 1, "same": 0, "app": 0.5, "app_needed": 1},
-        **{"tokens": 100, "actions": 2, "rounds": 4, "calls": 1, "tpa": 50, "round_tokens": 25},
-        **{"rooms_changed": 3, "graph": 8, "cot": 4},
+        "moved": 0,
+        "success": 1,
+        "done": 1,
+        "clean": 1,
+        "same": 0,
+        "app": 0.5,
+        "app_needed": 1,
+        "tokens": 100,
+        "actions": 2,
+        "rounds": 4,
+        "calls": 1,
+        "tpa": 50,
+        "round_tokens": 25,
+        "rooms_changed": 3,
+        "graph": 8,
+        "cot": 4,
     }
 
 
