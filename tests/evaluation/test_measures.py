@@ -73,6 +73,7 @@ def test_tokens_per_action_are_over_successes_and_pooled_over_all() -> None:
     assert values("tpa").value == pytest.approx((100 / 2 + 100 / 5) / 2)
     assert values("tpa").n == 2
     assert values("tpa_pooled").value == pytest.approx((100 + 100 + 500 + 300) / (2 + 5 + 3 + 0))
+    assert values("tpa_pooled").n == 4, "a failed episode has no tokens"
     none = (figures(EPISODE, trace(reached=False)), figures(EPISODE, None))
     assert values("tpa", none) == Cell(value=None, n=0), "no success: n/a"
 
@@ -104,6 +105,11 @@ def test_the_figures_of_an_episode() -> None:
         "graph": 8,
         "cot": 4,
     }
+
+
+def test_a_failed_episode_has_the_worst_value_of_each_share_and_no_costs() -> None:
+    shares = ("success", "done", "clean", "same", "app", "app_needed")
+    assert figures(EPISODE, None) == {"moved": 0, **dict.fromkeys(shares, 0)}
 
 
 @pytest.mark.parametrize(
