@@ -137,6 +137,8 @@ def test_of_an_agent_only_its_place_counts() -> None:
     goal = And((Related(Id("cup-1"), "ON", Id("shelf")), HasState(Id("robot"), "sitting")))
     seated = with_changes(KITCHEN, {"cup-1": ON_SHELF}, {"robot": "sitting"})
     assert scheme_for(goal, seated).needed == {"cup-1"}
+    elsewhere = with_changes(DONE, {"robot": ("ON", "table")}, {"robot": "sitting"})
+    assert mark_graph(scheme_for(CUPS_AND_LAMP, DONE), elsewhere).same, "the home's nodes are the same"
 
 
 def test_without_a_goal_graph_only_the_goal_is_marked() -> None:

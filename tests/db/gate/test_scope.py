@@ -136,6 +136,22 @@ def test_no_string_and_no_comment_of_the_model_reaches_the_server() -> None:
     assert "/*" not in text
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("MATCH (n) WHERE n.id = 'x' RETURN n", "USING INDEX `n`:Entity(scene) WHERE n.id = $__p0"),
+        ("MATCH (e:PastEvent) RETURN e", "USING INDEX SEEK `e`:Past(scene) RETURN e"),
+    ],
+)
+def test_a_query_has_another_form_with_an_index_hint(text: str, hint: str) -> None:
+    query = scoped(text)
+    (hinted,) = query.hinted
+    assert hint in hinted.text
+    assert hinted.text.replace(hint.partition(") ")[0] + ") ", "") == query.text
+    assert (hinted.cost, hinted.parameters) == (query.cost, query.parameters)
+    assert scoped("RETURN 1").hinted == ()
+
+
 def test_an_offset_in_the_text_leads_to_the_token_of_the_model() -> None:
     query = scoped("MATCH (n {}) /* note */ WHERE n.`name` = 'x' RETURN n;")
     tokens = {
