@@ -84,6 +84,8 @@ def test_moved_and_unmoved_samples_have_columns_of_their_own() -> None:
     assert (values("sr_moved", samples).value, values("sr_moved", samples).n) == (0.0, 2)
     assert (values("sr_unmoved", samples).value, values("sr_unmoved", samples).n) == (1.0, 1)
     assert values("sr", samples).value == pytest.approx(1 / 3)
+    assert (values("app_moved", samples).value, values("app_moved", samples).n) == (0.25, 2)
+    assert (values("app_unmoved", samples).value, values("app_unmoved", samples).n) == (0.5, 1)
 
 
 def test_the_figures_of_an_episode() -> None:
