@@ -96,7 +96,7 @@ def _set(rows: Rows) -> set[str]:
 
 
 def _key(row: Sequence[Any]) -> str:
-    return json.dumps([_plain(cell) for cell in row], sort_keys=True, ensure_ascii=False)
+    return json.dumps([_plain(cell) for cell in row], sort_keys=True)
 
 
 def _plain(cell: Any) -> Any:

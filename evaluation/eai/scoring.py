@@ -51,9 +51,9 @@ def value_cell(value: float | None, of: int, interval: Callable[[], tuple[float,
     """Return a value between 0 and 1 over `of` things that is no share, in percent; None is undefined."""
     if value is None:
         return Cell(value=None, n=of)
-    low, high = interval() if interval else (None, None)
-    if low is None or high is None:
+    if interval is None:
         return Cell(value=100 * value, n=of)
+    low, high = interval()
     return Cell(value=100 * value, n=of, low=100 * low, high=100 * high)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenecypher.db.condition import And, Exists, HasClass, HasState, Id, Related
+from scenecypher.db.condition import And, Exists, HasClass, HasState, HeldBy, Id, Related
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.evaluation.episode import Marks
 from scenecypher.evaluation.marking import MarkingScheme, mark_graph, marking_scheme
@@ -106,8 +106,44 @@ def test_a_task_that_only_moves_the_robot_has_no_differing_nodes() -> None:
     assert mark_graph(told, graph) == Marks(reached=False, needed=1)
 
 
+def test_a_place_counts_by_class_if_it_is_an_object_and_by_id_if_it_is_furniture() -> None:
+    boxes = (node("box-1", "Object"), node("box-2", "Object"), node("table-2", "Asset"))
+    rooms = [Relation("table-2", "INSIDE", "kitchen"), *(Relation(it, "ON", "table") for it in ("box-1", "box-2"))]
+    graph = SceneGraph.of([*KITCHEN.nodes.values(), *boxes], [*KITCHEN.relations, *rooms])
+    milk, cup = ("INSIDE", "box-1"), ("ON", "table-2")
+    goal = And((Related(Id("milk"), "INSIDE", Id("box-1")), Related(Id("cup-1"), "ON", Id("table-2"))))
+    told = marking_scheme(goal, graph, with_changes(graph, {"milk": milk, "cup-1": cup}, {}), vocabulary="grasif")
+    other = with_changes(graph, {"milk": ("INSIDE", "box-2"), "cup-1": ("ON", "shelf")}, {})
+    assert mark_graph(told, other).correct == 1, "the milk is in a box; the cup is not on that table"
+
+
+def test_a_held_thing_is_in_its_place() -> None:
+    held = SceneGraph.of(
+        KITCHEN.nodes.values(),
+        [
+            *(it for it in KITCHEN.relations if it.source not in {"cup-1", "cup-2"}),
+            Relation("robot", "HOLDS", "cup-1"),
+            Relation("cup-2", *ON_SHELF),
+        ],
+    )
+    goal = And((HeldBy(Id("cup-1"), Id("robot")), Related(Id("cup-2"), "ON", Id("shelf"))))
+    told = scheme_for(goal, held)
+    assert told.needed == told.differing == {"cup-1", "cup-2"}
+    assert mark_graph(told, held) == Marks(reached=True, correct=2, differing=2, correct_needed=2, needed=2, same=True)
+    assert mark_graph(told, KITCHEN).correct == 0
+
+
+def test_of_an_agent_only_its_place_counts() -> None:
+    goal = And((Related(Id("cup-1"), "ON", Id("shelf")), HasState(Id("robot"), "sitting")))
+    seated = with_changes(KITCHEN, {"cup-1": ON_SHELF}, {"robot": "sitting"})
+    assert scheme_for(goal, seated).needed == {"cup-1"}
+    elsewhere = with_changes(DONE, {"robot": ("ON", "table")}, {"robot": "sitting"})
+    assert mark_graph(scheme_for(CUPS_AND_LAMP, DONE), elsewhere).same, "the home's nodes are the same"
+
+
 def test_without_a_goal_graph_only_the_goal_is_marked() -> None:
     told = marking_scheme(CUPS_AND_LAMP, KITCHEN, None, vocabulary="grasif")
+    assert (told.needed, told.differing) == (frozenset(), frozenset())
     assert mark_graph(told, DONE) == Marks(reached=True)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
 from scenecypher.evaluation.episode_events import count_infeasible, executed_actions
-from scenecypher.evaluation.measures import MEASURES, Figures, figures, measured_cell
+from scenecypher.evaluation.measures import MEASURES, SHARES, Figures, figures, measured_cell
 from scenecypher.evaluation.result import Cell
 from scenecypher.planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
 
@@ -44,6 +44,10 @@ SAMPLES: Final[tuple[Figures, ...]] = (
 """Two successes, a goal reached by a plan with an infeasible action, a partial success, and a failure."""
 
 
+WHOLE: Final = trace(reached=True).model_copy(update={"graph_tokens": 8, "cot_tokens": 4, "rooms_changed": 3})
+"""A success that has every figure."""
+
+
 def values(key: str, samples: tuple[Figures, ...] = SAMPLES) -> Cell:
     return measured_cell(MEASURES[key], samples)
 
@@ -69,6 +73,7 @@ def test_tokens_per_action_are_over_successes_and_pooled_over_all() -> None:
     assert values("tpa").value == pytest.approx((100 / 2 + 100 / 5) / 2)
     assert values("tpa").n == 2
     assert values("tpa_pooled").value == pytest.approx((100 + 100 + 500 + 300) / (2 + 5 + 3 + 0))
+    assert values("tpa_pooled").n == 4, "a failed episode has no tokens"
     none = (figures(EPISODE, trace(reached=False)), figures(EPISODE, None))
     assert values("tpa", none) == Cell(value=None, n=0), "no success: n/a"
 
@@ -79,6 +84,71 @@ def test_moved_and_unmoved_samples_have_columns_of_their_own() -> None:
     assert (values("sr_moved", samples).value, values("sr_moved", samples).n) == (0.0, 2)
     assert (values("sr_unmoved", samples).value, values("sr_unmoved", samples).n) == (1.0, 1)
     assert values("sr", samples).value == pytest.approx(1 / 3)
+    assert (values("app_moved", samples).value, values("app_moved", samples).n) == (0.25, 2)
+    assert (values("app_unmoved", samples).value, values("app_unmoved", samples).n) == (0.5, 1)
+
+
+def test_the_figures_of_an_episode() -> None:
+    assert figures(EPISODE, WHOLE) == {
+        "moved": 0,
+        "success": 1,
+        "done": 1,
+        "clean": 1,
+        "same": 0,
+        "app": 0.5,
+        "app_needed": 1,
+        "tokens": 100,
+        "actions": 2,
+        "rounds": 4,
+        "calls": 1,
+        "tpa": 50,
+        "round_tokens": 25,
+        "rooms_changed": 3,
+        "graph": 8,
+        "cot": 4,
+    }
+
+
+def test_a_failed_episode_has_the_worst_value_of_each_share_and_no_costs() -> None:
+    shares = ("success", "done", "clean", "same", "app", "app_needed")
+    assert figures(EPISODE, None) == {"moved": 0, **dict.fromkeys(shares, 0)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "missing"),
+    [
+        ({"executed": ()}, {"tpa"}),
+        ({"infeasible": 1}, {"tpa"}),
+        ({"steps": 0}, {"round_tokens"}),
+        ({"rooms_changed": None}, {"rooms_changed"}),
+        ({"graph_tokens": None}, {"graph", "cot"}),
+        ({"cot_tokens": None}, {"graph", "cot"}),
+    ],
+)
+def test_a_figure_that_an_episode_can_not_have_is_left_out(changed: dict[str, object], missing: set[str]) -> None:
+    whole = figures(EPISODE, WHOLE)
+    assert whole.keys() - figures(EPISODE, WHOLE.model_copy(update=changed)).keys() == missing
+
+
+def test_equal_nodes_need_a_feasible_plan() -> None:
+    equal = WHOLE.model_copy(update={"marks": WHOLE.marks.model_copy(update={"same": True})})
+    assert figures(EPISODE, equal)["same"] == 1
+    assert figures(EPISODE, equal.model_copy(update={"infeasible": 1}))["same"] == 0
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_precision_of_a_task_that_changes_nothing_is_its_success(*, reached: bool) -> None:
+    marked = WHOLE.model_copy(update={"marks": Marks(reached=reached, differing=0, needed=0)})
+    assert (figures(EPISODE, marked)["app"], figures(EPISODE, marked)["app_needed"]) == (reached, reached)
+
+
+@pytest.mark.parametrize("key", MEASURES)
+def test_a_column_reads_figures_that_episodes_have_and_says_how(key: str) -> None:
+    measure, column = MEASURES[key], MEASURES[key].column
+    assert {measure.of, measure.by, measure.where} - {""} <= figures(EPISODE, WHOLE).keys()
+    assert column.interval == {"share": "wilson", "mean": "bootstrap", "ratio": "none"}[measure.how]
+    is_cost = measure.of not in SHARES
+    assert (column.unit, column.better) == (("number", "lower") if is_cost else ("share", "higher"))
 
 
 def refused(step: int, cause: str = "missing", action: str = "open(x)") -> Refused:

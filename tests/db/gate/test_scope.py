@@ -44,6 +44,7 @@ SCOPED = {
     "WITH [1] AS l RETURN l[size(l) + l]": "WITH [1] AS l RETURN l[head([__i IN [size(l) + l] WHERE __i <> 'scene'])]",
     "MATCH (n) FINISH": f"MATCH (n{N}) FINISH",
     "MATCH (n) // x\r\n RETURN /* y */ n;": f"MATCH (n{N}) RETURN n;",
+    "MATCH (n) WHERE n.confidence > 0.5 RETURN n": f"MATCH (n{N}) WHERE n.confidence > $__f0 RETURN n",
     "MATCH (n) WHERE n.id = 'x' RETURN 'y', \"x\"": f"MATCH (n{N}) WHERE n.id = $__p0 RETURN $__p1, $__p0",
 }
 
@@ -133,6 +134,38 @@ def test_no_string_and_no_comment_of_the_model_reaches_the_server() -> None:
     assert "'" not in text
     assert "//" not in text
     assert "/*" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("MATCH (n) WHERE n.id = 'x' RETURN n", "USING INDEX `n`:Entity(scene) WHERE n.id = $__p0"),
+        ("MATCH (e:PastEvent) RETURN e", "USING INDEX SEEK `e`:Past(scene) RETURN e"),
+    ],
+)
+def test_a_query_has_another_form_with_an_index_hint(text: str, hint: str) -> None:
+    query = scoped(text)
+    (hinted,) = query.hinted
+    assert hint in hinted.text
+    assert hinted.text.replace(hint.partition(") ")[0] + ") ", "") == query.text
+    assert (hinted.cost, hinted.parameters) == (query.cost, query.parameters)
+    assert scoped("RETURN 1").hinted == ()
+
+
+def test_an_offset_in_the_text_leads_to_the_token_of_the_model() -> None:
+    query = scoped("MATCH (n {}) /* note */ WHERE n.`name` = 'x' RETURN n;")
+    tokens = {
+        "CYPHER": "",
+        "MATCH": "MATCH",
+        "Entity": "n",
+        "WHERE": "WHERE",
+        "`name`": "name",
+        "$__p0": "'x'",
+        ";": ";",
+    }
+    assert {part: query.piece_at(query.text.index(part)) for part in tokens} == tokens
+    assert query.piece_at(query.text.index("WHERE") - 1) == ")", "the blank before it"
+    assert query.piece_at(len(query.text) + 10) == ";"
 
 
 def test_columns_are_named_as_the_model_wrote_them() -> None:

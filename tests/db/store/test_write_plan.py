@@ -1,0 +1,162 @@
+"""Plans of writes: rows and clauses, names that a scene has not declared, and rows that the server did not find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenecypher.db.graph.delta import (
+    AddNode,
+    AddRelation,
+    Change,
+    ChangeList,
+    Delta,
+    RemoveNode,
+    RemoveRelation,
+    SetKind,
+    SetProperty,
+)
+from scenecypher.db.graph.document import delta_hash, delta_json
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.schema import Declared
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import Intent, LockedPart, WritePlan, partial_graph, plan_write, write_delta
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import ConflictError, InputError
+from tests.db.store.test_store import fresh, small
+
+DECLARED = Declared(("HACKS",), ("hacked",))
+SCENE = SceneInfo("k", "n", "world", "generic", "ready", 0, DECLARED)
+INTENT = Intent("ann", "tidy", "one", kind="undo", undoes=(3, 2))
+GROUPS = ("remove_relations", "remove_nodes", "add_nodes", "set_kinds", "set_values", "add_relations")
+
+
+def planned(*changes: Change) -> WritePlan:
+    return plan_write(SCENE, small(), Delta.of(changes), intent=INTENT)
+
+
+def rows(plan: WritePlan) -> dict[str, Any]:
+    return {name: plan.parameters[name] for name in GROUPS if plan.parameters[name]}
+
+
+def test_each_kind_of_change_has_its_rows() -> None:
+    vase = Node("vase", "Object", "the vase", "vase", ("clean",), ("grabbable",), Properties({"color": "red"}))
+    whole = planned(
+        RemoveRelation(Relation("cup", "INSIDE", "fridge")),
+        RemoveNode(small().nodes["robot"]),
+        AddNode(vase),
+        SetKind("fridge", "Asset", "Object"),
+        ChangeList("cup", "states", ("wet",), ()),
+        ChangeList("cup", "affordances", ("pourable",), ("grabbable",)),
+        SetProperty("cup", "color", "blue", None),
+        AddRelation(Relation("vase", "ON", "fridge")),
+    )
+    assert rows(whole) == {
+        "remove_relations": [["cup", "INSIDE", "fridge"]],
+        "remove_nodes": ["robot"],
+        "add_nodes": [
+            {
+                "kind": "Object",
+                "values": {
+                    "scene": "k",
+                    "id": "vase",
+                    "name": "the vase",
+                    "class": "vase",
+                    "states": ["clean"],
+                    "affordances": ["grabbable"],
+                    "color": "red",
+                },
+            }
+        ],
+        "set_kinds": [["fridge", "Asset", "Object"]],
+        "set_values": [["cup", {"states": ["wet"], "affordances": ["pourable"], "color": None}]],
+        "add_relations": [["vase", "ON", "fridge"]],
+    }
+    assert whole.groups == GROUPS, "a relation goes before its end, and comes after it"
+    assert whole.end == "RETURN s.version AS version, " + ", ".join(GROUPS)
+
+
+def test_only_the_groups_with_changes_are_in_the_statement() -> None:
+    plan = planned(SetProperty("cup", "center", None, Point(1.0, 2.0)))
+    assert plan.groups == ("set_values",)
+    assert [name for name in GROUPS if f"${name} " in plan.body] == ["set_values"]
+    assert plan.end == "RETURN s.version AS version, set_values"
+
+
+def test_an_event_has_its_author_its_purpose_and_the_delta() -> None:
+    delta = Delta.of([ChangeList("cup", "states", ("wet",), ())])
+    text = delta_json(delta)
+    found = plan_write(SCENE, small(), delta, intent=INTENT).parameters
+    assert {name: value for name, value in found.items() if name not in GROUPS} == {
+        "key": "k",
+        "actor": "ann",
+        "action": "tidy",
+        "action_id": "one",
+        "kind": "undo",
+        "undoes": [3, 2],
+        "delta": text,
+        "hash": delta_hash(text),
+    }
+
+
+def test_a_plan_takes_more_clauses_and_their_parameters() -> None:
+    plan = planned(ChangeList("cup", "states", ("wet",), ()))
+    more = plan.with_bounds("SET s.most = $most\n", most=3)
+    assert more.parameters == {**plan.parameters, "most": 3}
+    assert more.body.index("set_values") < more.body.index("SET s.most = $most") < more.body.index("CREATE (e:Event")
+
+
+VASE = Node("vase", "Object", "vase", "vase")
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (AddRelation(Relation("cup", "BREAKS", "fridge")), "BREAKS"),
+        (SetProperty("cup", "broken", None, after=True), "broken"),
+        (AddNode(Node("vase", "Object", "vase", "vase", (), (), Properties({"worn": 1, "broken": True}))), "broken"),
+    ],
+)
+def test_the_first_undeclared_name_is_refused(change: Change, name: str) -> None:
+    with pytest.raises(InputError, match=f"^'{name}' is neither in the schema nor declared by this scene; declare it"):
+        planned(ChangeList("cup", "states", ("wet",), ()), change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        AddRelation(Relation("cup", "HACKS", "fridge")),
+        SetProperty("cup", "hacked", None, 1),
+        SetProperty("cup", "color", "blue", "red"),
+        AddNode(Node("vase", "Object", "vase", "vase", (), (), Properties({"hacked": 1, "color": "red"}))),
+        AddNode(VASE),
+    ],
+)
+def test_known_and_declared_names_are_accepted(change: Change) -> None:
+    assert rows(planned(change))
+
+
+def test_a_property_that_nobody_declares_any_more_can_be_removed() -> None:
+    cup = Node("cup", "Object", "cup", "cup", (), (), Properties({"broken": True}))
+    delta = Delta.of([SetProperty("cup", "broken", before=True, after=None)])
+    plan = plan_write(SCENE, SceneGraph.of([cup]), delta, intent=INTENT)
+    assert rows(plan) == {"set_values": [["cup", {"broken": None}]]}
+
+
+def test_the_ends_of_a_relation_that_were_not_read_are_placeholders() -> None:
+    graph = partial_graph([], [["a", "ON", "b"]])
+    assert graph.nodes == {id_: Node(id_, "Object", id_, "unread") for id_ in ("a", "b")}
+    assert graph.relations == {Relation("a", "ON", "b")}
+
+
+def test_rows_that_the_server_does_not_find_are_counted_in_the_conflict(store: SceneStore) -> None:
+    name = fresh("rows")
+    store.put(ImportedScene(name, small()))
+    info, gone = store.find(name), Relation("cup", "ON", "kitchen")
+    part = LockedPart(0, SceneGraph.of(small().nodes.values(), [*small().relations, gone]))
+    delta = Delta.of([RemoveRelation(gone), RemoveRelation(Relation("cup", "INSIDE", "fridge"))])
+    with pytest.raises(ConflictError, match=r"^remove relations: 1 of 2 fit; load the scene again$"):
+        store.database.write(lambda tx: write_delta(tx, info, part, delta, intent=INTENT), timeout_s=30)
+    assert store.load(name).graph == small()
