@@ -26,6 +26,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.model import Model as Generator
 from inspect_ai.util import JSONSchema
+from tenacity import RetryError
 
 from scenecypher.chat.model import Finish, Message, Reply, ReplySource, Request, Usage
 from scenecypher.errors import ModelUnavailable
@@ -69,9 +70,11 @@ class InspectModel:
         return from_thread.run(self._reply, request)
 
     async def _reply(self, request: Request) -> Reply:
-        output = await self.generator.generate(
-            [_turn(message) for message in request.messages], config=_config(request, self._cache(request))
-        )
+        turns = [_turn(message) for message in request.messages]
+        try:
+            output = await self.generator.generate(turns, config=_config(request, self._cache(request)))
+        except RetryError as error:  # says nothing of the last failure, which is its cause
+            raise error.__cause__ or error from None
         if output.error or not output.choices:
             raise ModelUnavailable(
                 f"model {self.generator} gave no answer ({output.error or 'no choice'}); try again, or choose another"

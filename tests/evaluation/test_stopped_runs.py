@@ -210,6 +210,7 @@ def test_a_service_that_answers_500_is_asked_again_and_the_run_resumed(
         2,
         2,
     )
+    assert found["notes"][0] == "2 ended by Error code: 500 - out of order", "the service's own words"
     assert "".join(printed.err.split()).endswith(f"evalquestions--resume{found['provenance']['log']}")
     log = read_eval_log(found["provenance"]["log"])
     assert {sample.metadata["attempts"] for sample in log.samples or ()} == {1, 2}

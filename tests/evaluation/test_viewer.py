@@ -25,7 +25,7 @@ from tests.scripted_model import ScriptedModel, Stall
 
 INSPECT: Final = str(Path(sys.executable).with_name("inspect"))
 IDS: Final = [one.id for one in load_questions("babyai")[:2]]
-WAIT_S: Final = 60
+WAIT_S: Final = 120
 
 
 @pytest.fixture
