@@ -45,6 +45,8 @@ VERSION: Final = 1
 """Version of questions, prompts and scoring; results of different versions are not comparable."""
 FOUND: Final = "retrieval"
 MODEL: Final = "replied_by"
+CALLS: Final = "replies"
+"""Key in a sample's metadata of the number of replies, a verifier's included."""
 BASELINE: Final = "text2cypher"
 
 Baseline: TypeAlias = Literal["cypher", "text", "text2cypher"]
@@ -97,7 +99,8 @@ def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
         question = _question(state)
         live = InspectModel(get_model()) if replies.is_live else None
         models = partial(replies.model_for, question.id, live, reference=ReferenceQueryModel(question.cypher))
-        found, state.metadata[MODEL] = await attempt_asking(state, models, partial(_ask_metered, ask, scenes, question))
+        work = partial(_ask_metered, ask, scenes, question)
+        found, state.metadata[MODEL], state.metadata[CALLS] = await attempt_asking(state, models, work)
         state.metadata[FOUND] = retrieval_document(found)
         state.output.completion = found.answer
         return state
@@ -121,7 +124,8 @@ def execution_match() -> Scorer:
             answer=found["answer"],
             explanation=found["cypher"],
             metadata=_figures(found)
-            | {"model": state.metadata[MODEL], "exact": is_right and rows_equal(question.rows, found["rows"])},
+            | {"model": state.metadata[MODEL], "calls": state.metadata[CALLS]}
+            | {"exact": is_right and rows_equal(question.rows, found["rows"])},
         )
 
     return score
@@ -134,10 +138,10 @@ def _is_answer(question: GoldQuestion, found: dict[str, Any]) -> bool:
     return found["truncated"] is None and rows_contain(question.rows, found["rows"])
 
 
-def _ask_metered(ask: Ask, scenes: ScenePool, question: GoldQuestion, model: Model) -> tuple[Retrieval, str]:
-    """Return the retrieval and the name of the model that answered."""
+def _ask_metered(ask: Ask, scenes: ScenePool, question: GoldQuestion, model: Model) -> tuple[Retrieval, str, int]:
+    """Return the retrieval, the name of the model that answered, and the number of its replies."""
     metered = MeteredModel(model)
-    return ask(scenes, question, metered), metered.model_name
+    return ask(scenes, question, metered), metered.model_name, len(metered.replies)
 
 
 def _ask_retriever(options: Options, scenes: ScenePool, question: GoldQuestion, model: Model) -> Retrieval:
