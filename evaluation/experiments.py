@@ -49,10 +49,10 @@ class Published:
 class ExperimentRow:
     """Experiment.
 
-    `task` is ``module:function`` of its Inspect task, and `result` that of its result from a log. One that `asks` has
-    the options and arguments of models; without a model its argument `replies` is that of the row, and none is an
-    error. In one that `plays`, methods play episodes. With `limits_tasks` its arguments `limit` and `seed` choose tasks
-    of each kind; else the samples of the run are chosen, the first ones if they are `mixed`.
+    `task` is ``module:function`` of its Inspect task, and `result` that of its result from a log. If it `asks`, the
+    command has the options of models; without `--model` and `--replies` the task gets the row's `replies`, and an empty
+    value is an error. In one that `plays`, methods play episodes. With `limits_tasks` its arguments `limit` and `seed`
+    choose tasks of each kind; else the samples of the run are chosen, the first ones if they are `mixed`.
     """
 
     name: str
