@@ -59,7 +59,7 @@ async def attempt_asking(state: TaskState, replies: ModelSource, work: Callable[
 
 
 def may_pass(error: BaseException) -> bool:
-    """Check that an error is a failure of a service that may pass; if it is not our own, its cause may be one."""
+    """Check that an error is a temporary failure of a service; of other errors the cause is checked, too."""
     if isinstance(error, SceneCypherError):
         return isinstance(error, ServiceError) and error.retryable
     status = getattr(error, "status_code", None)

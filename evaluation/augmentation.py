@@ -113,7 +113,7 @@ def _with_metadata(state: TaskState, seen: dict[str, Any]) -> TaskState:
 
 
 def _explanation(seen: Mapping[str, Any]) -> str:
-    """Return the description, and in a line each what was missed, what is too many, and what was lost unseen."""
+    """Return the description, then a line each for missed, superfluous, and lost hidden things."""
     headings = {"missed": "missed", "invented": "too many", "lost": "lost, though the pictures can't show it"}
     mistakes = {words: seen["mistakes"].get(kind) for kind, words in headings.items()}
     found = [f"{words}: {', '.join(things)}" for words, things in mistakes.items() if things]

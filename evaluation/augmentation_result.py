@@ -32,7 +32,9 @@ SIMULATED_NOTE: Final = (
     "A simulated observer: the gold subgraph with seeded mistakes, no picture and no model. It is no reading of Table "
     "III and stands beside no published figure."
 )
-REFERENCE_NOTE: Final = "The gold subgraphs themselves, told as a model would: it shows that all is in its place."
+REFERENCE_NOTE: Final = (
+    "The gold subgraphs themselves, told as a model would: this checks the set-up only, and measures no model."
+)
 
 
 def augmentation_result(log: EvalLog) -> ExperimentResult:

@@ -17,7 +17,7 @@ from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
 from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
 from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, plan_tables
+from scenecypher.evaluation.experiment import GOALS_FIRST, OURS, PAPER, Experiment, RowPlan, TablePlan, plan_tables
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
 from scenecypher.importers.reference_plans import reference_plans
@@ -43,10 +43,14 @@ ROWS: Final = (
     RowPlan("lookplangraph", "LookPlanGraphGT", observer="gt", options=TRUTH),
 )
 OUR_ROWS: Final = tuple(replace(row, options=TRUTH) for row in GOALS_FIRST)
-SIMULATED_ROWS: Final = (
-    RowPlan("react-alfworld", "ReAct", observer="simulated", options=SIMULATED, is_ours=True),
-    RowPlan("lookplangraph", "LookPlanGraph", observer="simulated", options=SIMULATED, is_ours=True),
-)
+SIMULATED_ROWS: Final = {
+    PAPER: (
+        RowPlan("react-alfworld", "ReAct", observer="simulated", options=SIMULATED, is_ours=True),
+        RowPlan("lookplangraph", "LookPlanGraph", observer="simulated", options=SIMULATED, is_ours=True),
+    ),
+    OURS: (RowPlan("explore-then-plan", observer="simulated", options=SIMULATED, is_ours=True),),
+}
+"""Rows of the methods that look, the papers' and ours."""
 
 
 @task
@@ -88,16 +92,17 @@ def _simulated_rows(methods: Names) -> tuple[str, ...]:
     """Return the keys of SIMULATED_ROWS whose method is among `methods`. Raises InputError if there are none."""
     words = set(split_names(methods))
     wanted = words | {row.method for row in ROWS if row.key in words}
-    found = tuple(row.key for row in SIMULATED_ROWS if PAPER in words or wanted & {row.key, row.method})
+    rows = [(whose, row) for whose, group in SIMULATED_ROWS.items() for row in group]
+    found = tuple(row.key for whose, row in rows if whose in words or wanted & {row.key, row.method})
     if not found:
-        names = " or ".join(row.method for row in SIMULATED_ROWS)
+        names = " or ".join(row.method for _, row in rows)
         raise InputError(f"the simulated observer looks for {names}: name one with --method, and a model with --model")
     return found
 
 
 def _played_methods(methods: Names) -> list[str]:
     """Return the methods to be played without the simulated observer."""
-    unplayable = {row.key for row in SIMULATED_ROWS} | {row.key for row in ROWS if row.absent}
+    unplayable = {row.key for rows in SIMULATED_ROWS.values() for row in rows} | {row.key for row in ROWS if row.absent}
     return [word for word in split_names(methods) if word not in unplayable]
 
 
@@ -121,11 +126,11 @@ def _table(
         key=group,
         title=TITLES[world] if is_paper else f"{TITLES[world]}, seen by a simulated observer",
         columns=COLUMNS,
-        rows=ROWS if is_paper else SIMULATED_ROWS,
+        rows=ROWS if is_paper else SIMULATED_ROWS[PAPER],
         tasks=tuple(line.id for line in lines),
         common=EpisodePlan(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",
-        ours=OUR_ROWS if is_paper else (),
+        ours=OUR_ROWS if is_paper else SIMULATED_ROWS[OURS],
     )

@@ -66,7 +66,8 @@ def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPo
     samples = [_sample(one, experiment.assignments.aim(one)) for one in experiment.episodes()]
     if not samples:
         raise InputError(
-            f"no sample of {experiment.name} can be played so: name a model with --model, or other methods"
+            f"{experiment.name}: none of the chosen rows can be played; "
+            "name a model with --model, or choose other rows with --method"
         )
     return Task(
         dataset=MemoryDataset(samples, name=experiment.name),

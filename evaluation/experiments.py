@@ -49,9 +49,10 @@ class Published:
 class ExperimentRow:
     """Experiment.
 
-    `task` is ``module:function`` of its Inspect task, and `result` that of its result from a log. One that `asks` has
-    the options and arguments of models; without a model its argument `replies` is that of the row, and none is an
-    error. In one that `plays`, methods play episodes. Arguments `limit` and `seed` of each task choose a part of it.
+    `task` is ``module:function`` of its Inspect task, and `result` that of its result from a log. If it `asks`, the
+    command has the options of models; without `--model` and `--replies` the task gets the row's `replies`, and an empty
+    value is an error. In one that `plays`, methods play episodes. Arguments `limit` and `seed` of each task choose a
+    part of it.
     """
 
     name: str

@@ -165,7 +165,7 @@ def _attempts(
 def play(store: SceneStore, name: str, to: str) -> SceneInfo:
     """Play a history in the scene `to`, with its times as the scene's clock and its errands as runs.
 
-    A scene that has it is left as it is. Raises InputError for an unknown history.
+    If the scene already contains the history, nothing is done. Raises InputError for an unknown history.
     """
     day = played(name)
     known = lookup_scene(store.database, to)

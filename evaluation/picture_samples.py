@@ -55,8 +55,8 @@ def score_simulation(file: ViewFile, *, noise: Noise, seed: int) -> dict[str, An
 def _seen(view: GoldView, observation: Observation) -> SeenSubgraph:
     """Return the subgraph after a look.
 
-    One that contradicts most of the belief is scored as it was read, though `observe` merges it only with `--accept`:
-    so nothing is lost by it.
+    One that contradicts most of the belief is scored as it was read, though `observe` merges it only with `--accept`.
+    No hidden thing counts as lost in that case.
     """
     if observation.extent.kind != "doubted":
         return seen_parts(view, observation)

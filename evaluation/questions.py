@@ -44,6 +44,8 @@ VERSION: Final = 1
 """Version of questions, prompts and scoring; results of different versions are not comparable."""
 FOUND: Final = "retrieval"
 MODEL: Final = "replied_by"
+CALLS: Final = "replies"
+"""Key in a sample's metadata of the number of replies, a verifier's included."""
 BASELINE: Final = "text2cypher"
 
 Baseline: TypeAlias = Literal["cypher", "text", "text2cypher"]
@@ -99,7 +101,8 @@ def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever calls the model
         question = _question(state)
         reference, asking = ReferenceQueryModel(question.cypher), partial(_ask_metered, ask, scenes, question)
-        found, state.metadata[MODEL] = await attempt_asking(state, replies, asking, reference=reference)
+        answered = await attempt_asking(state, replies, asking, reference=reference)
+        found, state.metadata[MODEL], state.metadata[CALLS] = answered
         state.metadata[FOUND] = retrieval_document(found)
         state.output.completion = found.answer
         return state
@@ -123,7 +126,8 @@ def execution_match() -> Scorer:
             answer=found["answer"],
             explanation=found["cypher"],
             metadata=_figures(found)
-            | {"model": state.metadata[MODEL], "exact": is_right and rows_equal(question.rows, found["rows"])},
+            | {"model": state.metadata[MODEL], "calls": state.metadata[CALLS]}
+            | {"exact": is_right and rows_equal(question.rows, found["rows"])},
         )
 
     return score
@@ -136,10 +140,10 @@ def _is_answer(question: GoldQuestion, found: dict[str, Any]) -> bool:
     return found["truncated"] is None and rows_contain(question.rows, found["rows"])
 
 
-def _ask_metered(ask: Ask, scenes: WorldPool, question: GoldQuestion, model: Model) -> tuple[Retrieval, str]:
-    """Return the retrieval and the name of the model that answered."""
+def _ask_metered(ask: Ask, scenes: WorldPool, question: GoldQuestion, model: Model) -> tuple[Retrieval, str, int]:
+    """Return the retrieval, the name of the model that answered, and the number of its replies."""
     metered = MeteredModel(model)
-    return ask(scenes, question, metered), metered.model_name
+    return ask(scenes, question, metered), metered.model_name, len(metered.replies)
 
 
 def _ask_retriever(options: Options, scenes: WorldPool, question: GoldQuestion, model: Model) -> Retrieval:

@@ -54,7 +54,7 @@ def realworld(
         ours=() if is_real else GOALS_FIRST,
         notes=()
         if is_real
-        else ("scripted: the simulator is hands and eyes, so that nothing of the real world is in it",),
+        else ("scripted: the simulator acts and observes; no real robot, person or picture is involved",),
     )
     assignments = AssignmentCache(tasks, scenes=load_dataset_scene)
     return select_rows(

@@ -60,7 +60,7 @@ class ModelSource:
     def model_for(self, sample: str, live: Service | None, *, reference: Model) -> Iterator[Model]:
         """Give the model of one attempt at a sample; `reference` if no other was chosen. Raises InputError.
 
-        An attempt that raises uses up no reply of a cassette, and leaves none in a new one.
+        If the attempt raises, its replies are returned to the cassette, and none is recorded.
         """
         cassette = self._tape if live is None else self._recording_of(live)
         plain = reference if live is None else live.session(sample)

@@ -163,7 +163,7 @@ class Run:
     def row(self, row: Row, group: Sequence[LoggedSample], *, untried: int | None = None) -> Row:
         """Return the row of a `group` of samples; without cells if one of its samples failed, or was `untried`.
 
-        With `untried` None the untried samples may be of any row, so that all rows lack them.
+        If `untried` is None, all untried samples count as lost in every row, since their rows are unknown.
         """
         mine, more = (self.samples, len(self.untried)) if untried is None and self.untried else (group, untried or 0)
         played, failed = sum(not one.failed for one in mine), sum(one.failed for one in group)

@@ -60,9 +60,9 @@ def gold_parts(view: GoldView) -> tuple[SubgraphNode, ...]:
 def seen_parts(view: GoldView, observation: Observation) -> SeenSubgraph:
     """Return the subgraph after merging the observation into the belief, things without a place included.
 
-    Its parts are the seen things, and believed ones that the look left in place: after a look at the whole the hidden
-    ones (what is shut in is no part of the gold), else all. Raises UnknownReference if the observation is of another
-    node.
+    Its parts are the seen things and those believed things that the look left in place: all of them, or, if the whole
+    was seen, the hidden ones only, since the gold leaves out what is shut in. Raises UnknownReference if the
+    observation is of another node.
     """
     belief = belief_before_view(view)
     found = merge(belief, observation, vocabulary=VOCABULARY)
@@ -86,7 +86,7 @@ def find_mistakes(gold: Sequence[SubgraphNode], seen: SeenSubgraph) -> dict[str,
     """Return the classes of missed and invented things, one each, and the names of lost ones.
 
     A misnamed thing is missed and invented. A thing that the pictures can't show is lost if it is no longer believed
-    there; it is not missed besides.
+    there; it is not counted as missed as well.
     """
     lost = Counter(class_from_name(name) for name in seen.lost)
     expected, observed = Counter(part.class_ for part in gold), Counter(part.class_ for part in seen.parts)

@@ -67,8 +67,8 @@ class GoldView(_StrictModel):
 
     `others` are further pictures of the same look. `conventions` explain the picture to the model. `known` are further
     things that a model may name; `priors` is the belief before the look, and `hidden` are those of them that the
-    pictures can't show: they must stay believed. `seen` is how much of the asset is shown, if not the whole which
-    `part`, and the `reason`.
+    pictures can't show: they must stay believed. `seen` says how much of the asset is shown; unless that is the
+    whole, `part` says which part, and `reason` why.
     """
 
     image: FileName

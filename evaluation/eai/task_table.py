@@ -33,17 +33,21 @@ LOWER_IS_BETTER: Final = frozenset({"parsing", "hallucination", "missing_step"})
 class EaiTask:
     """One task.
 
-    `make_scorer` takes the number of outputs to plan with (None: all), which only transition modelling uses. `outcome`
-    returns a judgement's outcome, and whether it succeeded by the best order of goals, with no goal wrong or missed.
-    `form` and `merge` are for votes; `merged_by` is the unit that is merged. `tables` are the figures of recorded
-    outputs by the table's name. `published` has the keys of published figures by figure, `published_tables` the tables
-    of the file in which they are, with the prefix of their keys here. `columns` are the headings and figures of SSC's
-    table by a cell's key, strict counts first, since the paper counts malformed output as an error (section 4.1) and
-    EAI leaves it out; `target` returns what a task asks for, in words for
-    Inspect's viewer; `compared` are the cells in which votes are compared with the best model. `prompt_file` is the
-    file of prompts, in the wheel of recordings if `prompts_in_wheel`, and `system_file` that of a message before each;
-    `prompt_parts` are the task-specific parts of a prompt: from the last occurrence of the first text to the next of
-    the second. With `is_simulated`, the database executes outputs, and all figures are shares.
+    - `make_scorer` takes the number of outputs to plan with (None: all), which only transition modelling uses.
+    - `outcome` returns a judgement's outcome, and whether it succeeded by the best order of goals, with none missed.
+    - `form` and `merge` are for votes; `merged_by` is the unit that is merged.
+    - `tables` are the figures of recorded outputs by the table's name.
+    - `published` has the keys of published figures by figure.
+    - `published_tables` has the tables of the file in which they are, with the prefix of their keys here.
+    - `columns` are the headings and figures of SSC's table by a cell's key. Strict counts come first: they include
+      malformed output, as the paper does in transition modelling (section 4.1); EAI leaves it out.
+    - `compared` are the cells in which votes are compared with the best model.
+    - `target` returns what a task asks for, in words for Inspect's viewer.
+    - `prompt_file` is the file of prompts, in the wheel of recordings if `prompts_in_wheel`.
+    - `prompt_parts` are the task-specific parts of a prompt: from the last occurrence of the first text to the next
+      of the second.
+    - `system_file` is the file of a message before each prompt.
+    - `is_simulated` tasks are executed by the database, and all their figures are shares.
     """
 
     name: TaskName

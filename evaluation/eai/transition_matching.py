@@ -1,4 +1,4 @@
-"""Matching of predicted and gold expressions: the predicates that agree, are too many, or are missing.
+"""Matching of predicted and gold expressions: matching, superfluous and missing predicates.
 
 It reproduces the evaluator of the Embodied Agent Interface (`logic_score.py`) with its quirks: lists are padded to
 equal length before they are compared, only whole inner lists agree, and a clause that agrees with one at another index

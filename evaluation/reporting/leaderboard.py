@@ -18,10 +18,12 @@ MADE: Final = (
 )
 LEGEND: Final = (
     "Each row is one finished run of a method with a model. In brackets: 95% intervals. `prompts` is the version of "
-    "the prompts and, after the slash, that of scoring: rows that differ in it are not comparable. Rows with a "
+    "our prompts (`none`: no prompt is ours) and, after the slash, that of scoring: rows that differ in it are not "
+    "comparable. `tokens` (of prompts and replies), `calls` (replies that the model gave) and `rooms changed` are "
+    "means a task. Rows with a "
     "`--limit` stand below those of all tasks, and are not comparable with them. `replies` is where the replies came "
     "from: `live` ones are a model's, asked in that run, and `recorded` ones a model's, asked before. `scripted`, "
-    "`oracle` and `reference` replies are those of programs or of the set itself: they show that all is in its place, "
+    "`oracle` and `reference` replies are those of programs or of the set itself: they check the set-up only, "
     "and measure no model. A run that lost samples is not finished, and has no row."
 )
 COSTS: Final = ("tokens", "calls", "rooms_changed")
@@ -106,6 +108,7 @@ def _whole_rows(table: Table) -> Sequence[Row]:
 def _cells(result: ExperimentResult, table: Table, row: Row, column: Column, cell: Cell) -> dict[str, str]:
     origin = result.provenance
     costs = {one.key: format_cell(one, row.cells.get(one.key)) for one in table.columns if one.key in COSTS}
+    version = "" if row.options.get("prompt") == "eai" else origin.prompt_version
     asks_model = row.method not in METHODS or METHODS[row.method].model
     notes = (_limit(result), f"{row.failed} failed" if row.failed else "", row.note)
     return {
@@ -116,7 +119,7 @@ def _cells(result: ExperimentResult, table: Table, row: Row, column: Column, cel
         "model": (row.model or origin.model) if asks_model else "none",
         "figure": f"{column.heading} {format_cell(column, cell)}",
         "n": "" if cell.n is None else f"{cell.n:,}",
-        "prompts": f"{origin.prompt_version or 'none'} / {origin.version}",
+        "prompts": f"{version or 'none'} / {origin.version}",
         "replies": ", ".join(origin.replies) if asks_model else "none",
         "date": origin.date[:10],
         "note": "; ".join(filter(None, notes)),

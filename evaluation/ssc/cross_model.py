@@ -78,7 +78,9 @@ class Comparison:
         """Verdict in words, by whether the interval contains zero."""
         if self.low > 0:
             return "beats the best single model"
-        return "is worse than the best single model" if self.high < 0 else "neither beats it nor loses, by the interval"
+        return (
+            "is worse than the best single model" if self.high < 0 else "no clear difference: the interval contains 0"
+        )
 
 
 def judge_outputs(

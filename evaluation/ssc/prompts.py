@@ -1,4 +1,4 @@
-"""Prompts of a task: the Embodied Agent Interface's own, ours with the paper's content, and short ones of ours.
+"""Prompts of a task: EAI's own, ours with the paper's content, and our short ones.
 
 The prompts of three tasks are read from the installed `eai-eval`; those of goal interpretation from the wheel of the
 recordings, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include the task-specific parts
@@ -96,13 +96,10 @@ def own_prompt(task: EaiTask, form: PromptForm, eai_prompt: str) -> str:
 
 
 def own_prompts_version(forms: Collection[PromptForm]) -> str:
-    """Return a digest of our prompts of some forms; results of different digests are not comparable."""
+    """Return a digest of our prompts of some forms, empty if none is ours; different digests are not comparable."""
     own = [form for form in get_args(PromptForm) if form != "eai" and form in forms]
-    digest = sha256()
-    for form in own or ["structured"]:
-        for name in sorted(EAI_TASKS):
-            digest.update(_own_text(name, form).encode())
-    return digest.hexdigest()[:12]
+    texts = [_own_text(name, form) for form in own for name in sorted(EAI_TASKS)]
+    return sha256("".join(texts).encode()).hexdigest()[:12] if own else ""
 
 
 def _own_text(task: str, form: PromptForm) -> str:

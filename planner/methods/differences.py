@@ -110,6 +110,10 @@ DIFFERENCES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
             "the prompt has the domain",
             "the paper's prompt shows only an example problem, of another domain",
         ),
+        (
+            "the domain is the paper's, corrected",
+            "it uses `or` and `not` without declaring them, and keeps what is carried in its room",
+        ),
         ("a reply that is no PDDL is asked again", "it is a mistake of form"),
     ),
     "sg2": (

@@ -24,9 +24,9 @@ Tasks of ours replace those that are not published: `homes` for VH-1 and VH-2, `
 LookPlanGraph's real-world runs, `sayplan-office` for SayPlan's.
 """
 
-_ACTS: Final = "it acts, and a question wants an answer"
-_NO_EXAMPLES: Final = "it is its examples, and there are none of such tasks"
-_NO_WORDS: Final = "its method in words is of BabyAI's tasks"
+_ACTS: Final = "it plans actions and can't answer questions"
+_NO_EXAMPLES: Final = "it consists of worked examples, and there are none for these tasks"
+_NO_WORDS: Final = "its description of the method is for BabyAI's tasks only"
 
 NO_MEANING: Final[Mapping[tuple[str, Family], str]] = {
     **{

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Arguments: TypeAlias = dict[str, Any]
 SYMBOLIC: Final = "symbolic"
-ONE_GO: Final = "--recorded asks no model, in one go; leave --model, --replies, --record and --resume out"
+ONE_GO: Final = "--recorded asks no model and can't be resumed; leave --model, --replies, --record and --resume out"
 
 
 def play(arguments: Arguments, choices: Choices) -> Arguments:
@@ -41,7 +41,7 @@ def augmentation(arguments: Arguments, choices: Choices) -> Arguments:
 
 
 def eai(arguments: Arguments, choices: Choices) -> Arguments:
-    """Find the recorded outputs, and take all of them only if that is said."""
+    """Return the arguments with the file of recorded outputs. Raises InputError without `--recorded`."""
     del choices
     if not arguments.pop("recorded"):
         raise InputError("this scores recorded outputs; say so with --recorded (live models: `scenecypher eval ssc`)")

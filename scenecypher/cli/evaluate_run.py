@@ -65,7 +65,8 @@ class Choices:
     ] = ""
     workers: Annotated[int, typer.Option("--workers", min=1, help="How many samples at a time.")] = 4
     steps: Annotated[
-        int, typer.Option("--max-steps", min=0, help="Decisions at most an episode; 0: as the task grants.")
+        int,
+        typer.Option("--max-steps", min=0, help="Maximum decisions an episode; 0: 3 for each granted action, plus 30."),
     ] = 0
     logs: Annotated[str | None, typer.Option("--log-dir", help="Where the log goes (./logs); results beside it.")] = (
         None

@@ -114,14 +114,30 @@ def test_our_methods_are_in_each_table_that_they_fit() -> None:
         *(f"{part}-{home}" for part in ("sg2-2", "sg-rwr-2") for home in ("apartment", "cottage")),
         *(f"{part}-{level}" for part in ("sg2-1", "sg-rwr-1") for level in ("trv1", "trv2")),
     }
+    looking = {(f"{world}-simulated", "explore-then-plan-simulated") for world in ("virtualhome", "behavior")}
+    assert looking <= plans[1].run, "goal-then-plan does not look"
     assert not has_ours["sg2-3-trv1"], "its rows are parts of one method"
     numqa = next(table for _, table in tables if table.key == "sg2-1-numqa")
-    assert {row.absent for row in numqa.rows if row.is_ours} == {"no meaning: it acts, and a question wants an answer"}
+    assert {row.absent for row in numqa.rows if row.is_ours} == {
+        "no meaning: it plans actions and can't answer questions"
+    }
+
+
+def test_our_method_that_looks_is_played_with_an_observer_that_errs() -> None:
+    options: dict[str, Any] = {"data": "behavior", "methods": "explore-then-plan-simulated", "wording": "goal"}
+    options |= {"limit": 2, "simulated": True}
+    found = episodes_result(
+        run_task(dynamic.dynamic(**options), RunOptions("oracle/goals", at_once=2)), dynamic.dynamic.plan(**options)
+    )
+    (row,) = (row for table in found.tables for row in table.rows if row.cells)
+    assert (row.kind, row.options, row.cells["n"].value) == ("ours", {"augmentation": "simulated observer"}, 2)
 
 
 def test_a_simulated_observer_looks_for_the_wanted_methods() -> None:
     for methods, played in (
         ("paper", {"react-alfworld-simulated", "lookplangraph-simulated"}),
+        ("ours", {"explore-then-plan-simulated"}),
+        ("explore-then-plan", {"explore-then-plan-simulated"}),
         ("lookplangraph-gt", {"lookplangraph-simulated"}),
         ("lookplangraph", {"lookplangraph-simulated"}),
         ("sayplan,react-alfworld-simulated", {"react-alfworld-simulated"}),

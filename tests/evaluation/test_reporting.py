@@ -336,6 +336,19 @@ def test_a_leaderboard_has_whole_sets_only(tmp_path: Path, capsys: pytest.Captur
     ]
 
 
+def test_a_row_of_eais_prompt_has_no_version_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = tuple(OURS.model_copy(update={"options": {"prompt": form}}) for form in ("eai", "paper-content"))
+    asked = of_model(make_result(), "openai/x", prompt_version="abc")
+    page = leaderboard(
+        capsys, tmp_path, asked.model_copy(update={"tables": (asked.tables[0].model_copy(update={"rows": rows}),)})
+    )
+    lines = [line for line in page.splitlines() if line.startswith("| An office")]
+    assert [("(prompt eai)" in line, "| none / 1 |" in line, "| abc / 1 |" in line) for line in lines] == [
+        (True, True, False),
+        (False, False, True),
+    ]
+
+
 def test_the_committed_leaderboard_is_that_of_its_results(capsys: pytest.CaptureFixture[str]) -> None:
     page = Path(__file__).parents[2] / "docs/leaderboard.md"
     assert command(["eval", "leaderboard", str(page.with_suffix(""))]) == 0

@@ -223,6 +223,26 @@ def test_a_service_that_answers_500_is_asked_again_and_the_run_resumed(
     assert latest.finished, "a resumed run is shown once"
 
 
+def test_an_unfinished_run_about_the_past_names_the_command_that_finishes_it(
+    model: Answering, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCENECYPHER_SAMPLE_RETRIES", "0")
+    model.instead = lambda: Fail(500, "out of order")
+    model.asked.append("any other question")
+    ids = ",".join(one.id for one in load_questions("memory")[:1])
+    words = ["eval", "memory", "--attempts", "1", "--sample-ids", ids, "--model", "scripted", *ONE_BY_ONE]
+    assert command(words) == 2
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert (found["experiment"], found["title"]) == ("memory", "Questions about what happened")
+    finish = printed.err.partition("to finish it: scenecypher ")[2].split()
+    assert finish[:3] == ["eval", "memory", "--resume"]
+    model.instead = lambda: "UNANSWERABLE: nobody knows"
+    assert command([*finish[:3], "".join(finish[3:]), "--json"]) == 0
+    resumed = json.loads(capsys.readouterr().out)
+    assert (resumed["experiment"], resumed["finished"]) == ("memory", True)
+
+
 def test_a_refused_request_is_not_sent_again(model: Answering, capsys: pytest.CaptureFixture[str]) -> None:
     model.instead = lambda: Fail(400, "out of order")
     assert command([*RUN, *ONE_BY_ONE]) == 2
