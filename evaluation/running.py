@@ -146,7 +146,9 @@ def _run(run: Callable[[], Sequence[EvalLog]], options: RunOptions) -> EvalLog:
     if logs and logs[0].status != "cancelled":
         return logs[0]
     with uninterrupted():
-        raise RunStopped(_how_to_go_on(_newest_log(folder, progress.run)))
+        log = _newest_log(folder, progress.run)
+        _mark_stopped(log)
+        raise RunStopped(_how_to_go_on(log))
 
 
 @contextmanager
@@ -171,6 +173,15 @@ def _is_stopped(log: Path | None) -> bool:
     from inspect_ai.log import read_eval_log
 
     return log is not None and read_eval_log(str(log), header_only=True).status in {"started", "cancelled"}
+
+
+def _mark_stopped(file: Path | None) -> None:
+    """Set the status of a log to that of a stopped run, if a second Ctrl-C left Inspect no time for it."""
+    from inspect_ai.log import read_eval_log, write_eval_log
+
+    if file is not None and (log := read_eval_log(str(file))).status == "started":
+        log.status = "cancelled"
+        write_eval_log(log, str(file))
 
 
 def _how_to_go_on(log: Path | None) -> str:
