@@ -107,13 +107,14 @@ def test_a_retried_sample_is_recorded_and_replayed_as_if_it_had_not_failed(
     monkeypatch.setattr(asking_questions, "_ask_retriever", ask_failing)
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
     tape = tmp_path / "tape.jsonl"
-    with ScriptedModel(["UNANSWERABLE: no", f"```cypher\n{question.cypher}\n```"]) as server:
+    with ScriptedModel([f"```cypher\n{question.cypher}\n```", "UNANSWERABLE: no"]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         live = run(record=str(tape))
     assert (live.cells["right"].count, live.retried) == (1, 1)
     (exchange,) = Replaying(tape).tape.exchanges.values()
     assert (exchange.session, exchange.occurrence) == (question.id, 1)
-    assert exchange.reply.text.startswith("```cypher"), "the failed attempt's reply is not kept"
+    assert exchange.reply.text.startswith("```cypher"), "the second attempt takes the reply that was paid for"
+    assert len(server.requests) == 1
     assert run(replies=str(tape)) == live
 
 

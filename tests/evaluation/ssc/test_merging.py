@@ -78,7 +78,7 @@ def test_a_vote_across_models_is_compared_with_the_best_of_them() -> None:
     assert vote_with_early_stop(of).used == 2, "two others can only draw level"
     found = compare_with_best(of, vote, best_single(of, "f1"))
     assert (found.voted, found.best, found.low, found.high) == (100, 100, 0, 0)
-    assert "neither" in found.verdict
+    assert "no clear difference" in found.verdict
     assert dict(sweep(of, "f1", sizes=(4, 99))) == {4: 100}
 
 
