@@ -165,7 +165,7 @@ def test_the_ends_of_a_relation_that_were_not_read_are_placeholders() -> None:
 
 
 def record(**values: Any) -> Record:
-    return Record({"status": "ready", "version": 3, "done": None, "nodes": [], "relations": [], **values})
+    return Record({"status": "ready", "version": 3, "done": None, "nodes": [], "relations": [], **values})  # type: ignore[no-untyped-call]
 
 
 def test_a_locked_part_has_the_version_and_the_agent_that_were_read() -> None:
