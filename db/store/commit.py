@@ -322,7 +322,7 @@ def _value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[st
 def _check_declared(delta: Delta, declared: Declared) -> None:
     """Check that relation types and properties are in the registry or declared by the scene."""
     for change in delta.changes:
-        used: Iterable[str] = ()
+        used: Iterable[str]
         match change:
             case AddRelation(relation) if relation.type not in RELATION_TYPES:
                 used = {relation.type}.difference(declared.relation_types)

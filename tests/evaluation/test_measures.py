@@ -8,7 +8,7 @@ import pytest
 
 from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
 from scenecypher.evaluation.episode_events import count_infeasible, executed_actions
-from scenecypher.evaluation.measures import MEASURES, SHARES, Figures, figures, measured_cell
+from scenecypher.evaluation.measures import COSTS, MEASURES, SHARES, Figures, figures, measured_cell
 from scenecypher.evaluation.result import Cell
 from scenecypher.planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
 
@@ -149,6 +149,11 @@ def test_a_column_reads_figures_that_episodes_have_and_says_how(key: str) -> Non
     assert column.interval == {"share": "wilson", "mean": "bootstrap", "ratio": "none"}[measure.how]
     is_cost = measure.of not in SHARES
     assert (column.unit, column.better) == (("number", "lower") if is_cost else ("share", "higher"))
+
+
+@pytest.mark.parametrize("key", [*COSTS, "rounds", "round_tokens", "graph", "cot"])
+def test_a_cost_has_a_column_of_its_name(key: str) -> None:
+    assert (MEASURES[key].of, MEASURES[key].how) == (key, "mean")
 
 
 def refused(step: int, cause: str = "missing", action: str = "open(x)") -> Refused:

@@ -137,6 +137,14 @@ def test_changes_to_and_fro_on_a_replica_do_not_raise_the_bounds(store: SceneSto
     assert known == bounds_of(GRAPH)
 
 
+def test_a_change_on_a_replica_raises_the_bounds_that_it_outgrows(store: SceneStore, name: str) -> None:
+    info = store.find(name)
+    load_replica(store, info)
+    after = with_close(*THREE)
+    store.commit(info, diff(GRAPH, after), actor="test", action="change")
+    assert current_bounds(store.database, info.key) == bounds_of(after)
+
+
 def test_a_scene_without_bounds_is_measured(store: SceneStore, name: str) -> None:
     info = store.find(name)
     store.database.write(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from neo4j import Record
 
 from scenecypher.db.graph.delta import (
     AddNode,
@@ -22,9 +23,21 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, LockedPart, WritePlan, partial_graph, plan_write, write_delta
+from scenecypher.db.store.commit import (
+    WRITE_EVENT,
+    WRITE_PARTS,
+    AlreadyCommitted,
+    Intent,
+    LockedPart,
+    WritePlan,
+    part_of,
+    partial_graph,
+    plan_write,
+    read_locked,
+    write_delta,
+)
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ConflictError, InputError
+from scenecypher.errors import ConflictError, InputError, SceneReplaced
 from tests.db.store.test_store import fresh, small
 
 DECLARED = Declared(("HACKS",), ("hacked",))
@@ -81,7 +94,7 @@ def test_each_kind_of_change_has_its_rows() -> None:
 def test_only_the_groups_with_changes_are_in_the_statement() -> None:
     plan = planned(SetProperty("cup", "center", None, Point(1.0, 2.0)))
     assert plan.groups == ("set_values",)
-    assert [name for name in GROUPS if f"${name} " in plan.body] == ["set_values"]
+    assert plan.body == WRITE_PARTS["set_values"] + WRITE_EVENT
     assert plan.end == "RETURN s.version AS version, set_values"
 
 
@@ -149,6 +162,37 @@ def test_the_ends_of_a_relation_that_were_not_read_are_placeholders() -> None:
     graph = partial_graph([], [["a", "ON", "b"]])
     assert graph.nodes == {id_: Node(id_, "Object", id_, "unread") for id_ in ("a", "b")}
     assert graph.relations == {Relation("a", "ON", "b")}
+
+
+def record(**values: Any) -> Record:
+    return Record({"status": "ready", "version": 3, "done": None, "nodes": [], "relations": [], **values})  # type: ignore[no-untyped-call]
+
+
+def test_a_locked_part_has_the_version_and_the_agent_that_were_read() -> None:
+    assert part_of(record(agent="robot")) == LockedPart(3, SceneGraph.of([]), "robot")
+    assert read_locked(record(), SCENE, INTENT) == LockedPart(3, SceneGraph.of([]), None)
+    assert read_locked(record(), SCENE, Intent("ann", "tidy", "one", 3)).version == 3
+
+
+@pytest.mark.parametrize("found", [None, record(status="retired"), record(redeclared=1)])
+def test_a_scene_that_is_another_by_now_takes_no_commit(found: Record | None) -> None:
+    with pytest.raises(SceneReplaced):
+        read_locked(found, SCENE, INTENT)
+
+
+def test_another_version_than_the_expected_one_is_a_conflict_that_names_both() -> None:
+    with pytest.raises(ConflictError, match="the scene is at version 3, not 2; look at what changed since"):
+        read_locked(record(), SCENE, Intent("ann", "tidy", "one", 2))
+
+
+def test_a_repeated_action_is_told_with_its_version_and_delta() -> None:
+    done = {"version": 2, "delta": "[]", "hash": delta_hash("[]")}
+    for text in (None, "[]"):
+        with pytest.raises(AlreadyCommitted) as repeated:
+            read_locked(record(done=done), SCENE, INTENT, text)
+        assert (repeated.value.version, repeated.value.delta_text) == (2, "[]")
+    with pytest.raises(InputError, match="action id 'one' was used for another change"):
+        read_locked(record(done=done), SCENE, INTENT, "[{}]")
 
 
 def test_rows_that_the_server_does_not_find_are_counted_in_the_conflict(store: SceneStore) -> None:
