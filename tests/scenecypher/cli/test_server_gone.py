@@ -35,6 +35,7 @@ def test_a_server_that_goes_away_in_the_middle_of_a_plan_leaves_whole_actions(
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
             monkeypatch.setenv("SCENECYPHER_MODEL", "scripted")
             monkeypatch.setenv("NEO4J_URI", through.uri)
+            monkeypatch.setenv("SCENECYPHER_RETRY_S", "3")  # the rule is the same as for the default of 15 s
             ran = command("plan", home, "Take the cup.")
     assert ran.code == 2, ran
     assert "no answer from Neo4j" in ran.err
