@@ -11,16 +11,27 @@ from scenecypher.chat.model import Message
 
 WORDS: Final = {"on": "ON", "inside": "INSIDE", "under": "UNDER", "attached to": "ATTACHED_TO"}
 FACT: Final = re.compile(r"(\S+) is (?:(on|inside|under|attached to) (?:the )?(\S+)|(\w+))")
+DESIRED: Final = re.compile(r"([a-z]+) (?:(ON|INSIDE|UNDER|ATTACHED_TO) ([a-z]+)|([A-Z_]+))")
 
 
 def _facts(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return the facts of an instruction in the goal's own words, such as ``cup-1 is on table-1; lamp-1 is on``."""
-    found = [FACT.fullmatch(part) for part in messages[1].text.removeprefix("Instruction: ").split("; ")]
-    return [
-        {"what": it[1], "relation": WORDS.get(it[2]), "to": it[3], "state": it[4], "negated": False}
-        for it in found
-        if it
-    ]
+    found = [FACT.fullmatch(part) for part in _instruction(messages).split("; ")]
+    return [_fact(it[1], WORDS.get(it[2]), it[3], it[4]) for it in found if it]
+
+
+def _desired(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return the facts of desired states of classes, such as ``breadslice INSIDE toaster, breadslice HEATED``."""
+    found = [DESIRED.fullmatch(part) for part in _instruction(messages).split(", ")]
+    return [_fact(*it.groups()) for it in found if it]
+
+
+def _instruction(messages: Sequence[Message]) -> str:
+    return messages[1].text.removeprefix("Instruction: ")
+
+
+def _fact(what: str, relation: str | None, to: str | None, state: str | None) -> dict[str, Any]:
+    return {"what": what, "relation": relation, "to": to, "state": state, "negated": False}
 
 
 def _reply(facts: list[dict[str, Any]], variables: Sequence[Mapping[str, Any]] = ()) -> str:
@@ -32,15 +43,19 @@ def _class_of(id_: str) -> str:
 
 
 def right(messages: Sequence[Message]) -> str:
-    """State the goal by ids; keep it if it is shown what that matches."""
+    """State the goal by ids, or desired states by classes; keep it if it is shown what that matches."""
+    if not _is_shown(messages) and (desired := _desired(messages)):
+        return _by_class(desired)
     return _reply([] if _is_shown(messages) else _facts(messages))
 
 
 def by_class(messages: Sequence[Message]) -> str:
     """State the goal by the classes of its things; by their ids if several match."""
     facts = _facts(messages)
-    if _is_shown(messages):
-        return _reply(facts)
+    return _reply(facts) if _is_shown(messages) else _by_class(facts)
+
+
+def _by_class(facts: Sequence[Mapping[str, Any]]) -> str:
     names = {it: f"v{number}" for number, it in enumerate(dict.fromkeys(fact["what"] for fact in facts))}
     plain: dict[str, Any] = {**dict.fromkeys(("color", "number", "of")), "quantity": "one"}
     variables: list[dict[str, Any]] = []
