@@ -1,4 +1,4 @@
-"""Progress of a run while it plays: samples done, running success, tokens, cost and time left."""
+"""Progress of a run while it plays: samples done, running success, tokens and cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
-from time import monotonic
 from typing import Final
 
 from inspect_ai.hooks import Hooks, SampleEnd, TaskStart, hooks
@@ -37,7 +36,6 @@ class Progress:
     right: float = 0.0
     tokens: int = 0
     cost: float | None = None
-    _began: float = field(default_factory=monotonic)
 
     def start(self, run: str, total: int) -> None:
         """Begin a run of `total` samples."""
@@ -58,16 +56,13 @@ class Progress:
         self.show(self)
 
     def __str__(self) -> str:
-        parts = [f"{self.done:,} of {self.total:,}"]
+        parts: list[str] = []
         if self.scored:
             low, high = wilson(round(self.right), self.scored)
             interval = f" [{low:.2f}, {high:.2f}]" if self.scored > 1 else ""
             parts.append(f"success {self.right / self.scored:.2f}{interval}")
         parts += [f"{self.tokens:,} tokens"] if self.tokens else []
         parts += [f"${self.cost:.2f}"] if self.cost is not None else []
-        if 0 < self.done < self.total:
-            left_s = (monotonic() - self._began) / self.done * (self.total - self.done)
-            parts.append(f"{left_s / 60:.0f} min left" if left_s >= 90 else f"{left_s:.0f} s left")
         return ", ".join(parts)
 
 

@@ -26,6 +26,7 @@ from typing import Final, NoReturn
 
 import scenecypher
 from scenecypher.cli import main
+from scenecypher.errors import InputError
 
 CLIENT: Final = """#!{python} -IS
 import array, json, os, socket, sys
@@ -93,8 +94,13 @@ def import_all() -> None:
     names = [module.name for module in pkgutil.walk_packages(scenecypher.__path__, "scenecypher.")]
     for name in (*names, *LIBRARIES):
         if not name.endswith("__main__"):
-            with suppress(ImportError):
-                importlib.import_module(name)
+            import_if_installed(name)
+
+
+def import_if_installed(name: str) -> None:
+    """Import a module; do nothing if a library that it needs is missing, which some of ours tell as an InputError."""
+    with suppress(ImportError, InputError):
+        importlib.import_module(name)
 
 
 def _answer(client: socket.socket) -> NoReturn:

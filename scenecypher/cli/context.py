@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WAS_INTERRUPTED: Final = "interrupted; nothing was left half-written"
 PIPE_WIDTH: Final = 120
 """Columns of a file or a pipe, unless COLUMNS says how many."""
+SPEED_OVER_S: Final = 3_600.0
+"""The time over which a bar's speed is taken: samples of an experiment may last minutes."""
 
 QueryTimeout = Annotated[
     float | None,
@@ -148,7 +150,14 @@ def progress_bar(what: str) -> Iterator[Callable[..., None]]:
         TextColumn("left:"),
         TimeRemainingColumn(),
     )
-    with LINE.hidden(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    bar = Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        speed_estimate_period=SPEED_OVER_S,
+    )
+    with LINE.hidden(), bar:
         task = bar.add_task(what, total=None)
 
         def show(done: int, total: int, words: str = "") -> None:

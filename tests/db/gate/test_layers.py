@@ -19,6 +19,8 @@ from tests.sampling import sample
 
 LIMITS = Limits()
 TIMEOUT_S = 20.0
+RESOURCE_S = 5.0
+"""The time limit of attacks on the server's resources, some of which run until then."""
 RAW = re.compile(r"^(?:EXPLAIN|PROFILE|CYPHER)\b", re.IGNORECASE)
 READS_NOTHING = re.compile(r"linenumber|file\(\)|vector\.similarity|^FINISH|'it''s'|-> ?b RETURN")
 SCOPE = re.compile(r" \{scene: \$__scene\}|scene: \$__scene, ")
@@ -34,9 +36,10 @@ def attacks() -> list[Case]:
 
 @pytest.mark.parametrize("case", parameters(sample([case for case in attacks() if case.expect == "no_leak"], 100)))
 def test_the_parser_alone(scenes: Database, case: Case) -> None:
+    seconds = RESOURCE_S if case.category == "resource" else TIMEOUT_S
     try:
         scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
-        with run_scoped(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
+        with run_scoped(scenes, scoped.text, scoped, HOME, seconds=seconds, mark="test") as result:
             columns, rows, _ = collect(result, scoped, LIMITS)
     except (QueryRefused, QueryFailed, QueryTimeout):
         return
