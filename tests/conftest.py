@@ -49,6 +49,13 @@ def pytest_unconfigure() -> None:
         discard(HOME)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show why tests that were run once more failed at their first try."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"first try of {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that use the server for `-m "not database"`; deselect slow tests except in the full run."""
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
