@@ -43,6 +43,7 @@ class Settings(BaseModel):
     heap_mb: int = Field(default=512, ge=256)
     server_jars: Path | None = None
     page_cache_mb: int = Field(default=128, ge=32)
+    short_run: bool = False
 
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = None

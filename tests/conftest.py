@@ -37,6 +37,8 @@ def pytest_configure() -> None:
         if name in TERMINAL or (name.startswith(LEAKING) and not name.startswith(OUR_OWN)):
             del os.environ[name]
     os.environ["SCENECYPHER_HOME"] = str(HOME)
+    # Servers are soon warm then, and slower later: right for tests, whose statements are many and seldom repeated.
+    os.environ["SCENECYPHER_SHORT_RUN"] = "true"
     if JARS:
         os.environ["SCENECYPHER_SERVER_JARS"] = str(JARS)
     Settings.env_file = None
@@ -72,7 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def address() -> Iterator[Address]:
     """Yield the address of this run's throw-away server."""
-    with throwaway_server(short=True) as address:
+    with throwaway_server() as address:
         yield address
 
 

@@ -25,17 +25,13 @@ HOME: Final = FOLDER / f"run-{os.getpid()}"
 
 
 @contextmanager
-def throwaway_server(*, short: bool = False) -> Iterator[Address]:
-    """The server that `SCENECYPHER_TEST_DB` asks for: `local` (the default), `5.26`, `container` or `uri`.
-
-    A local one is soon warm where it is for a `short` run, and slower then than a user's: right for tests, whose
-    statements are many and seldom repeated, not for measuring.
-    """
+def throwaway_server() -> Iterator[Address]:
+    """The server that `SCENECYPHER_TEST_DB` asks for: `local` (the default), `5.26`, `container` or `uri`."""
     mode = os.environ.get("SCENECYPHER_TEST_DB", "local")
     if mode not in SERVERS:
         msg = f"SCENECYPHER_TEST_DB={mode}: choose one of {', '.join(SERVERS)}"
         raise ValueError(msg)
-    with SERVERS[mode](short=short) as address:
+    with SERVERS[mode]() as address:
         yield address
 
 
@@ -53,9 +49,9 @@ def discard(home: Path) -> None:
 
 
 @contextmanager
-def _local(*, short: bool) -> Iterator[Address]:
+def _local() -> Iterator[Address]:
     discard_homes()
-    server = start(_settings(HOME), tell=_tell, short=short)
+    server = start(_settings(HOME), tell=_tell)
     try:
         yield Address(server.uri, server.username, server.password)
     finally:
@@ -63,7 +59,7 @@ def _local(*, short: bool) -> Iterator[Address]:
 
 
 @contextmanager
-def _container(*, short: bool) -> Iterator[Address]:
+def _container() -> Iterator[Address]:
     from tests.containers import neo4j_container
 
     with neo4j_container() as address:
@@ -71,7 +67,7 @@ def _container(*, short: bool) -> Iterator[Address]:
 
 
 @contextmanager
-def _named(*, short: bool) -> Iterator[Address]:
+def _named() -> Iterator[Address]:
     uri = os.environ.get("SCENECYPHER_TEST_URI")
     if not uri:
         msg = "SCENECYPHER_TEST_DB=uri needs SCENECYPHER_TEST_URI, a server whose data may be thrown away"

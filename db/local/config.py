@@ -92,12 +92,15 @@ def conf_text(settings: Settings, state: ServerState) -> str:
     )
 
 
-def java_arguments(home: ServerHome, jars: Sequence[Path], *, heap_mb: int, short: bool = False) -> str:
-    """Return Java's options as an argument file: 238 jars are too long for some systems' command lines."""
+def java_arguments(home: ServerHome, jars: Sequence[Path], *, heap_mb: int, short_run: bool) -> str:
+    """Return Java's options as an argument file: 238 jars are too long for some systems' command lines.
+
+    For a short run code is compiled soon but not well: a start takes half the processor time.
+    """
     options = (
         f"-Xmx{heap_mb}m",
         *JAVA_OPTIONS,
-        *(FAST_START_OPTIONS if short else ()),
+        *(FAST_START_OPTIONS if short_run else ()),
         f"-Djava.io.tmpdir={home.neo4j / 'tmp'}",
         "-cp",
         ":".join(str(jar) for jar in jars),

@@ -54,11 +54,10 @@ class PortTaken(ServerEnded):
     """Error: another process took a port after it was chosen and before the server listened."""
 
 
-def start(settings: Settings, *, tell: Tell, short: bool = False) -> Server:
+def start(settings: Settings, *, tell: Tell) -> Server:
     """Return the local server, ready to answer; download and start it if needed, and leave it running.
 
-    `tell` gets a line for each step that takes time. A server for a `short` run compiles its code fast but not well:
-    its start takes half the processor time. Raises DatabaseUnavailable with alternatives.
+    `tell` gets a line for each step that takes time. Raises DatabaseUnavailable with alternatives.
     """
     home = ServerHome.of(settings)
     running = status(settings)
@@ -71,7 +70,7 @@ def start(settings: Settings, *, tell: Tell, short: bool = False) -> Server:
         running = status(settings)
         if running and running.ready:
             return running
-        return _start_and_wait(home, settings, tell=tell, short=short)
+        return _start_and_wait(home, settings, tell=tell)
 
 
 def restart(settings: Settings, *, pid: int, is_lost: Callable[[], bool], tell: Tell) -> bool:
@@ -89,7 +88,7 @@ def restart(settings: Settings, *, pid: int, is_lost: Callable[[], bool], tell: 
         home.save_state(state.model_copy(update={"ready": False, "restarting": True}))
         process.terminate(pid, within_s=LOST_STOP_S)
         home.save_state(ServerState(pid=None, bolt=state.bolt, http=state.http, restarting=True))
-        _start_and_wait(home, settings, tell=tell, short=False)
+        _start_and_wait(home, settings, tell=tell)
         return True
 
 
@@ -120,11 +119,11 @@ def status(settings: Settings) -> Server | None:
     return _server(home, state)
 
 
-def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell, short: bool) -> Server:
+def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell) -> Server:
     """Start a server, or adopt one whose starter was interrupted; try other ports if these were taken."""
     last = home.load_state()
     for tries_left in reversed(range(PORT_TRIES)):
-        state = _adopt(home, last) or _launch(home, settings, last=last, tell=tell, short=short)
+        state = _adopt(home, last) or _launch(home, settings, last=last, tell=tell)
         try:
             _wait_until_ready(home, state)
         except ServerEnded as error:
@@ -147,7 +146,7 @@ def _adopt(home: ServerHome, last: ServerState | None) -> ServerState | None:
     return last.model_copy(update={"pid": pid}) if last and pid else None
 
 
-def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, tell: Tell, short: bool) -> ServerState:
+def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, tell: Tell) -> ServerState:
     if last and last.pid:
         tell(f"the local server ended without being stopped (its log: {home.log}); starting it again")
     release = Release.of(settings.server_jars)
@@ -156,7 +155,7 @@ def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, t
     state = config.choose_ports(last)
     (home.conf / "neo4j.conf").write_text(config.conf_text(settings, state), encoding="utf-8")
     _set_password(home, java, jars)
-    arguments = config.java_arguments(home, jars, heap_mb=settings.heap_mb, short=short)
+    arguments = config.java_arguments(home, jars, heap_mb=settings.heap_mb, short_run=settings.short_run)
     home.arguments.write_text(arguments, encoding="utf-8")
     home.save_state(state)
     command = (java, f"@{home.arguments}", release.main_class, _process_mark(home), f"--config-dir={home.conf}")
@@ -176,7 +175,7 @@ def _set_password(home: ServerHome, java: str, jars: tuple[Path, ...]) -> None:
             raise DatabaseUnavailable(msg)
         return
     home.password()
-    home.arguments.write_text(config.java_arguments(home, jars, heap_mb=256, short=True), encoding="utf-8")
+    home.arguments.write_text(config.java_arguments(home, jars, heap_mb=256, short_run=True), encoding="utf-8")
     done = subprocess.run(  # noqa: S603
         [java, f"@{home.arguments}", config.ADMIN_CLASS, "dbms", "set-initial-password", f"@{home.password_file}"],
         env={**process.java_environment(), "NEO4J_HOME": str(home.neo4j), "NEO4J_CONF": str(home.conf)},

@@ -66,7 +66,7 @@ def main(folder: Path, *names: str) -> int:
         sys.stderr.write("there is no Chromium here; install it (apt install chromium)\n")
         return 2
     folder.mkdir(parents=True, exist_ok=True)
-    with throwaway_server(short=True) as address, _connected(address) as database:
+    with throwaway_server() as address, _connected(address) as database:
         home = database.import_scene(packaged_scene(TASK), name=SCENE, vocabulary=VOCABULARY)
         home.plan(INSTRUCTION, model=sc.Scripted(SCRIPT.replies), fix=False)
         with (

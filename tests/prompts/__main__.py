@@ -20,7 +20,7 @@ CHARACTERS_PER_TOKEN = 4
 
 def update() -> None:
     """Write all files anew."""
-    with throwaway_server(short=True) as address:
+    with throwaway_server() as address:
         database = Database(address)
         found = [file for world in WORLDS for file in all_files(SceneStore(database), world.vocabulary).items()]
         database.close()
@@ -33,7 +33,7 @@ def update() -> None:
 
 def count() -> None:
     """Print the tokens of each method's episode in each vocabulary: calls, and a quarter of the characters sent."""
-    with throwaway_server(short=True) as address:
+    with throwaway_server() as address:
         database = Database(address)
         for method, ablations in variants():
             cells = []

@@ -69,7 +69,7 @@ def save_story(store: SceneStore, name: str, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    with throwaway_server(short=True) as address, Database(address) as database, TemporaryDirectory() as made:
+    with throwaway_server() as address, Database(address) as database, TemporaryDirectory() as made:
         store = SceneStore(database)
         tell_story(store, NAME, Path(made))
         save_story(store, NAME, Path(sys.argv[1]))

@@ -41,9 +41,12 @@ LIMITS: Final = Limits(seconds=1, lost_seconds=3)
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Settings of a running server of this file's own; lost, it is killed after a second."""
     settings = Settings(home=tmp_path_factory.mktemp("home"), retry_s=2)
-    local.start(settings, tell=print, short=True)
-    yield settings
+    local.start(settings, tell=print)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scenecypher.db.local.server.LOST_STOP_S", 1.0)
+        yield settings
     local.stop(settings, tell=print)
 
 
@@ -203,7 +206,7 @@ def test_a_server_that_was_stopped_is_not_waited_for(settings: Settings, one: Pr
         toggle(one.store, info, "before")
     assert time.monotonic() - begun < 60
     assert local.status(settings) is None
-    local.start(settings, tell=print, short=True)
+    local.start(settings, tell=print)
     assert toggle(one.store, info, "after") == 1
 
 
