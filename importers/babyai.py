@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
@@ -44,8 +45,12 @@ def read_level(level: str, seed: int) -> ImportedScene:
     return level_instance(level, seed).scene
 
 
+@lru_cache(maxsize=1_024)
 def read_task(level: str, seed: int) -> Task | None:
-    """Return the task of a level's instance, such as ``trv1/7``. Raises InputError as `level_instance` does."""
+    """Return the task of a level's instance, such as ``trv1/7``.
+
+    MiniGrid takes up to 12 ms to make one. Raises InputError as `level_instance` does.
+    """
     return level_instance(level, seed).task
 
 

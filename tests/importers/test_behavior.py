@@ -22,6 +22,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.importers import behavior_definitions
 from scenecypher.importers.behavior import activity_scene, activity_task, instructions, scenes, tasks
 from scenecypher.importers.behavior_definitions import (
     BODIES,
@@ -144,6 +145,7 @@ def test_a_definition_that_another_package_wrote_over_is_refused(
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bddl\nVersion: 3.5.0\n")
     (info / "RECORD").write_text(f"{ours},sha256=x,5\n")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(behavior_definitions, "_recorded", behavior_definitions._recorded.__wrapped__)
     assert definition_files() == {"a_task": tmp_path / ours}, "what the package did not bring is none of its activities"
     (tmp_path / ours).write_text("another's")
     with pytest.raises(InputError, match=r"a_task/problem0.bddl is not as .bddl. brought it.*--force-reinstall"):
