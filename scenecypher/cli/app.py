@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -92,7 +93,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
     """Run one command line. Return the exit code: 0 done, 1 refused, 2 bad input or set-up, 130 interrupted."""
     try:
         with shown_waits():
-            app([*map(checked_utf8, arguments)])
+            _command()([*map(checked_utf8, arguments)])
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
             errors().print(WAS_INTERRUPTED)
@@ -110,6 +111,12 @@ def run_command_line(arguments: Sequence[str]) -> int:
         errors().print(f"error: {_os_words(error)}", markup=False, soft_wrap=True)
         return 2
     return 0
+
+
+@cache
+def _command() -> Any:
+    """Return the command of Click; Typer takes 50 ms to make it, which a process that runs several saves."""
+    return typer.main.get_command(app)
 
 
 def _os_words(error: OSError) -> str:

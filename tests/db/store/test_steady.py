@@ -47,7 +47,7 @@ __all__ = ["scene"]
 
 SOILED = Delta.of([ChangeList("cup", "states", ("dirty",), ("clean",))])
 WRITES = 30
-READS, SECONDS = (100_000, 900) if FULL else (3_000, 20)
+READS, SECONDS = (100_000, 900) if FULL else (1_500, 10)
 
 
 class ReadingDatabase(Database):
