@@ -94,6 +94,16 @@ def test_our_methods_stand_beside_the_papers_with_what_they_took() -> None:
     assert searched.cells["rooms_changed"].value == sum(rooms) / 2
 
 
+def test_our_methods_plan_for_desired_states_of_classes() -> None:
+    options: dict[str, Any] = {"methods": "goal-then-plan", "limit": 1}
+    found = episodes_result(
+        run_task(household.household(**options), RunOptions("oracle/goals", at_once=2)),
+        household.household.plan(**options),
+    )
+    played = [row for table in found.tables for row in table.rows if row.cells]
+    assert [(row.method, row.cells["success"].value) for row in played] == [("goal-then-plan", 1.0)] * 4
+
+
 def test_our_methods_are_in_each_table_that_they_fit() -> None:
     plans: list[Experiment] = [
         grasif.grasif.plan(methods="paper,ours", limit=1),
