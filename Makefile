@@ -19,8 +19,10 @@ TESTS ?= tests/db/gate/test_corpus.py tests/db/gate/test_judge.py tests/db/gate/
 # CI runs a test that fails once more, and lists it (AGAIN=1); for you a failure is a failure.
 AGAIN ?= 0
 PYTEST := $(BIN)/python -m pytest --reruns $(AGAIN)
-# Two workers, each with a server of its own: while one waits for its server the other computes. Files keep their order.
-WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+# Each worker has a server of its own, 2 GB together: while one waits for its server another computes.
+WORKERS ?= 2
+# Files keep their order.
+PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -33,14 +35,14 @@ help: ## show this list
 demo: $(VENV)/.demo ## a real home in a real Neo4j: asked, changed, planned on, undone
 	$(BIN)/scenecypher demo
 
-test: $(VENV)/.test ## all tests, on a throw-away Neo4j of their own
-	$(PYTEST) $(WORKERS)
+test: $(VENV)/.test ## all tests, on a throw-away Neo4j of their own (WORKERS=N at a time)
+	$(PYTEST) $(PARALLEL)
 
 test-full: $(VENV)/.test ## the same with every long proof whole
-	SCENECYPHER_TEST_FULL=1 $(PYTEST) $(WORKERS)
+	SCENECYPHER_TEST_FULL=1 $(PYTEST) $(PARALLEL)
 
 test-oldest: $(VENV)/.test $(VENV)/java21 ## tests of the gate and the store on Neo4j 5.26 (TESTS="FILE ..." for others)
-	SCENECYPHER_TEST_DB=5.26 PYTHONPATH=$(CURDIR)/$(VENV)/java21 $(PYTEST) $(WORKERS) $(TESTS)
+	SCENECYPHER_TEST_DB=5.26 PYTHONPATH=$(CURDIR)/$(VENV)/java21 $(PYTEST) $(PARALLEL) $(TESTS)
 
 quick: $(VENV)/.test ## the tests that need no database
 	$(PYTEST) -m "not database and not container"

@@ -12,7 +12,7 @@ from inspect_ai.log import EvalLog
 from scenecypher.evaluation.eai.published import published_figures, published_source
 from scenecypher.evaluation.eai.recorded import SCORER
 from scenecypher.evaluation.eai.recordings import PACKAGE, recordings_origin
-from scenecypher.evaluation.eai.scoring import Figures, interrupted_judgement
+from scenecypher.evaluation.eai.scoring import Figures, interrupted_judgement, model_figures
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, PLANNING, EaiTask
 from scenecypher.evaluation.eai.transition import PLANNED
 from scenecypher.evaluation.published import table_settings
@@ -85,7 +85,7 @@ def _scores_by_model(task: EaiTask, samples: Sequence[LoggedSample], plans: int)
     scorer, shown = task.make_scorer(plans or None), [name for names in task.tables.values() for name in names]
     for model, mine in sorted(group_by(samples, lambda one: one.metadata["model"]).items()):
         judged = [one.found or interrupted_judgement(scorer, one.metadata["task_id"]) for one in mine]
-        yield ModelScores(model, mine, scorer.figures(judged, intervals=shown))
+        yield ModelScores(model, mine, model_figures(scorer, judged, intervals=shown))
 
 
 def _columns(task: EaiTask, name: str, cell: Cell) -> Iterator[Column]:

@@ -42,6 +42,14 @@ class OutputScorer(Protocol):
         ...
 
 
+def model_figures(scorer: OutputScorer, judged: Sequence[Judgement], *, intervals: Collection[str]) -> Figures:
+    """Return one model's figures; those of a single output have no intervals, of however many goals they are."""
+    found = scorer.figures(judged, intervals=intervals)
+    if len(judged) > 1:
+        return found
+    return {name: cell.model_copy(update={"low": None, "high": None}) for name, cell in found.items()}
+
+
 def percent_cell(hits: int, of: int) -> Cell:
     """Return the share of `hits` in `of` in percent."""
     return share_cell(hits, of, scale=100)
@@ -66,7 +74,7 @@ def f1_figures(
 ) -> Figures:
     """Return precision, recall and F1 of the sum of `rows`, one row an output, under the given `names`.
 
-    Recall without gold is n/a, and so are the intervals of one output.
+    Recall without gold is n/a.
     """
     found: Mapping[Metric, tuple[float | None, int]] = {
         "precision": (whole.precision, whole.predicted),
@@ -74,14 +82,9 @@ def f1_figures(
         "f1": (whole.f1, whole.predicted + whole.wanted),
     }
     return {
-        names[part]: value_cell(value, of, _interval(rows, part) if names[part] in intervals else None)
+        names[part]: value_cell(value, of, partial(metric_interval, rows(), part) if names[part] in intervals else None)
         for part, (value, of) in found.items()
     }
-
-
-def _interval(rows: Callable[[], Sequence[ConfusionCounts]], part: Metric) -> Callable[[], tuple[float, float]] | None:
-    found = rows()
-    return partial(metric_interval, found, part) if len(found) > 1 else None
 
 
 def interrupted_judgement(scorer: OutputScorer, task_id: str) -> Judgement:

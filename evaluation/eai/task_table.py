@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.evaluation.eai.action_sequencing import ERRORS, ActionScorer, sequence_outcome
 from scenecypher.evaluation.eai.goal_interpretation import KINDS, GoalScorer, goal_outcome
-from scenecypher.evaluation.eai.scoring import Figures, Judgement, OutputScorer
+from scenecypher.evaluation.eai.scoring import Figures, Judgement, OutputScorer, model_figures
 from scenecypher.evaluation.eai.subgoal import FAULTS, MISTAKES, SubgoalScorer
 from scenecypher.evaluation.eai.tasks import goal_formula
 from scenecypher.evaluation.eai.transition import CATEGORIES, TransitionScorer, transition_outcome
@@ -77,7 +77,7 @@ class EaiTask:
 
     def ssc_cells(self, scorer: OutputScorer, judged: Sequence[Judgement]) -> Figures:
         """Return the cells of a row of SSC's table, with intervals."""
-        found = scorer.figures(judged, intervals=[figure for _, figure in self.columns.values()])
+        found = model_figures(scorer, judged, intervals=[figure for _, figure in self.columns.values()])
         return {key: found[figure] for key, (_, figure) in self.columns.items()}
 
     def ssc_score(self, scorer: OutputScorer, judged: Judgement) -> float:

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 import typer
 
+from scenecypher.cli import app
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.cli.evaluate import eval_app
 from scenecypher.cli.evaluate_run import experiment_command
@@ -77,6 +78,7 @@ def attic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands = typer.Typer()
     commands.command("attic", help=row.help)(experiment_command(row))
     monkeypatch.setattr(eval_app, "registered_commands", [*eval_app.registered_commands, *commands.registered_commands])
+    monkeypatch.setattr(app, "_command", app._command.__wrapped__)
 
 
 @pytest.mark.usefixtures("attic", "server_settings")

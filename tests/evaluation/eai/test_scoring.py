@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import pytest
 
 from scenecypher.evaluation.eai.counting import ConfusionCounts, _resamples, metric_interval, sum_counts
-from scenecypher.evaluation.eai.scoring import Figures, f1_figures, percent_cell, value_cell
+from scenecypher.evaluation.eai.scoring import (
+    Figures,
+    Judgement,
+    f1_figures,
+    model_figures,
+    percent_cell,
+    value_cell,
+)
 from scenecypher.evaluation.result import Cell
 
 ROWS = [ConfusionCounts(1, 1, 0), ConfusionCounts(0, 0, 2)]
@@ -55,8 +64,26 @@ def test_only_the_figures_that_are_shown_have_intervals() -> None:
     assert low < high
 
 
+class ScorerOfRows:
+    """Scorer of judgements that number the rows above: an F1, and the share of two of five goals."""
+
+    def task_ids(self) -> list[str]:
+        return []
+
+    def score(self, task_id: str, output: str | None) -> Judgement:
+        raise AssertionError(task_id, output)
+
+    def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
+        return f1_of([ROWS[one["row"]] for one in judged], *intervals) | {"share": percent_cell(2, 5)}
+
+
 def test_one_output_has_no_interval() -> None:
-    cell = f1_of(ROWS[:1], "f")["f"]
+    one, two = (
+        model_figures(ScorerOfRows(), rows, intervals=["f"]) for rows in ([{"row": 0}], [{"row": 0}, {"row": 1}])
+    )
+    assert [(two[name].low is None, two[name].high is None) for name in ("f", "share")] == [(False, False)] * 2
+    assert (one["share"].value, one["share"].low, one["share"].high) == (40, None, None)
+    cell = one["f"]
     assert cell.value == pytest.approx(200 / 3)
     assert (cell.low, cell.high) == (None, None)
 
