@@ -19,7 +19,7 @@ TESTS ?= tests/db/gate/test_corpus.py tests/db/gate/test_judge.py tests/db/gate/
 # CI runs a test that fails once more, and lists it (AGAIN=1); for you a failure is a failure.
 AGAIN ?= 0
 PYTEST := $(BIN)/python -m pytest --reruns $(AGAIN)
-# Each worker has a server of its own, 2 GB together: while one waits for its server another computes.
+# Each worker has a server of its own: while one waits for its server another computes. The two take about 2 GB.
 WORKERS ?= 2
 # Files keep their order.
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder

@@ -47,7 +47,7 @@ def pytest_configure() -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Send a worker's two short messages for each test at once: --reruns lets the second wait 40 ms for the first."""
+    """Set TCP_NODELAY on the connection of --reruns: it sends two short messages a test, the second after 40 ms."""
     counts = getattr(session.config, "failures_db", None)
     connection: socket.socket | None = getattr(counts, "sock", None)
     if connection is not None:

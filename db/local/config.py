@@ -95,7 +95,7 @@ def conf_text(settings: Settings, state: ServerState) -> str:
 def java_arguments(home: ServerHome, jars: Sequence[Path], *, heap_mb: int, short_run: bool) -> str:
     """Return Java's options as an argument file: 238 jars are too long for some systems' command lines.
 
-    For a short run code is compiled soon but not well: a start takes half the processor time.
+    For a short run Java compiles soon but not well: a start takes three fifths of the processor time.
     """
     options = (
         f"-Xmx{heap_mb}m",

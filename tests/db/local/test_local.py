@@ -146,6 +146,16 @@ def test_the_server_runs_with_the_limits_of_the_settings(server: local.Server, s
     assert '"-XX:+ExitOnOutOfMemoryError"' in arguments
 
 
+def test_only_a_server_of_a_short_run_compiles_in_one_stage(
+    server: local.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, option = ServerHome(server.home), '"-XX:TieredStopAtLevel=1"'
+    assert option in home.arguments.read_text().splitlines(), "the tests' own setting"
+    assert option not in config.java_arguments(home, (), heap_mb=256, short_run=False)
+    monkeypatch.delenv("SCENECYPHER_SHORT_RUN")
+    assert not Settings().short_run
+
+
 def test_a_second_start_finds_the_first(server: local.Server, settings: Settings) -> None:
     lines: list[str] = []
     assert local.start(settings, tell=lines.append) == server
