@@ -58,7 +58,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Collect no garbage while tests are collected, and seldom later: a run holds millions of objects to its end."""
     gc.disable()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(100_000, 20, 100)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

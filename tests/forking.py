@@ -26,6 +26,7 @@ from typing import Final, NoReturn
 
 import scenecypher
 from scenecypher.cli import main
+from scenecypher.cli.app import _command
 from scenecypher.errors import InputError
 
 CLIENT: Final = """#!{python} -IS
@@ -74,6 +75,7 @@ def forked_commands() -> Iterator[Path]:
 def serve(path: str) -> None:
     """Serve clients at a socket, one fork each, until this process is killed."""
     import_all()
+    _command()  # made once, it is in every fork
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)

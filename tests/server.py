@@ -12,7 +12,7 @@ from typing import Final
 
 import psutil
 
-from scenecypher.db.local import start, stop
+from scenecypher.db.local import process, start, status, stop
 from scenecypher.db.store.connection import Address
 from scenecypher.settings import Settings
 
@@ -43,8 +43,11 @@ def discard_homes(*, of_living: bool = False) -> None:
 
 
 def discard(home: Path) -> None:
-    """Stop the server of a home, if it runs, and throw its data away."""
-    stop(_settings(home), tell=_tell)
+    """Kill the server of a home, if it runs, and throw its data away."""
+    settings = _settings(home)
+    if server := status(settings):
+        process.terminate(server.pid, within_s=0)
+    stop(settings, tell=_tell)  # one whose start was interrupted
     shutil.rmtree(home, ignore_errors=True)
 
 
