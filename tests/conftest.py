@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,6 +24,8 @@ TERMINAL = ("COLUMNS", "LINES", "NO_COLOR")
 """The first two are in the environment of pytest's workers, since pytest imports readline, which sets them."""
 LONG_FILES = ("test_docs.py", "test_local.py", "test_server_gone.py")
 """Files that wait for processes and time limits: run first, so that no worker runs one alone at the end."""
+MANY = 3_000
+"""Tests for which the server compiles well: all of them save 220 s of its processor time, ten files lose 37 s."""
 
 # A shared machine is slow at times: time limits are pytest-timeout's business, not hypothesis's.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -39,7 +42,7 @@ def pytest_configure() -> None:
         if name in TERMINAL or (name.startswith(LEAKING) and not name.startswith(OUR_OWN)):
             del os.environ[name]
     os.environ["SCENECYPHER_HOME"] = str(HOME)
-    # Servers are soon warm then, and slower later: right for tests, whose statements are many and seldom repeated.
+    # Servers that tests start by themselves live for seconds.
     os.environ["SCENECYPHER_SHORT_RUN"] = "true"
     if JARS:
         os.environ["SCENECYPHER_SERVER_JARS"] = str(JARS)
@@ -94,9 +97,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[Address]:
+def address(request: pytest.FixtureRequest) -> Iterator[Address]:
     """Yield the address of this run's throw-away server."""
-    with throwaway_server() as address:
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            if len(request.session.items) >= MANY:
+                patch.setenv("SCENECYPHER_SHORT_RUN", "false")
+            address = stack.enter_context(throwaway_server())
         yield address
 
 

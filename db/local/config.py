@@ -115,8 +115,14 @@ def choose_ports(last: ServerState | None) -> ServerState:
     return ServerState(pid=None, bolt=bolt, http=http, restarting=last is not None and last.restarting)
 
 
-def _free_port(wanted: int, *, other_than: int | None = None) -> int:
-    if wanted != other_than and _is_free(wanted):
+def other_ports(last: ServerState) -> ServerState:
+    """Return the state with free ports, none of which is likely to be wanted by another server."""
+    bolt = _free_port(None)
+    return last.model_copy(update={"bolt": bolt, "http": _free_port(None)})
+
+
+def _free_port(wanted: int | None, *, other_than: int | None = None) -> int:
+    if wanted is not None and wanted != other_than and _is_free(wanted):
         return wanted
     with socket.create_server((HOST, 0)) as listening:
         port: int = listening.getsockname()[1]

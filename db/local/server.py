@@ -120,7 +120,10 @@ def status(settings: Settings) -> Server | None:
 
 
 def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell) -> Server:
-    """Start a server, or adopt one whose starter was interrupted; try other ports if these were taken."""
+    """Start a server, or adopt one whose starter was interrupted; try again with other ports if these were taken.
+
+    The last try has none of the usual ports, which servers that start and end at the same time take again and again.
+    """
     last = home.load_state()
     for tries_left in reversed(range(PORT_TRIES)):
         state = _adopt(home, last) or _launch(home, settings, last=last, tell=tell)
@@ -129,9 +132,11 @@ def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell) -> Serv
         except ServerEnded as error:
             last = state.model_copy(update={"pid": None})
             home.save_state(last)
-            if isinstance(error, PortTaken) and tries_left:
-                continue
-            raise
+            if not isinstance(error, PortTaken) or not tries_left:
+                raise
+            if tries_left == 1:
+                last = config.other_ports(last)
+            continue
         state = state.model_copy(update={"ready": True, "restarting": False})
         home.save_state(state)
         return _server(home, state)

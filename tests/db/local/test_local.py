@@ -279,6 +279,13 @@ def test_a_port_taken_after_it_was_chosen(settings: Settings) -> None:
     taken[0].close()
 
 
+def test_the_last_try_asks_for_none_of_the_usual_ports() -> None:
+    last = ServerState(pid=None, bolt=config.DEFAULT_BOLT_PORT, http=config.DEFAULT_HTTP_PORT, restarting=True)
+    other = config.other_ports(last)
+    assert {other.bolt, other.http}.isdisjoint({last.bolt, last.http})
+    assert config.choose_ports(other) == other
+
+
 def test_another_neo4j_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
     home = ServerHome.of(Settings(home=tmp_path))
     home.create()
