@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from itertools import cycle
+from itertools import chain, cycle, takewhile
 from uuid import uuid4
 
 import pytest
@@ -277,10 +277,9 @@ def test_a_reader_during_a_publish_sees_the_old_or_the_new_scene_never_an_empty_
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
         reader.start()
-    for number, graph in enumerate(cycle((two, one))):
+    until_read = takewhile(lambda _: not seen and not failures, cycle((two, one)))
+    for graph in chain((two, one, two, one), until_read):
         publish(store.database, graph, Header(name, "generic"))
-        if number >= 3 and (seen or failures):
-            break
     stop.set()
     for reader in readers:
         reader.join()
