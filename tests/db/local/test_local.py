@@ -11,9 +11,8 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, LiteralString
 from urllib.parse import urlsplit
@@ -32,6 +31,7 @@ from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_re
 from scenecypher.db.store.connection import RETRY_S, Address, Database
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
+from tests.waiting import until
 
 pytestmark = [pytest.mark.database, pytest.mark.timeout(900)]
 
@@ -77,13 +77,6 @@ def remember(server: local.Server) -> int:
 
 def remembered(database: Database) -> int:
     return int(database.read(lambda tx: tx.run(REMEMBERED).single(strict=True)["times"], timeout_s=30))
-
-
-def until(holds: Callable[[], object], *, within_s: float = 120) -> None:
-    deadline = time.monotonic() + within_s
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def starter(settings: Settings) -> subprocess.Popen[str]:

@@ -33,6 +33,7 @@ from scenecypher.errors import (
 )
 from scenecypher.settings import Settings
 from tests.proxy import proxied
+from tests.waiting import until
 
 LONG: Final[LiteralString] = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 99 RETURN count(*)"
 GREEDY: Final[LiteralString] = """
@@ -377,13 +378,6 @@ def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> Non
     assert [type(error) for error in caught] == [QueryTimeout]
     until(lambda: database.running_transactions(mark) == ())
     assert database.terminate(mark) == 0
-
-
-def until(holds: Callable[[], bool], *, within_s: float = 30) -> None:
-    deadline = time.monotonic() + within_s
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 # --- notifications
