@@ -25,6 +25,7 @@ from scenecypher.cli.db import db_app
 from scenecypher.db import local
 from scenecypher.db.connect import connect
 from scenecypher.db.local import config
+from scenecypher.db.local import server as server_module
 from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.db.local.jars import Release
 from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_ready
@@ -272,11 +273,26 @@ def test_a_port_taken_after_it_was_chosen(settings: Settings) -> None:
     taken[0].close()
 
 
-def test_the_last_try_asks_for_none_of_the_usual_ports() -> None:
-    last = ServerState(pid=None, bolt=config.DEFAULT_BOLT_PORT, http=config.DEFAULT_HTTP_PORT, restarting=True)
-    other = config.other_ports(last)
-    assert {other.bolt, other.http}.isdisjoint({last.bolt, last.http})
-    assert config.choose_ports(other) == other
+def test_the_last_try_asks_for_none_of_the_usual_ports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server is started: each try finds its ports taken."""
+    home = ServerHome.of(Settings(home=tmp_path))
+    home.create()
+    tries: list[ServerState] = []
+
+    def launch(*_: object, last: ServerState | None, tell: object) -> ServerState:
+        tries.append(config.choose_ports(last))
+        return tries[-1]
+
+    def wait(*_: object) -> None:
+        raise PortTaken("taken")
+
+    monkeypatch.setattr(server_module, "_launch", launch)
+    monkeypatch.setattr(server_module, "_wait_until_ready", wait)
+    with pytest.raises(PortTaken):
+        server_module._start_and_wait(home, Settings(), tell=print)
+    first, second, third = ({state.bolt, state.http} for state in tries)
+    assert first == second
+    assert first.isdisjoint(third)
 
 
 def test_another_neo4j_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
