@@ -24,13 +24,15 @@ def report(
     from scenecypher.evaluation.reporting.report_files import write_report
     from scenecypher.evaluation.reporting.result_files import find_results
     from scenecypher.evaluation.running import check_inspect_installed
+    from scenecypher.wording import counted
 
     check_inspect_installed()
     found = find_results(results or [Path("logs")])
     files = write_report(found, out)
     for warning in warnings(found):
         errors().print(warning, style="bold red", markup=False)
-    output().print(f"{files[0]}: {len(found.results)} results, {len(files) - 1} files beside it", markup=False)
+    made, beside = counted(len(found.results), "result"), counted(len(files) - 1, "file")
+    output().print(f"{files[0]}: {made}, {beside} beside it", markup=False)
 
 
 def leaderboard(results: Results = None) -> None:

@@ -98,7 +98,7 @@ def test_a_page_has_ours_beside_the_papers(tmp_path: Path, capsys: pytest.Captur
     for picture in ("office-bars", "tokens", "mistakes"):
         assert f"![01-grasif-{picture}.png]" in page
         assert (tmp_path / "out" / f"01-grasif-{picture}.png").read_bytes().startswith(b"\x89PNG")
-    assert "1 results, 4 files beside it" in capsys.readouterr().out
+    assert "1 result, 4 files beside it" in capsys.readouterr().out
 
 
 def test_the_csv_has_a_line_for_each_figure(tmp_path: Path) -> None:
