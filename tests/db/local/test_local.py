@@ -53,8 +53,14 @@ print(start(Settings(home=Path(sys.argv[1])), tell=lambda line: print(line, flus
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Settings with a home of this file's own, its path with a blank; the server ends with the last test."""
+    """Settings with a home of this file's own, its path with a blank; the server ends with the last test.
+
+    Its ports are none that the system gives to connections: one of these may be taken while the server is restarted.
+    """
     settings = Settings(home=tmp_path_factory.mktemp("home of a user"))
+    home = ServerHome.of(settings)
+    home.create()
+    home.save_state(ServerState(pid=None, bolt=27_687, http=27_474))
     yield settings
     local.stop(settings, tell=print)
 
