@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 
 import pytest
@@ -25,7 +25,7 @@ TERMINAL = ("COLUMNS", "LINES", "NO_COLOR")
 LONG_FILES = ("test_docs.py", "test_local.py", "test_server_gone.py")
 """Files that wait for processes and time limits: run first, so that no worker runs one alone at the end."""
 MANY = 3_000
-"""Tests for which the server compiles well: all of them save 220 s of its processor time, ten files lose 37 s."""
+"""A run of as many tests has a server that compiles in two stages: best for all tests, worse for a few files."""
 
 # A shared machine is slow at times: time limits are pytest-timeout's business, not hypothesis's.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -42,7 +42,7 @@ def pytest_configure() -> None:
         if name in TERMINAL or (name.startswith(LEAKING) and not name.startswith(OUR_OWN)):
             del os.environ[name]
     os.environ["SCENECYPHER_HOME"] = str(HOME)
-    # Servers that tests start by themselves live for seconds.
+    # Servers that tests start by themselves live for seconds: they compile in one stage.
     os.environ["SCENECYPHER_SHORT_RUN"] = "true"
     if JARS:
         os.environ["SCENECYPHER_SERVER_JARS"] = str(JARS)
@@ -58,16 +58,16 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def pytest_collection(session: pytest.Session) -> None:
-    """Collect no garbage while tests are collected, and seldom later: a run holds millions of objects to its end."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for no garbage while tests are collected, never among them later, and seldom elsewhere."""
     gc.disable()
-    gc.set_threshold(100_000, 20, 100)
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Leave what was collected out of later searches for garbage."""
-    gc.freeze()
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(100_000, 20, 100)
+        gc.enable()
 
 
 def pytest_unconfigure() -> None:

@@ -116,9 +116,8 @@ def choose_ports(last: ServerState | None) -> ServerState:
 
 
 def other_ports(last: ServerState) -> ServerState:
-    """Return the state with free ports, none of which is likely to be wanted by another server."""
-    bolt = _free_port(None)
-    return last.model_copy(update={"bolt": bolt, "http": _free_port(None)})
+    """Return the state with free ports in place of its own."""
+    return last.model_copy(update={"bolt": _free_port(None), "http": _free_port(None)})
 
 
 def _free_port(wanted: int | None, *, other_than: int | None = None) -> int:

@@ -136,10 +136,10 @@ def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell) -> Serv
                 raise
             if tries_left == 1:
                 last = config.other_ports(last)
-            continue
-        state = state.model_copy(update={"ready": True, "restarting": False})
-        home.save_state(state)
-        return _server(home, state)
+        else:
+            state = state.model_copy(update={"ready": True, "restarting": False})
+            home.save_state(state)
+            return _server(home, state)
     raise AssertionError
 
 

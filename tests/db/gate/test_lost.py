@@ -29,6 +29,7 @@ from scenecypher.settings import Settings
 from tests.db.gate.conftest import HOME, send_unchecked
 from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import FOOTPRINT, Toggling, home
+from tests.waiting import until
 
 pytestmark = [pytest.mark.database, pytest.mark.timeout(900)]
 
@@ -83,13 +84,6 @@ def other(settings: Settings) -> Iterator[ProcessConnection]:
     connected.database.close()
 
 
-def wait_until(holds: Any, *, within_s: float = 60) -> None:
-    deadline = time.monotonic() + within_s
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def pid_of(settings: Settings) -> int:
     server = local.status(settings)
     assert server is not None
@@ -109,7 +103,7 @@ def test_a_lost_server_is_restarted_and_each_write_done_once(
     send_unchecked(one.gate, ENDLESS, DISGUISE, TEXT, scene=SceneRef(info.key, info.name))
     with ThreadPoolExecutor(6) as pool:
         asked = pool.submit(one.ask, DISGUISE, info)
-        wait_until(lambda: is_restarting(settings))
+        until(lambda: is_restarting(settings), within_s=60)
         written = [pool.submit(toggle, it.store, info, f"{number}") for number, it in enumerate((one, other))]
         imported = pool.submit(other.scene)
         read = pool.submit(one.ask, "RETURN 1 AS x", info)
@@ -144,7 +138,7 @@ def test_a_commit_under_way_when_the_server_is_restarted_is_done_once(
 
     def wait_for_the_end() -> None:
         going.set()
-        wait_until(lambda: not psutil.pid_exists(before))
+        until(lambda: not psutil.pid_exists(before), within_s=60)
 
     before, decide = pid_of(settings), Toggling(wait_for_the_end)
     with ThreadPoolExecutor(2) as pool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
@@ -17,6 +16,7 @@ from tests.db.gate.conftest import HOME
 from tests.db.gate.corpus import VOCABULARY
 from tests.db.gate.test_lost import toggle
 from tests.db.store.test_replica import home
+from tests.waiting import until
 
 HEAVY = "UNWIND range(1, 50) AS x RETURN x"
 CHEAP = "RETURN 1 AS n"
@@ -49,10 +49,7 @@ def test_heavy_queries_wait_in_turn_and_nobody_else_does(one_slot: Database) -> 
             assert gates[0].run(CHEAP, HOME, VOCABULARY).rows
             assert toggle(store, store.find(name), "a") == 1
             assert done == [], "two gates share what one database has"
-            deadline = time.monotonic() + 30
-            while len(told) < 3:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+            until(lambda: len(told) >= 3, within_s=30)
         for one in asked:
             one.result(timeout=60)
     assert done == ["heavy 0", "heavy 1", "heavy 2"]
@@ -67,7 +64,4 @@ def test_a_slot_is_given_back(one_slot: Database) -> None:
 
 
 def until_waiting(database: Database, number: int) -> None:
-    deadline = time.monotonic() + 30
-    while len(database.slots._waiting) != number:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: len(database.slots._waiting) == number, within_s=30)

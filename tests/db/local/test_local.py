@@ -55,7 +55,7 @@ print(start(Settings(home=Path(sys.argv[1])), tell=lambda line: print(line, flus
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """Settings with a home of this file's own, its path with a blank; the server ends with the last test.
 
-    Its ports are none that the system gives to connections: one of these may be taken while the server is restarted.
+    Its ports are outside the range that the system gives to connections: nobody takes them while the server restarts.
     """
     settings = Settings(home=tmp_path_factory.mktemp("home of a user"))
     home = ServerHome.of(settings)

@@ -371,12 +371,12 @@ def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> Non
 
     thread = threading.Thread(target=run_long)
     thread.start()
-    until(lambda: len(database.running_transactions(mark)) == 1)
+    until(lambda: len(database.running_transactions(mark)) == 1, within_s=30)
     assert database.terminate("a mark of nobody") == 0
     assert database.terminate(mark) == 1
     thread.join(timeout=30)
     assert [type(error) for error in caught] == [QueryTimeout]
-    until(lambda: database.running_transactions(mark) == ())
+    until(lambda: database.running_transactions(mark) == (), within_s=30)
     assert database.terminate(mark) == 0
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scenecypher.db.store.slots import Slots
+from tests.waiting import until
 
 
 def ignore(_: int) -> None:
@@ -16,10 +17,7 @@ def ignore(_: int) -> None:
 
 def queued(slots: Slots, number: int) -> None:
     """Wait until so many threads are in the queue."""
-    deadline = time.monotonic() + 30
-    while len(slots._waiting) != number:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: len(slots._waiting) == number, within_s=30)
 
 
 def test_who_came_first_is_served_first() -> None:
@@ -72,10 +70,7 @@ def test_who_waits_for_more_than_a_moment_says_so_once() -> None:
             first = pool.submit(work)
             queued(slots, 1)
             second = pool.submit(work)
-            deadline = time.monotonic() + 30
-            while len(said) < 2:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+            until(lambda: len(said) >= 2, within_s=30)
         first.result(timeout=30)
         second.result(timeout=30)
     assert sorted(said) == [0, 1], "how many waited before it"

@@ -285,6 +285,7 @@ def test_a_reader_during_a_publish_sees_the_old_or_the_new_scene_never_an_empty_
     for reader in readers:
         reader.join()
     assert failures == []
+    assert seen
     assert all(graph in (one, two) for graph in seen)
 
 
