@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from scenecypher.ui.guard import HEADERS, Guard, TokenGuard
 
@@ -68,6 +71,39 @@ def test_a_wrong_cookie_is_refused(client: TestClient, cookie: str) -> None:
 def test_the_welcome_leads_nowhere_else(client: TestClient, path: str) -> None:
     welcome = client.get(f"{HERE}{path}?token=right")
     assert not welcome.headers["refresh"].removeprefix("0; url=").startswith(("//", "/\\"))
+
+
+@pytest.mark.parametrize("path", ["/home%0D%0Aset-cookie:%20x=y", "/a%0Ab", "/caf%C3%A9", "/%F0%9F%8F%A0"])
+def test_a_path_with_line_ends_or_other_alphabets_is_welcomed(client: TestClient, path: str) -> None:
+    """A line end in the path made the answer's header invalid: the request crashed, and the token was used up."""
+    welcome = client.get(f"{path}?token=right")
+    assert (welcome.status_code, welcome.headers["refresh"]) == (
+        200,
+        f"0; url={path}".replace(":", "%3A").replace("=y", "%3Dy"),
+    )
+    assert client.get(path).status_code != 403, "the cookie counts"
+
+
+@pytest.mark.parametrize("guard", [Guard, TokenGuard])
+@pytest.mark.parametrize("kind", ["websocket", "webtransport", "lifespan"])
+def test_only_http_and_the_start_of_the_server_pass(guard: type[Guard | TokenGuard], kind: str) -> None:
+    """Whatever was not HTTP passed without a look at host, origin or token."""
+    reached: list[str] = []
+    sent: list[Message] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        reached.append(scope["type"])
+
+    async def receive() -> Message:
+        return {"type": f"{kind}.connect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": kind, "path": "/", "query_string": b"", "headers": []}
+    asyncio.run(guard(app, host=HOST, token="right")(scope, receive, send))
+    assert reached == (["lifespan"] if kind == "lifespan" else [])
+    assert sent == ([{"type": "websocket.close", "code": 1008}] if kind == "websocket" else [])
 
 
 def test_every_answer_has_the_headers(client: TestClient) -> None:
