@@ -94,11 +94,15 @@ class Meter:
         self._loops.pop()
         self._turns = turns
 
-    def sort(self, keys: Sequence[Size], token: Token) -> None:
-        """Count sorting or grouping as steps of one row: the server does not check its time limit meanwhile."""
+    def sort(self, keys: Sequence[Size], token: Token, *, once: Sequence[Size] = ()) -> None:
+        """Count sorting or grouping as steps of one row: the server does not check its time limit meanwhile.
+
+        The values of `keys` are compared row by row, those of `once` read once: the server keeps a list's hash.
+        """
         rows = min(self.rows, MAX_SORTED_ROWS)
         comparisons = rows * math.log2(rows + 1) / COMPARISONS_PER_STEP
         steps = comparisons * (1 + sum(key.bytes for key in keys) / BYTES_PER_STEP)
+        steps += sum(value.bytes for value in once) / BYTES_PER_STEP
         self._sorting_steps += steps * self._turns
         self.spend(token, steps=steps)
 

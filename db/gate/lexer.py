@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
@@ -110,7 +111,8 @@ def _string_value(text: str) -> str:
     if "\\u" in body or "\\U" in body:
         hint = "write the character itself"
         raise QueryRefused("character", "unicode escapes can't be used", piece=text[:40], hint=hint)
-    return ESCAPE.sub(lambda match: ESCAPES.get(match.group(1), match.group()), body)
+    text = ESCAPE.sub(lambda match: ESCAPES.get(match.group(1), match.group()), body)
+    return unicodedata.normalize("NFC", text)  # as texts of a scene are
 
 
 def _refusal_at(text: str, at: int) -> QueryRefused:

@@ -8,7 +8,8 @@ reduced to the size of its value as it is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from scenecypher.db.gate.cost import Cost, too_much
@@ -236,21 +237,40 @@ class Reader(ExpressionReader):
         if distinct and not star:
             self.distinct += (self.at - 2,)
         columns = dict(self.variables) if star else Variables()
-        names, keys, self.compared = list[str](), [Size()], ()
+        names, keys, told, self.compared = list[str](), Variables(), set[str](), ()
         while self.skip(",") if names or star else True:
-            first, compared = self.next_token, self.compared
+            first, compared = self.at, self.compared
             value = self.expression()
-            names.append(self.take_name() if self.skip("AS") else self.text[first.start : self.last_token.end])
+            item = self.tokens[first : self.at]
+            names.append(self.take_name() if self.skip("AS") else self.text[item[0].start : item[-1].end])
             columns[names[-1]] = value
-            keys += [value] if self.compared == compared else []
+            if self.compared == compared:
+                keys[names[-1]] = value
+                told |= self._told_by(item, names[-1])
         if self.compared or distinct:
-            self.meter.sort([*keys, *self.compared], token)
-        if self.compared and len(keys) == 1:
+            once = [value for value in keys.values() if value.groups is not None and value.groups <= told]
+            self.meter.sort([Size(), *(it for it in keys.values() if it not in once), *self.compared], token, once=once)
+        if self.compared and not keys:
             self.meter.rows = 1.0
+        groups = None if star else frozenset(keys)
+        for name in names:
+            size = columns[name]
+            is_same = size.groups is not None and size.groups <= told
+            known = (size.groups if is_same else None) if name in keys else groups
+            columns[name] = replace(size, groups=known if size.each else None)
         self.variables = {**self.variables, **columns}
         while self.is_next("ORDER", "SKIP", "OFFSET", "LIMIT"):
             self._order(self.take())
         return columns, tuple(names)
+
+    def _told_by(self, item: Sequence[Token], name: str) -> set[str]:
+        """Return the variable that an item of WITH or RETURN names as it is, or by the id of its node; else nothing."""
+        variable = item[0].value
+        known = self.variables.get(variable)
+        is_node = known is not None and known.has_nodes and not known.each and not self.reading.past
+        is_id = is_node and [it.value or it.word for it in item[1:]] == [".", "id"]
+        is_itself = known is not None and len(item) == 1 and name == variable
+        return {variable} if is_id or is_itself else set()
 
     clauses: ClassVar[Mapping[str, Callable[[Reader, Token], Variables | None]]] = {
         "MATCH": _match,

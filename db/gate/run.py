@@ -330,7 +330,7 @@ def collect(
     for row in _records(result, limits):
         if len(rows) == limits.rows:
             return columns, rows, f"the first {limits.rows:,} rows; there are more"
-        length = len(json.dumps(row))
+        length = len(json.dumps(row, ensure_ascii=False).encode())
         if row is None or length > limits.row_bytes:
             msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
             raise QueryRefused("size", msg, hint="return fewer values in a row, or count them")

@@ -19,7 +19,8 @@ class Size:
 
     `text` is its length as text, `number` its magnitude, `items` its length as a list or map with elements of at most
     `each`. `bytes` counts it as a tree, shared parts as often as they occur, nodes and relations as references; `wire`
-    counts those with their properties. `kind` is that of a node of the past, as far as it is known.
+    counts those with their properties. `kind` is that of a node of the past, as far as it is known. `groups` are the
+    variables by which a list was collected: rows in which they are equal share one list. It is None for other values.
     """
 
     text: float = 0.0
@@ -29,6 +30,7 @@ class Size:
     wire: float = ITEM_BYTES
     each: Size | None = None
     kind: str = ""
+    groups: frozenset[str] | None = None
 
     @property
     def element(self) -> Size:

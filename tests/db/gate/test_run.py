@@ -87,6 +87,18 @@ def test_a_row_beyond_the_limit_is_refused(scenes: Database) -> None:
     assert refused.code == "size"
 
 
+def test_bytes_are_those_of_utf_8(scenes: Database) -> None:
+    """Letters of other alphabets counted as six bytes each, their escapes in JSON: a third of the limit held."""
+    gate = Gate(scenes, limits=Limits(row_bytes=100, total_bytes=100))
+    assert ask(gate, f"RETURN '{'é' * 40}' AS text").truncated is None
+    assert refusal(gate, f"RETURN '{'é' * 60}' AS text").code == "size"
+
+
+def test_a_text_that_is_written_in_parts_is_compared_as_scenes_store_it(gate: Gate) -> None:
+    """Scenes store composed letters (NFC); a query with decomposed ones (NFD) found nothing, without a word."""
+    assert ask(gate, "RETURN 'cafe\u0301' = 'caf\u00e9' AS same").rows == [[True]]
+
+
 def test_a_query_that_takes_too_long_is_ended_and_frees_the_server(scenes: Database) -> None:
     gate = Gate(scenes, limits=Limits(seconds=0.5))
     start = time.monotonic()
