@@ -38,6 +38,7 @@ class Settings(BaseModel):
     neo4j_username: str = "neo4j"
     neo4j_password: SecretStr | None = None
     neo4j_database: str = "neo4j"
+    neo4j_ca_file: Path | None = None
 
     home: Path = Field(default_factory=lambda: user_data_path("scenecypher"))
     heap_mb: int = Field(default=512, ge=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from neo4j import (
     Record,
     Result,
     Session,
+    TrustCustomCAs,
     unit_of_work,
 )
 from neo4j.exceptions import ConfigurationError, Neo4jError
@@ -38,6 +40,7 @@ from scenecypher.errors import (
     QueryFailed,
     QueryTimeout,
     ServiceError,
+    without_credentials,
 )
 from scenecypher.waiting import waiting_for
 
@@ -86,12 +89,17 @@ TERMINATE: Final[LiteralString] = "TERMINATE TRANSACTIONS $ids YIELD transaction
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Address and credentials of a server; an empty password means no authentication."""
+    """Address and credentials of a server; an empty password means no authentication.
+
+    `ca_file` names the certificates (PEM) that the server's must be signed by, in place of the system's, with a scheme
+    that encrypts: ``bolt+s`` or ``neo4j+s``.
+    """
 
     uri: str
     username: str
     password: str = field(repr=False)
     database: str = "neo4j"
+    ca_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +168,8 @@ class Database:
         _check_uri(address.uri)
         try:
             self._driver = GraphDatabase.driver(
-                address.uri,
+                address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri,
+                **_encryption(address),
                 auth=(address.username, address.password) if address.password else None,
                 connection_timeout=connect_timeout_s,
                 connection_acquisition_timeout=6 * connect_timeout_s,
@@ -434,19 +443,41 @@ def _limited(work: Callable[[ManagedTransaction], T], timeout_s: float) -> Calla
     return limited
 
 
+def _encryption(address: Address) -> dict[str, Any]:
+    """Return the driver's options for certificates of one's own, which it takes without ``+s`` in the address only.
+
+    Raises InputError for an address without encryption, and for a file that holds no certificates.
+    """
+    if not address.ca_file:
+        return {}
+    if urlsplit(address.uri).scheme not in {"bolt+s", "neo4j+s"}:
+        cause = f"NEO4J_CA_FILE ({address.ca_file}) is for encrypted connections"
+        raise InputError(f"{cause}; write the address with bolt+s:// or neo4j+s://, or unset the file")
+    try:
+        ssl.create_default_context(cafile=address.ca_file)
+    except (OSError, ssl.SSLError) as error:
+        cause = f"NEO4J_CA_FILE {address.ca_file} can't be read ({first_line(error)})"
+        raise InputError(f"{cause}; name a file of certificates in PEM form") from error
+    return {"encrypted": True, "trusted_certificates": TrustCustomCAs(address.ca_file)}
+
+
 def _check_uri(uri: str) -> None:
     """Check what the driver would notice late or not at all."""
     try:
         place = urlsplit(uri)
         usable = place.scheme in SCHEMES and place.hostname and place.port != 0
+        has_credentials = "@" in place.netloc
     except ValueError as error:
-        raise _bad_address(uri, str(error)) from error
+        raise _bad_address(uri, without_credentials(str(error))) from None
     if not usable:
         raise _bad_address(uri, "it names no Neo4j server")
+    if has_credentials:
+        raise _bad_address(uri, "it holds a user or password; set NEO4J_USERNAME and NEO4J_PASSWORD instead")
 
 
 def _bad_address(uri: str, cause: str) -> InputError:
-    return InputError(f"{uri!r} can't be used: {cause}; write an address like bolt://localhost:7687")
+    shown = without_credentials(uri)
+    return InputError(f"{shown!r} can't be used: {cause}; write an address like bolt://localhost:7687")
 
 
 def _version_numbers(version: str) -> tuple[int, int]:

@@ -298,3 +298,14 @@ def test_importing_chat_does_not_import_openai() -> None:
 def test_text_that_no_service_can_be_sent() -> None:
     with pytest.raises(InputError, match="half a surrogate pair at character 5"):
         Message("user", "where\ud800?")
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://anna:hunter2@gateway/v1", "http://anna:hunter2@gateway:port/v1", "anna:hunter2@x"]
+)
+def test_a_password_in_a_wrong_address_is_not_shown(url: str) -> None:
+    """An address that cannot be used was printed as it was given, with the password in it."""
+    with pytest.raises(InputError) as refused:
+        OpenAIModel(model="some", base_url=url)
+    assert "hunter2" not in str(refused.value)
+    assert "is no HTTP address" in str(refused.value)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Final, LiteralString
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 from neo4j import ManagedTransaction
 from neo4j.exceptions import SessionExpired
 
-from scenecypher.db.connect import connect
+from scenecypher.db.connect import address_of, connect
 from scenecypher.db.store.connection import OLDEST_VERSION, Address, Database, _version_numbers
 from scenecypher.db.store.notices import OURS, forward_notices
 from scenecypher.errors import (
@@ -79,6 +83,26 @@ def test_versions_before_the_oldest_are_older() -> None:
 def test_an_invalid_address_is_an_input_error(uri: str) -> None:
     with pytest.raises(InputError, match="bolt://localhost:7687"):
         Database(Address(uri, "neo4j", "secret"))
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "bolt://anna:hunter2@localhost:7687",
+        "neo4j+s://:hunter2@db.example",
+        "bolt://anna:hunter2@localhost:seven",
+        "bolt://anna:hunt/er2@localhost",
+        "http://anna:hunter2@localhost",
+        "bolt://anna:hunter2@[::1",
+        "anna:hunter2@localhost",
+    ],
+)
+def test_a_password_in_an_address_is_refused_and_never_shown(uri: str) -> None:
+    """What cannot be used was printed as it was given, with the password in it."""
+    with pytest.raises(InputError) as refused:
+        Database(Address(uri, "neo4j", ""))
+    assert "er2" not in str(refused.value)
+    assert "can't be used" in str(refused.value)
 
 
 def unused_port() -> int:
@@ -324,6 +348,78 @@ def test_the_retry_time_is_a_setting(address: Address, seconds: float, tries: in
         else:
             database.read(breaking_once, timeout_s=10)
     assert len(tried) == tries
+
+
+# --- encryption
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a self-signed certificate for this machine, `ca.pem`, and its key, `key.pem`."""
+    folder = tmp_path_factory.mktemp("authority")
+    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+    made = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", *subject)
+    for name in ("ca", "other"):
+        files = ("-keyout", folder / f"{name}-key.pem", "-out", folder / f"{name}.pem")
+        subprocess.run([*made, "-days", "2", *files], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def encrypted(address: Address, authority: Path) -> Iterator[Address]:
+    """Yield the address of the server behind a TLS end with the certificate of `authority`."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority / "ca.pem", authority / "ca-key.pem")
+    place = urlsplit(address.uri)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(
+            target=serve_encrypted, args=(listening, context, (place.hostname, place.port)), daemon=True
+        ).start()
+        yield replace(address, uri=f"bolt+s://localhost:{listening.getsockname()[1]}")
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def serve_encrypted(listening: socket.socket, context: ssl.SSLContext, target: tuple[str, int]) -> None:
+    while True:
+        try:
+            client, _ = listening.accept()
+        except OSError:
+            return
+        with suppress(OSError):
+            inside = context.wrap_socket(client, server_side=True)
+            server = socket.create_connection(target)
+            for source, sink in ((inside, server), (server, inside)):
+                threading.Thread(target=pass_on, args=(source, sink), daemon=True).start()
+
+
+def pass_on(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(65_536):
+            sink.sendall(data)
+    sink.close()
+
+
+def test_certificates_of_an_own_authority_are_trusted(encrypted: Address, authority: Path) -> None:
+    """Only the system's certificates could be used: a server of a company's own authority was out of reach."""
+    with Database(replace(encrypted, ca_file=str(authority / "ca.pem"))) as database:
+        assert database.verify().version
+    for ca_file in ("", str(authority / "other.pem")):
+        with Database(replace(encrypted, ca_file=ca_file), retry_s=0) as database, pytest.raises(DatabaseUnavailable):
+            database.verify()
+
+
+def test_what_certificates_are_for_is_said(authority: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="bolt\\+s://"):
+        Database(Address("bolt://localhost:7687", "neo4j", "", ca_file=str(authority / "ca.pem")))
+    for file in (tmp_path / "gone.pem", Path(__file__)):
+        with pytest.raises(InputError, match="PEM"):
+            Database(Address("bolt+s://localhost:7687", "neo4j", "", ca_file=str(file)))
+
+
+def test_the_file_of_certificates_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "neo4j+s://db.example")
+    monkeypatch.setenv("NEO4J_CA_FILE", "/etc/own.pem")
+    assert address_of(Settings(), tell=print).ca_file == "/etc/own.pem"
 
 
 # --- untrusted statements and the watchdog's tools
