@@ -10,7 +10,7 @@ from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.catalog import BELIEF_SUFFIX, SceneInfo, lookup_scene, scene_of
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, NameTaken
 
 
 def belief_name(world: str) -> str:
@@ -56,10 +56,18 @@ def find_or_create_belief(store: SceneStore, world: SceneInfo) -> SceneInfo:
     if world.role == "belief":
         msg = f"{world.name} is itself a belief; give the world that it is about: {world_name(world.name)}"
         raise InputError(msg)
+    return _found(store, world) or _created(store, world)
+
+
+def _found(store: SceneStore, world: SceneInfo) -> SceneInfo | None:
     found = lookup_scene(store.database, belief_name(world.name))
     if found is not None:
         _check_about(store, found, world)
-        return found
+    return found
+
+
+def _created(store: SceneStore, world: SceneInfo) -> SceneInfo:
+    """Return the new belief about a world, or the one that somebody else has made meanwhile."""
     now = store.load(world.name)
     scene = belief_scene(ImportedScene(world.name, now.graph, world.vocabulary, declared=world.declared))
     header = Header(
@@ -71,7 +79,13 @@ def find_or_create_belief(store: SceneStore, world: SceneInfo) -> SceneInfo:
         world=now.info.key,
         world_version=now.info.version,
     )
-    return publish(store.database, scene.graph, header)
+    try:
+        return publish(store.database, scene.graph, header)
+    except NameTaken:
+        found = _found(store, world)
+        if found is None:
+            raise
+        return found
 
 
 def world_of(store: SceneStore, belief: SceneInfo) -> SceneInfo:

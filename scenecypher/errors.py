@@ -4,6 +4,7 @@
     ├── InputError         the user fixes a file, a name or a setting      exit code 2
     │   ├── DocumentError      a scene file: file, place, cause
     │   ├── SceneNotFound      no such scene, with the nearest names
+    │   ├── NameTaken          another scene got the name meanwhile
     │   ├── NothingToUndo      no action is in effect                  exit code 1
     │   └── NothingToRedo      the latest change is no undo            exit code 1
     ├── RejectedError      the model (or person) who wrote it tries again  exit code 1
@@ -67,6 +68,15 @@ class SceneNotFound(InputError):
 
     def __init__(self, name: str, known: Sequence[str] = ()) -> None:
         super().__init__(f"no scene named {name!r}{did_you_mean(name, known)}; `scenecypher scenes list` shows all")
+        self.name = name
+
+
+class NameTaken(InputError):
+    """A name that another writer has given away, or taken, while a scene was written; nothing was replaced."""
+
+    def __init__(self, name: str) -> None:
+        msg = f"somebody else has made, replaced or deleted the scene {name!r} meanwhile; nothing was replaced"
+        super().__init__(f"{msg}: look at it, then do this again, or choose another name")
         self.name = name
 
 

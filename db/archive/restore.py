@@ -31,11 +31,12 @@ from scenecypher.db.store.publish import (
     RELATIONS_PER_BATCH,
     Batch,
     Progress,
+    delete_generation,
     write_batch,
 )
 from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.db.store.stored_form import STEPS, take_step
-from scenecypher.errors import DocumentError, InputError, ServiceError
+from scenecypher.errors import DocumentError, InputError, NameTaken, ServiceError
 
 RECORDS_PER_BATCH: Final = 1_000
 BATCH_LETTERS: Final = 4_000_000
@@ -43,12 +44,14 @@ BATCH_LETTERS: Final = 4_000_000
 TOUCH_S: Final = 600.0
 """`db clean` collects what was begun longer ago than its grace, an hour unless it is given."""
 
-NAMES_TAKEN: Final[LiteralString] = """
-UNWIND $names AS name MATCH (s:Scene {name: name}) RETURN s.name AS name ORDER BY name
+HOLDERS: Final[LiteralString] = """
+UNWIND $names AS name MATCH (s:Scene {name: name}) RETURN s.name AS name, s.key AS key ORDER BY name
 """
 TOUCH: Final[LiteralString] = """
 UNWIND $keys AS key MATCH (s:Scene {key: key}) WHERE s.status = 'importing' SET s.started = datetime()
 """
+# The label takes the lock: what is to be replaced is read as it stays.
+LOCK_HOLDERS: Final[LiteralString] = "UNWIND $keys AS key MATCH (s:Scene {key: key}) SET s:Scene"
 RETIRE_NAMES: Final[LiteralString] = """
 UNWIND $rows AS row MATCH (s:Scene {name: row.name})
 SET s.status = 'retired', s.retired = datetime(), s.was = s.name, s.name = null, s.replaced_by = row.key
@@ -94,9 +97,9 @@ def check_archive(
     `progress` gets bytes of the file. Raises DocumentError naming the line, InputError for names that are taken.
     """
     contents = read_contents(path, progress=progress)
-    names = _names(contents, naming, path)
-    if not naming.replaces:
-        database.read(_refuse_taken(_ready(contents, names)))
+    held = database.read(_holders(_ready(contents, _names(contents, naming, path))))
+    if held and not naming.replaces:
+        raise _taken([*held])
     return contents
 
 
@@ -110,20 +113,25 @@ def restore_archive(
 ) -> tuple[str, ...]:
     """Bring all scenes of a checked archive into a database, or none of them; return their names.
 
-    They are invisible until the last transaction. `progress` gets nodes, relations and records. Raises InputError for
-    names that were taken meanwhile, DocumentError, ServiceError.
+    They are invisible until the last transaction. `progress` gets nodes, relations and records. Raises NameTaken for
+    a name that another scene got or lost meanwhile, InputError, DocumentError, ServiceError.
     """
     if not database.is_prepared:
         prepare(database)
     names = _names(contents, naming, path)
+    held = database.read(_holders(_ready(contents, names)))
+    if held and not naming.replaces:
+        raise _taken([*held])
     keys = {scene.line.key: uuid4().hex for scene in contents.scenes}
     base = database.write(_reserve_runs(contents.last_run)) if contents.last_run else 0
     _Writing(database, path, contents, progress, keys, names, base).write()
-    work = _publish(keys, contents, names, replaces=naming.replaces)
+    work = _publish(keys, contents, names, held)
     try:
         database.write(work, timeout_s=4 * database.commit_timeout_s)
-    except ConstraintViolated as error:
-        raise InputError("a scene of one of these names was made meanwhile; restore again") from error
+    except (NameTaken, ConstraintViolated) as error:
+        for key in keys.values():
+            delete_generation(database, key)
+        raise error if isinstance(error, NameTaken) else NameTaken(", ".join(_ready(contents, names)[:5])) from error
     return tuple(_ready(contents, names))
 
 
@@ -131,7 +139,7 @@ def _names(contents: Contents, naming: Naming, path: Path) -> dict[str, str]:
     """Return the names of the scenes by their archived keys. Raises InputError."""
     old = "" if naming.name is None else _only_world(contents, path)
     new = naming.prefix if naming.name is None else naming.name
-    return {scene.line.key: _new_name(scene, new + scene.line.name.removeprefix(old)) for scene in contents.scenes}
+    return {it.line.key: checked_new_name(new + it.line.name.removeprefix(old), it.info.role) for it in contents.scenes}
 
 
 def _ready(contents: Contents, names: Mapping[str, str]) -> list[str]:
@@ -158,25 +166,21 @@ def _only_world(contents: Contents, path: Path) -> str:
     return only
 
 
-def _new_name(scene: ArchivedScene, name: str) -> str:
-    return name if name == scene.line.name else checked_new_name(name, scene.info.role)
+def _holders(names: Sequence[str]) -> Callable[[ManagedTransaction], dict[str, str]]:
+    """Return the transaction that reads which generations hold these names: their keys by name."""
+    return lambda tx: {record["name"]: record["key"] for record in tx.run(HOLDERS, names=names)}
 
 
-def _refuse_taken(names: Sequence[str]) -> Callable[[ManagedTransaction], None]:
-    def work(tx: ManagedTransaction) -> None:
-        taken = [record["name"] for record in tx.run(NAMES_TAKEN, names=names)]
-        if taken:
-            shown = ", ".join(taken[:5]) + (f" and {len(taken) - 5:,} more" if len(taken) > 5 else "")
-            msg = f"scenes of these names are there: {shown}; give a `--prefix`, or have them replaced (`--replace`)"
-            raise InputError(msg)
-
-    return work
+def _taken(names: Sequence[str]) -> InputError:
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
+    msg = f"scenes of these names are there: {shown}; give a `--prefix`, or have them replaced (`--replace`)"
+    return InputError(msg)
 
 
 def _publish(
-    keys: Mapping[str, str], contents: Contents, names: Mapping[str, str], *, replaces: bool
+    keys: Mapping[str, str], contents: Contents, names: Mapping[str, str], held: Mapping[str, str]
 ) -> Callable[[ManagedTransaction], None]:
-    """Return the last transaction: all names at once."""
+    """Return the last transaction: all names at once, if the same generations as before, `held`, hold them."""
     rows = []
     for scene in contents.scenes:
         name, is_ready = names[scene.line.key], scene.line.status == "ready"
@@ -185,10 +189,12 @@ def _publish(
     ready = [row["name"] for row in rows if row["name"] is not None]
 
     def work(tx: ManagedTransaction) -> None:
-        if replaces:
-            tx.run(RETIRE_NAMES, rows=rows).consume()
-        else:
-            _refuse_taken(ready)(tx)
+        tx.run(LOCK_HOLDERS, keys=[*held.values()]).consume()
+        now = _holders(ready)(tx)
+        for name in ready:
+            if now.get(name) != held.get(name):
+                raise NameTaken(name)
+        tx.run(RETIRE_NAMES, rows=rows).consume()
         published = tx.run(PUBLISH_ALL, rows=rows).single(strict=True)["published"]
         runs = tx.run(PUBLISH_RUNS, rows=rows).single(strict=True)["published"]
         if (published, runs) != (len(rows), contents.totals[RUN]):

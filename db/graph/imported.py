@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
+from unicodedata import normalize
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
@@ -17,7 +18,7 @@ class ImportedScene:
 
     `merges`: another import of it keeps what others than the importer changed in the scene, as a robot's growing map
     needs. `notes` tell the user what of the file was left out. `vocabulary` is a name that
-    `scenecypher.db.vocabulary` knows; `source` describes the origin of the scene.
+    `scenecypher.db.vocabulary` knows; `source` describes the origin of the scene. The name is in Unicode's NFC.
     """
 
     name: str
@@ -28,6 +29,10 @@ class ImportedScene:
     source: str = ""
     merges: bool = field(default=False, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        """Compose the letters of the name: some systems take those of files apart."""
+        object.__setattr__(self, "name", normalize("NFC", self.name))
 
     @property
     def digest(self) -> str:

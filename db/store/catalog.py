@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
@@ -20,8 +21,16 @@ Status: TypeAlias = Literal["importing", "ready", "retired", "deleting"]
 
 SCENE_NAME_LENGTH: Final = 200
 BELIEF_SUFFIX: Final = "@belief"
-AS_IT_WAS: Final = re.compile(r"@\s*[+-]?\d[\d\s:.,_+TZtz-]*$")
-RESERVED: Final = re.compile(rf"{BELIEF_SUFFIX}$|{AS_IT_WAS.pattern}", re.IGNORECASE)
+MOMENT: Final = r"@\s*[+-]?\d[\d\s:.,_+TZtz-]*$"
+AS_IT_WAS: Final = re.compile(MOMENT, re.ASCII)
+RESERVED: Final = re.compile(rf"{BELIEF_SUFFIX}$|{MOMENT}", re.IGNORECASE)
+"""Ends of names that no new scene may have; digits of other alphabets look like a version there, and are none."""
+INVISIBLE: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""What is printable for Python and shows nothing."""
+ALPHABETS: Final = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC")
+"""Alphabets of which letters look alike, as Unicode's names of letters begin."""
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 # Of a name and its beginning the longer one comes first.
@@ -169,18 +178,38 @@ def _read_one(database: Database, statement: LiteralString, **parameters: str | 
 
 
 def checked_new_name(name: str, role: Role) -> str:
-    """Return the name of a scene that is to be made. Raises InputError, also for names that mean something else.
+    """Return the name of a scene that is to be made, by whatever door. Raises InputError for one that may mislead.
 
-    ``NAME@belief`` is the belief about NAME, ``NAME@`` with a number or a time is NAME as it was then.
+    ``NAME@belief`` is the belief about NAME, ``NAME@`` with a number or a time is NAME as it was then. A name is no
+    option of a command and no way out of a folder, and none that looks like another one.
     """
-    reserved = AS_IT_WAS if role == "belief" else RESERVED
-    if reserved.search(checked_name(name)):
+    own = checked_name(name.removesuffix(BELIEF_SUFFIX) if role == "belief" else name)
+    if RESERVED.search(own):
         msg = (
             f"{name!r} can't name a new scene: names that end in @belief are of beliefs, those that end in @ and a "
             "number or a time are of earlier states; choose another name"
         )
         raise InputError(msg)
+    for why in _misleading(own):
+        raise InputError(f"{name!r} can't name a new scene: {why}; choose another name")
     return name
+
+
+def _misleading(name: str) -> Iterator[str]:
+    """Yield why a name may be taken for something else."""
+    parts = re.split(r"[/\\]", name)
+    if name.startswith("-"):
+        yield "with - a command's option begins"
+    if not parts[0] or {".", ".."}.intersection(parts):
+        yield "as a path it leads out of its folder"
+    plain = unicodedata.normalize("NFKC", name)
+    if plain != name or INVISIBLE.search(name):
+        yield f"it looks like {INVISIBLE.sub('', plain)!r}, which is another name"
+    for word in re.findall(r"[^\W\d_]+", name):
+        found = {unicodedata.name(letter, "").partition(" ")[0] for letter in word}.intersection(ALPHABETS)
+        if len(found) > 1:
+            alphabets = " and ".join(it.capitalize() for it in sorted(found))
+            yield f"its word {word!r} has letters of several alphabets ({alphabets}), some of which look alike"
 
 
 def checked_name(name: str) -> str:

@@ -12,13 +12,13 @@ from neo4j import ManagedTransaction
 from scenecypher.db.graph.scene import IN_ORDER, SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
-from scenecypher.db.store.catalog import Role, SceneInfo, info_of
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.catalog import Role, SceneInfo, checked_new_name, info_of
+from scenecypher.db.store.connection import ConstraintViolated, Database
 from scenecypher.db.store.lease import LEASE_S
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.db.vocabulary import base_name
-from scenecypher.errors import SceneReplaced, ServiceError
+from scenecypher.errors import NameTaken, SceneReplaced, ServiceError
 
 NODES_PER_BATCH: Final = 2_000
 RELATIONS_PER_BATCH: Final = 5_000
@@ -44,9 +44,15 @@ UNWIND $rows AS row UNWIND row[2] AS target
 WITH ends[row[0]] AS a, row[1] AS type, ends[target] AS b
 CREATE (a)-[:$(type)]->(b) RETURN count(*) AS written
 """
+# The label takes the lock of what is to be replaced, so that who holds the name is read as it stays. A name that is
+# free twice is given once: its constraint refuses the second.
 PUBLISH: Final[LiteralString] = """
-MATCH (s:Scene {key: $key})
+MATCH (s:Scene {key: $key}) WHERE s.status = 'importing'
+OPTIONAL MATCH (old:Scene {key: $replaces})
+SET old:Scene
+WITH s
 OPTIONAL MATCH (old:Scene {name: $name})
+WITH s, old WHERE coalesce(old.key, '') = coalesce($replaces, '')
 SET old.status = 'retired', old.retired = datetime(), old.was = old.name, old.name = null, old.replaced_by = s.key
 WITH s LIMIT 1
 SET s.status = 'ready', s.name = $name, s.published = datetime()
@@ -134,13 +140,28 @@ class Batch:
     size: int
 
 
-def publish(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> SceneInfo:
-    """Write `graph` as a new generation and move the name to it; until then readers see the whole old one.
+def publish(
+    database: Database,
+    graph: SceneGraph,
+    header: Header,
+    *,
+    replaces: str | None = None,
+    progress: Progress | None = None,
+) -> SceneInfo:
+    """Write `graph` as a new generation and give it its name; until then readers see the whole old one.
 
-    A crash leaves the old scene readable, and a leftover that `delete_leftovers` deletes.
+    The name must be free, or held by the generation with the key `replaces`, also at the end: else NameTaken is raised
+    and nothing is replaced. A crash leaves the old scene readable, and a leftover that `delete_leftovers` deletes.
+    Raises InputError for a name that no new scene may have.
     """
+    if replaces is None and header.leased is None:
+        checked_new_name(header.name, header.role)
     key = write_generation(database, graph, header, progress=progress)
-    return database.write(_publish_transaction(key, header.name), timeout_s=2 * database.commit_timeout_s)
+    try:
+        return database.write(_publish_transaction(key, header.name, replaces), timeout_s=2 * database.commit_timeout_s)
+    except (NameTaken, ConstraintViolated) as error:
+        delete_generation(database, key)
+        raise NameTaken(header.name) from error
 
 
 def write_generation(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> str:
@@ -236,9 +257,11 @@ def _declared_facts(vocabulary: str, declared: Declared) -> dict[str, Any]:
     }
 
 
-def _publish_transaction(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo]:
+def _publish_transaction(key: str, name: str, replaces: str | None) -> Callable[[ManagedTransaction], SceneInfo]:
     def work(tx: ManagedTransaction) -> SceneInfo:
-        record = tx.run(PUBLISH, key=key, name=name).single(strict=True)
+        record = tx.run(PUBLISH, key=key, name=name, replaces=replaces).single()
+        if record is None:
+            raise NameTaken(name)
         return info_of(record["s"])
 
     return work

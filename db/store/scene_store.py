@@ -116,7 +116,7 @@ class SceneStore:
 
         An equal graph changes nothing. A scene of the default vocabulary keeps the one that it has, one without actions
         of its own those that it was given, and one without an agent the one that was added, unless it is another scene:
-        it differs in over CHANGES_PER_COMMIT facts. Raises InputError for a bad name.
+        it differs in over CHANGES_PER_COMMIT facts. Raises InputError for a bad name, NameTaken.
         """
         checked_name(scene.name)
         known = catalog.lookup_scene(self.database, scene.name)
@@ -130,14 +130,14 @@ class SceneStore:
             scene.role,
         ):
             graph = scene.graph if known is None else self._with_added_agent(scene)
-            return self._publish(graph, header, "replaced" if known else "created", progress)
+            return self._publish(graph, header, known, progress)
         current = self.load(scene.name)
         graph = with_added_agent(scene.graph, current.graph)
         delta = diff(current.graph, graph)
         if not delta:
             return _imported(current.info, current.graph, "unchanged", 0)
         if len(delta) > CHANGES_PER_COMMIT:
-            return self._publish(scene.graph, header, "replaced", progress)
+            return self._publish(scene.graph, header, current.info, progress)
         done = self.commit(current.info, delta, actor=actor, action="import", expected_version=current.info.version)
         return _imported(replace(current.info, version=done.version), graph, "updated", len(delta))
 
@@ -177,7 +177,7 @@ class SceneStore:
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
         """Copy a scene, or what it was at ``NAME@VERSION`` or ``NAME@TIME``, under a new name, with an empty history.
 
-        Raises InputError if `to` is taken.
+        Raises InputError for a bad name, NameTaken if it is given to another meanwhile.
         """
         found = at.find_at(self.database, name)
         checked_new_name(to, (found.scene if isinstance(found, SceneAt) else found).role)
@@ -228,7 +228,7 @@ class SceneStore:
 
         Scenes of one name and `digest` are the same scene. Raises InputError for a bad name.
         """
-        name = checked_name(f"{scene.name}#lease-{uuid4().hex[:12]}")
+        name = f"{checked_new_name(scene.name, scene.role)}#lease-{uuid4().hex[:12]}"
         origin = f"import:{scene.name}@{digest}"
         copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s)
         if copy is None:
@@ -376,14 +376,12 @@ class SceneStore:
     # --- within
 
     def _publish(
-        self,
-        graph: SceneGraph,
-        header: Header,
-        outcome: Literal["created", "replaced"],
-        progress: Progress | None,
+        self, graph: SceneGraph, header: Header, known: SceneInfo | None, progress: Progress | None
     ) -> Imported:
-        info = publish.publish(self.database, graph, header, progress=progress)
-        return _imported(info, graph, outcome, 0)
+        """Create a scene, or replace the `known` generation of its name. Raises NameTaken if that is another by now."""
+        replaces = None if known is None else known.key
+        info = publish.publish(self.database, graph, header, replaces=replaces, progress=progress)
+        return _imported(info, graph, "created" if known is None else "replaced", 0)
 
     def _copy(
         self,

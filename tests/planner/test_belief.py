@@ -12,6 +12,7 @@ from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneNotFound
 from scenecypher.planner.belief import belief_name, belief_scene, find_or_create_belief, world_of
+from tests.db.store.test_names import rename
 from tests.db.store.test_store import small
 
 
@@ -32,7 +33,7 @@ def test_a_belief_is_linked_to_its_world(store: SceneStore) -> None:
 def test_a_world_named_so_is_not_taken_for_the_belief(store: SceneStore) -> None:
     """From before such names were refused."""
     about = world(store)
-    publish(store.database, small(), Header(belief_name(about.name), "generic"))
+    rename(store, world(store).key, belief_name(about.name))
     with pytest.raises(InputError, match="a world of its own, not the belief about"):
         find_or_create_belief(store, about)
 
@@ -49,7 +50,7 @@ def test_a_belief_outlives_its_worlds_generation(store: SceneStore) -> None:
     """A world imported anew keeps its belief, linked to the generation that was."""
     about = world(store)
     belief = find_or_create_belief(store, about)
-    publish(store.database, small(), Header(about.name, "virtualhome"))
+    publish(store.database, small(), Header(about.name, "virtualhome"), replaces=about.key)
     anew = store.find(about.name)
     assert anew.key != about.key
     assert find_or_create_belief(store, anew) == belief

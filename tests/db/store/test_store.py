@@ -151,7 +151,7 @@ def test_a_crash_between_batches_leaves_the_old_scene_whole(store: SceneStore, d
         raise Crash
 
     with pytest.raises(Crash):
-        publish(database, big(), Header(name, "generic"), progress=crash)
+        publish(database, big(), Header(name, "generic"), replaces=store.find(name).key, progress=crash)
     assert store.load(name).graph == small()
 
 
@@ -278,7 +278,7 @@ def test_a_reader_during_a_publish_sees_the_old_or_the_new_scene_never_an_empty_
     for reader in readers:
         reader.start()
     for graph in (two, one, two, one):
-        publish(store.database, graph, Header(name, "generic"))
+        publish(store.database, graph, Header(name, "generic"), replaces=store.find(name).key)
         read_before = len(seen)
         until(lambda: len(seen) > read_before or failures)  # noqa: B023 - called here
     stop.set()
