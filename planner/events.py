@@ -8,8 +8,14 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.chat.model import Usage
 
-Outcome: TypeAlias = Literal["done", "given_up", "infeasible", "steps", "tokens", "seconds"]
-"""Outcome of a session: the method ended it, or a limit of the budget was reached."""
+Outcome: TypeAlias = Literal["done", "not_met", "given_up", "infeasible", "steps", "tokens", "seconds"]
+"""Outcome of a session: the method ended it, or a limit of the budget was reached.
+
+``done`` is never said of a goal that is known and does not hold: if the method says so, it is ``not_met``.
+"""
+
+GoalState: TypeAlias = Literal["met", "not met", "unknown"]
+"""What is known of a session's goal at its end: by the scene itself; ``unknown`` without a goal that can be checked."""
 
 Cause: TypeAlias = Literal[
     "missing", "affordance", "already", "unknown", "no_action", "world", "conflict", "reply", "question", "call"
@@ -22,6 +28,8 @@ meanwhile. ``reply``, ``question``, ``call``: a reply can't be parsed, a questio
 """
 
 
+UNMET_TOLD: Final = 5
+"""Sentences about an unmet goal that a line for people has at most."""
 ROWS_KEPT: Final = 20
 """Rows of an answer that an event carries at most."""
 
@@ -214,7 +222,8 @@ class Finished:
     """The end of a session: its outcome, decisions, committed actions, tokens and seconds.
 
     `answer` is set if the task is a question. `usage` counts planning; `seeing` counts pictures, which the papers'
-    measure leaves out (LookPlanGraph, section VI-B).
+    measure leaves out (LookPlanGraph, section VI-B). `goal` says whether the goal holds in the scene, and `unmet` what
+    of it does not, a sentence each.
     """
 
     outcome: Outcome
@@ -225,6 +234,29 @@ class Finished:
     seconds: float
     answer: str = ""
     seeing: Usage = field(default_factory=Usage)
+    goal: GoalState = "unknown"
+    unmet: tuple[str, ...] = ()
+
+    @property
+    def is_done(self) -> bool:
+        """True if the goal holds, or if it is unknown and the method says that the task is done."""
+        return self.goal == "met" or (self.goal == "unknown" and self.outcome == "done")
+
+    @property
+    def why(self) -> str:
+        """The reason, and what is known of the goal beyond the outcome."""
+        known = ""
+        if self.goal == "not met":
+            more = f"; and {len(self.unmet) - UNMET_TOLD} more" if len(self.unmet) > UNMET_TOLD else ""
+            known = f"the goal does not hold: {'; '.join(self.unmet[:UNMET_TOLD])}{more}"
+        elif self.goal == "met" and self.outcome != "done":
+            known = "the goal holds"
+        return "; ".join(filter(None, (self.reason, known)))
+
+    @property
+    def words(self) -> str:
+        """The outcome, and why."""
+        return ": ".join(filter(None, (self.outcome, self.why)))
 
 
 Event: TypeAlias = (

@@ -97,7 +97,8 @@ class RunRecorder:
             self._note(event)
             if isinstance(event, Finished):
                 self._usage = event.usage + event.seeing
-                self._store(RunEnd(event.outcome, bounded(event.reason), bounded(event.answer)))
+                outcome = "done" if event.is_done else event.outcome
+                self._store(RunEnd(outcome, bounded(event.why), bounded(event.answer)))
                 self._has_ended = True
             elif isinstance(event, Remembered) or (self._is_solving and isinstance(event, Proposed)):
                 self._store()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, assert_never
 
 from scenecypher.chat.model import Usage
+from scenecypher.db.condition import Condition, condition_from_document
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible
@@ -21,6 +22,7 @@ from scenecypher.planner.events import (
     Cause,
     Event,
     Finished,
+    GoalState,
     Outcome,
     Proposed,
     Refused,
@@ -53,6 +55,8 @@ SchemaWriter: TypeAlias = Callable[[], str]
 """Function that writes the schema of the present graph."""
 StepWriter: TypeAlias = Callable[[CommittedAction], str]
 """Function that words an executed action for a method, in place of the session's own wording."""
+GoalJudge: TypeAlias = Callable[[Condition | None], tuple[GoalState, tuple[str, ...]]]
+"""Function that says whether the session's goal, or else the one that its method stated, holds, and what does not."""
 SessionEnd: TypeAlias = tuple[Outcome, str]
 """Outcome of a session, and its reason in words."""
 
@@ -88,7 +92,8 @@ class Session:
     Before each decision `view` writes the graph and `schema` its schema for the method, and `others` reads what others
     did since the last one, which its model is told. `step_writer` words the executed actions. Without
     `reprompt` infeasible actions are neither fed back nor counted as refusals; words that name no node or action still
-    are. `watch` is the session's clock; `image_meter` counts the tokens of pictures.
+    are. `watch` is the session's clock; `image_meter` counts the tokens of pictures. At the end `judge` says whether
+    the goal holds.
     """
 
     def __init__(
@@ -106,12 +111,14 @@ class Session:
         reprompt: bool = True,
         watch: Stopwatch | None = None,
         image_meter: UsageMeter | None = None,
+        judge: GoalJudge | None = None,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
         self._tools, self._view, self._schema, self._step_writer = tools, view, schema, step_writer
         self._others = others
         self._budget, self._reprompt = budget or Budget(), reprompt
         self._watch, self._image_meter = watch or Stopwatch(), image_meter or UsageMeter()
+        self._judge = judge
 
     def run(self, memory: Memory, *, spent: Spent | None = None) -> Iterator[Event]:
         """Carry out `memory.instruction`: yield events as they happen, Finished last.
@@ -138,8 +145,13 @@ class Session:
                 return
 
     def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> Finished:
+        """Return the end, with what the scene itself says of the goal, whatever the method has said."""
         seconds, answer, seeing = self._watch.seconds, _answer(memory), self._image_meter.usage
-        return Finished(*ending, spent.steps, spent.actions, spent.usage, seconds, answer, seeing)
+        goal, unmet = self._judge(_stated_goal(memory)) if self._judge else ("unknown", ())
+        outcome, reason = ending
+        if outcome == "done" and goal == "not met":
+            outcome = "not_met"
+        return Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds, answer, seeing, goal, unmet)
 
     def _turn_in_time(
         self, memory: Memory, before: Spent
@@ -291,6 +303,14 @@ def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:
 def _answer(memory: Memory) -> str:
     last = memory.turns[-1].decision if memory.turns else None
     return last.answer if isinstance(last, Done) else ""
+
+
+def _stated_goal(memory: Memory) -> Condition | None:
+    """Return the goal that the method stated last, if any."""
+    for turn in reversed(memory.turns):
+        if isinstance(turn.decision, Think) and turn.decision.goal is not None:
+            return condition_from_document(turn.decision.goal, file="the goal")
+    return None
 
 
 def _step_text(step: CommittedAction) -> list[str]:

@@ -172,7 +172,7 @@ def plan(
         except KeyboardInterrupt:
             _tell_how_to_resume(None if of.world == "minigrid" else resume or log or recorder.number)
             raise typer.Exit(INTERRUPTED) from None
-    if end.outcome != "done":
+    if not end.is_done:
         raise typer.Exit(1)
 
 

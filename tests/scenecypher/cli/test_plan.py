@@ -88,6 +88,23 @@ def test_what_is_not_reached_exits_with_1(home: SceneInfo, model: Serve, capsys:
     assert "infeasible: 3 proposals in a row could not be carried out" in out
 
 
+@pytest.mark.parametrize(
+    ("decisions", "code", "told"),
+    [
+        ([says("done")], 1, "not_met: because; the goal does not hold: cup_30 is not inside fridge_21 (1 step"),
+        ([PUT, says("done")], 0, "done: because (2 steps"),
+        ([PUT, says("give_up")], 0, "given_up: because; the goal holds (2 steps"),
+    ],
+)
+def test_the_exit_code_is_what_the_scene_says_of_the_goal(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], decisions: list[str], code: int, told: str
+) -> None:
+    """Kind: an outcome taken from a word of the model: `done` was 0 though nothing was done."""
+    model(decisions)
+    assert run_command_line(["plan", home.name, "--goal", "cup_30 INSIDE fridge_21"]) == code
+    assert told in capsys.readouterr().out
+
+
 def test_the_answer_to_a_question_is_told(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(["Solution: 1"])
     assert run_command_line(["plan", home.name, "How many cups are there?", "--method", "zero-shot"]) == 0
