@@ -107,7 +107,7 @@ def test_the_goal_that_a_method_stated_is_checked(store: SceneStore) -> None:
 
 
 def test_an_action_that_the_task_requires_must_have_been_done(store: SceneStore) -> None:
-    """Kind: an outcome taken from a word of the model, of a task about actions; those before the session don't count."""
+    """Kind: an outcome taken from a word of the model, of a task about actions that the session shall do."""
     setting = setting_of(store, required_actions=(("close", "open"), ("grab",)))
     end = end_of(setting, OPENED, SAYS_DONE)
     assert (end.goal, end.unmet) == ("not met", ("nobody did grab",))

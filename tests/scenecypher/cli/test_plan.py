@@ -97,7 +97,7 @@ def test_what_is_not_reached_exits_with_1(home: SceneInfo, model: Serve, capsys:
     ],
 )
 def test_the_exit_code_is_what_the_scene_says_of_the_goal(
-    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], decisions: list[str], code: int, told: str
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], *, decisions: list[str], code: int, told: str
 ) -> None:
     """Kind: an outcome taken from a word of the model: `done` was 0 though nothing was done."""
     model(decisions)
