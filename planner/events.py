@@ -40,6 +40,7 @@ class Began:
 
     `version` is the scene's version at the start, `belief_version` that of the belief by which the robot acts, if any.
     `model` is the language model's name, empty without one. `actor` is how the scene's history names who acts.
+    `settings` are the session's other settings, as plain JSON values by name.
     """
 
     scene: str
@@ -50,6 +51,7 @@ class Began:
     actor: str = ""
     version: int = 0
     belief_version: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,27 +124,24 @@ class Thought:
 class Solved:
     """The method gives a whole solution; its actions are proposed one by one in the events that follow.
 
-    The other fields are as in `scenecypher.planner.method.Solve`.
+    The first refusal ends it if it is not `final`.
     """
 
     step: int
     actions: tuple[str, ...]
     reason: str
     final: bool = True
-    tried: int = 0
-    refused: int = 0
-    done: tuple[str, ...] = ()
-    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The method proposes an action; the scene is at version `since` or later."""
+    """The method proposes an action, which has this id from here on; the scene is at version `since` or later."""
 
     step: int
     action: str
     reason: str
     since: int = 0
+    action_id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, assert_never
+from uuid import uuid4
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.condition import Condition, condition_from_document
@@ -83,6 +84,15 @@ class TurnResult:
     ending: SessionEnd | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A turn that was cut off: its decision, the id of the action under way, and the ids of those logged since."""
+
+    decision: Act | Solve
+    action_id: str
+    logged: frozenset[str]
+
+
 TurnRun: TypeAlias = Generator[Event, None, TurnResult]
 
 
@@ -119,15 +129,19 @@ class Session:
         self._budget, self._reprompt = budget or Budget(), reprompt
         self._watch, self._image_meter = watch or Stopwatch(), image_meter or UsageMeter()
         self._judge = judge
+        self._interrupted: Interrupted | None = None
 
-    def run(self, memory: Memory, *, spent: Spent | None = None) -> Iterator[Event]:
+    def run(
+        self, memory: Memory, *, spent: Spent | None = None, interrupted: Interrupted | None = None
+    ) -> Iterator[Event]:
         """Carry out `memory.instruction`: yield events as they happen, Finished last.
 
-        `spent` is the budget used by the turns in `memory`. Each action is one committed transaction, so the generator
-        can be stopped anywhere. Rejections are fed back to the method. The clock stands while an event is with the
-        reader. Raises ServiceError if the database or the model service fails.
+        `spent` is the budget used by the turns in `memory`; the turn after them that was `interrupted` is brought to
+        its end first, whatever is left of the budget: the action under way is done again by its id. Each action is one
+        committed transaction, so the generator can be stopped anywhere. Rejections are fed back to the method. The
+        clock stands while an event is with the reader. Raises ServiceError if the database or the model service fails.
         """
-        spent = spent or Spent()
+        spent, self._interrupted = spent or Spent(), interrupted
         self._watch.start(spent.seconds)
         self._image_meter.usage += spent.seeing
         for event in self._events(memory, spent):
@@ -137,7 +151,7 @@ class Session:
 
     def _events(self, memory: Memory, spent: Spent) -> Iterator[Event]:
         while True:
-            over = spent.exceeded(self._budget, self._watch.seconds)
+            over = None if self._interrupted else spent.exceeded(self._budget, self._watch.seconds)
             if over is None:
                 memory, spent, over = yield from self._turn_in_time(memory, spent)
             if over is not None:
@@ -177,7 +191,9 @@ class Session:
         memory = self._renewed(memory)
         decision: Decision | None = None
         try:
-            decision, usage = self._method.decide(memory)
+            decision, usage = (
+                (self._interrupted.decision, Usage()) if self._interrupted else self._method.decide(memory)
+            )
         except ReplyRejected as rejected:
             result = yield from _unreadable_reply(rejected, spent)
         else:
@@ -248,14 +264,18 @@ class Session:
 
     def _act(self, decision: Act, spent: Spent) -> TurnRun:
         """Execute an action with its corrections. Each executed action resets the count of refusals."""
-        yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version)
+        again, self._interrupted = self._interrupted, None
+        action_id, logged = (again.action_id, again.logged) if again else (uuid4().hex, frozenset())
+        if again is None:
+            yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version, action_id)
         feedback: list[str] = []
         done: list[str] = []
         try:
-            for step in self._simulator.act(decision.action):
+            for step in self._simulator.act(decision.action, action_id=action_id, is_new=again is None):
                 spent = replace(spent, actions=spent.actions + 1, refused=0)
                 done.append(step.action)
-                yield from action_events(spent.steps, step)
+                if step.action_id not in logged:
+                    yield from action_events(spent.steps, step)
                 feedback += [self._step_writer(step)] if self._step_writer else _step_text(step)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
@@ -268,12 +288,12 @@ class Session:
 
     def _solve(self, decision: Solve, spent: Spent) -> TurnRun:
         """Execute a whole solution: a refused action is skipped, or ends the turn if the solution is not final."""
-        tried, refused = decision.tried, decision.refused
-        before = decision.done, decision.told
-        yield Solved(spent.steps, decision.actions, decision.reason, decision.final, tried, refused, *before)
+        refused = decision.refused
+        if self._interrupted is None:
+            yield Solved(spent.steps, decision.actions, decision.reason, decision.final)
         result = TurnResult(spent, decision.told, decision.done, refused=refused > 0)
-        for action in decision.actions[tried:]:
-            over = self._time_over()
+        for action in decision.actions[decision.tried :]:
+            over = None if self._interrupted else self._time_over()
             if over is not None:
                 return replace(result, ending=over)
             one = yield from self._act(Act(action), result.spent)

@@ -253,6 +253,29 @@ def test_a_session_on_a_belief_sees_what_moved(
     assert store.load(world.name).graph.targets("agent", "HOLDS") == ("cup-1",)
 
 
+def test_a_resumed_run_takes_its_settings_from_its_beginning(
+    store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Kind: one part believes what another said: a run with --belief went on without, and world and belief parted."""
+    world, log = put(store, kitchen(), vocabulary="grasif"), tmp_path / "log.jsonl"
+    model([says("act", "go_to(kitchen)"), says("act", "pick_up(cup-1)"), says("done")])
+    begun = ["plan", world.name, "Take the cup.", "--belief", "--no-fix", "--observer", "noisy:7", "--max-steps", "3"]
+    assert run_command_line([*begun, "--log", str(log)]) == 0
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    cut = next(number for number, line in enumerate(lines) if json.loads(line)["event"] == "remembered") + 1
+    store.undo(store.find(world.name))
+    store.undo(store.find(f"{world.name}@belief"))
+    model([says("act", "go_to(kitchen)"), says("act", "pick_up(cup-1)"), says("done")])
+    for other, setting in ((["--no-belief", "--observer", "truth"], "belief"), (["--fix"], "fix"), (["Go."], "instr")):
+        log.write_text("".join(lines[:cut]), encoding="utf-8")
+        assert run_command_line(["plan", world.name, "--resume", str(log), *other]) == 2
+        assert f"that session's {setting}" in capsys.readouterr().err
+    assert run_command_line(["plan", world.name, "--resume", str(log)]) == 1
+    assert "steps: the limit of 3 steps is reached" in capsys.readouterr().out
+    moved_in = [[it.action for it in store.history(store.find(name))] for name in (world.name, f"{world.name}@belief")]
+    assert moved_in[0] == moved_in[1]
+
+
 def test_a_plan_in_a_minigrid_level(store: SceneStore, model: Serve, level: tuple[str, tuple[str, ...]]) -> None:
     name, program = level
     model([*(says("act", action) for action in program), says("done", "")])
