@@ -47,7 +47,7 @@ def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
     for event in events:
         match event:
             case Solved():
-                solving, count = event.final, count + event.refused
+                solving = event.final
             case Refused() if solving and event.action:
                 count += 1
             case Refused() if not reprompt and event.cause in INFEASIBLE_CAUSES:

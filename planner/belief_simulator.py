@@ -20,7 +20,7 @@ from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator, action_of, history_text
-from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.belief import world_of
 from scenecypher.planner.environment import Environment, SceneEnvironment, WorldMismatch
 from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
@@ -72,16 +72,16 @@ class BeliefSimulator(Simulator):
         watched: SceneInfo | None = None,
     ) -> None:
         super().__init__(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning)
-        self._world, self._past = world, past
+        self._world, self._past, self._world_scene = world, past, past
         self._watched, self._watched_until = watched, -1
         self._revealing = vocabulary_named(scene.vocabulary).looking.revealing
 
     def act(
-        self, text: str, *, expected_version: int | None = None, action_id: str | None = None
+        self, text: str, *, expected_version: int | None = None, action_id: str | None = None, is_new: bool = False
     ) -> Iterator[CommittedAction]:
         """Carry out an action as `Simulator.act` does, once the belief has all that was done by it in the world."""
         self.complete()
-        yield from super().act(text, expected_version=expected_version, action_id=action_id)
+        yield from super().act(text, expected_version=expected_version, action_id=action_id, is_new=is_new)
 
     def belief(self) -> SceneGraph:
         """Return the present belief."""
@@ -186,7 +186,25 @@ class BeliefSimulator(Simulator):
         return found[-1]
 
     def _event_of(self, action_id: str) -> Event | None:
-        return self._store.event(self.scene, f"{action_id}{WORLD_ID_SUFFIX}{BELIEF_ID_SUFFIX}")
+        """Return the belief's event of an action, else the world's: a look may have told the belief otherwise."""
+        believed = self._store.event(self.scene, f"{action_id}{WORLD_ID_SUFFIX}{BELIEF_ID_SUFFIX}")
+        return believed or self._world_event(action_id)
+
+    def _world_event(self, action_id: str) -> Event | None:
+        world = self._world_scene
+        return None if world is None else self._store.event(world, f"{action_id}{WORLD_ID_SUFFIX}")
+
+    def _committed_as(self, event: Event, action_id: str) -> CommittedAction:
+        """Return the action of an event, with the look that it needs, and the version of the world if that is a scene.
+
+        The look is taken now if it was not: the world is complete then, the belief is not.
+        """
+        step, world = super()._committed_as(event, action_id), self._world_event(action_id)
+        call, seen_id = parse_action(step.action), f"{action_id}{WORLD_ID_SUFFIX}{SEEN_SUFFIX}"
+        if call.name in self._revealing and self._store.event(self.scene, seen_id) is None:
+            step = self._with_look(step, call.arguments[0], action_id=seen_id)
+        version = self.scene.version if event == world else step.version
+        return replace(step, version=version, world_version=None if world is None else world.version)
 
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         self._check(operator, call, expected=intent.expected_version)

@@ -71,11 +71,11 @@ class ObservedWorld:
     """A world whose observations come from another observer."""
 
     def __init__(self, world: Environment, observer: Observer) -> None:
-        self._world, self._observer = world, observer
+        self.unobserved, self._observer = world, observer
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> int | None:
         """Execute the action in the world; return what the world does. Raises as it does."""
-        return self._world.execute(action, action_id=action_id, because=because)
+        return self.unobserved.execute(action, action_id=action_id, because=because)
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Return the observer's observation. Raises as the observer does."""
@@ -83,11 +83,17 @@ class ObservedWorld:
 
     def body(self, agent: str) -> Body | None:
         """Return what the world tells of the agent itself."""
-        return self._world.body(agent)
+        return self.unobserved.body(agent)
 
     def reset(self) -> None:
         """Restore the world's state at the start."""
-        self._world.reset()
+        self.unobserved.reset()
+
+
+def is_scene(world: Environment | None) -> bool:
+    """Return True if actions change the scene itself: without a world of its own, or in one stored as a scene."""
+    acted_in = world.unobserved if isinstance(world, ObservedWorld) else world
+    return acted_in is None or isinstance(acted_in, SceneEnvironment)
 
 
 class WorldMismatch(ActionRefused):

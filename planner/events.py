@@ -8,8 +8,14 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.chat.model import Usage
 
-Outcome: TypeAlias = Literal["done", "given_up", "infeasible", "steps", "tokens", "seconds"]
-"""Outcome of a session: the method ended it, or a limit of the budget was reached."""
+Outcome: TypeAlias = Literal["done", "not_met", "given_up", "infeasible", "steps", "tokens", "seconds"]
+"""Outcome of a session: the method ended it, or a limit of the budget was reached.
+
+``done`` is never said of a goal that is known and does not hold: if the method says so, it is ``not_met``.
+"""
+
+GoalState: TypeAlias = Literal["met", "not met", "unknown"]
+"""What is known of a session's goal at its end: by the scene itself; ``unknown`` without a goal that can be checked."""
 
 Cause: TypeAlias = Literal[
     "missing", "affordance", "already", "unknown", "no_action", "world", "conflict", "reply", "question", "call"
@@ -22,6 +28,8 @@ meanwhile. ``reply``, ``question``, ``call``: a reply can't be parsed, a questio
 """
 
 
+UNMET_TOLD: Final = 5
+"""Sentences about an unmet goal that a line for people has at most."""
 ROWS_KEPT: Final = 20
 """Rows of an answer that an event carries at most."""
 
@@ -32,6 +40,7 @@ class Began:
 
     `version` is the scene's version at the start, `belief_version` that of the belief by which the robot acts, if any.
     `model` is the language model's name, empty without one. `actor` is how the scene's history names who acts.
+    `settings` are the session's other settings, as plain JSON values by name.
     """
 
     scene: str
@@ -42,6 +51,7 @@ class Began:
     actor: str = ""
     version: int = 0
     belief_version: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,27 +124,24 @@ class Thought:
 class Solved:
     """The method gives a whole solution; its actions are proposed one by one in the events that follow.
 
-    The other fields are as in `scenecypher.planner.method.Solve`.
+    The first refusal ends it if it is not `final`.
     """
 
     step: int
     actions: tuple[str, ...]
     reason: str
     final: bool = True
-    tried: int = 0
-    refused: int = 0
-    done: tuple[str, ...] = ()
-    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The method proposes an action; the scene is at version `since` or later."""
+    """The method proposes an action, which has this id from here on; the scene is at version `since` or later."""
 
     step: int
     action: str
     reason: str
     since: int = 0
+    action_id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +221,8 @@ class Finished:
     """The end of a session: its outcome, decisions, committed actions, tokens and seconds.
 
     `answer` is set if the task is a question. `usage` counts planning; `seeing` counts pictures, which the papers'
-    measure leaves out (LookPlanGraph, section VI-B).
+    measure leaves out (LookPlanGraph, section VI-B). `goal` says whether the goal holds in the scene, and `unmet` what
+    of it does not, a sentence each.
     """
 
     outcome: Outcome
@@ -225,6 +233,29 @@ class Finished:
     seconds: float
     answer: str = ""
     seeing: Usage = field(default_factory=Usage)
+    goal: GoalState = "unknown"
+    unmet: tuple[str, ...] = ()
+
+    @property
+    def is_done(self) -> bool:
+        """True if the goal holds, or if it is unknown and the method says that the task is done."""
+        return self.goal == "met" or (self.goal == "unknown" and self.outcome == "done")
+
+    @property
+    def why(self) -> str:
+        """The reason, and what is known of the goal beyond the outcome."""
+        known = ""
+        if self.goal == "not met":
+            more = f"; and {len(self.unmet) - UNMET_TOLD} more" if len(self.unmet) > UNMET_TOLD else ""
+            known = f"the goal does not hold: {'; '.join(self.unmet[:UNMET_TOLD])}{more}"
+        elif self.goal == "met" and self.outcome != "done":
+            known = "the goal holds"
+        return "; ".join(filter(None, (self.reason, known)))
+
+    @property
+    def words(self) -> str:
+        """The outcome, and why."""
+        return ": ".join(filter(None, (self.outcome, self.why)))
 
 
 Event: TypeAlias = (

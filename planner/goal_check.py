@@ -1,10 +1,11 @@
-"""Check of a task in a scene: its goal by one query, its action goals by the scene's history."""
+"""Check of a goal in a scene: what shall hold by one query, action goals by the scene's history."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from scenecypher.db.condition import Condition
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.condition_check import ConditionCheck, check_goal
 from scenecypher.db.store.history import Event, versions_in_effect
@@ -28,14 +29,31 @@ class GoalCheck:
         """True if the task is done."""
         return self.goal.holds and not self.missing_actions
 
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """What does not hold and what was not done, a sentence each."""
+        missing = (" or ".join(alternatives) for alternatives in self.missing_actions)
+        undone = (f"{'then' if number else 'nobody did'} {words}" for number, words in enumerate(missing))
+        return (*self.goal.missing, *undone)
+
 
 def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
-    """Check `task` in `scene`. Action goals are matched in order with the actions that are not undone."""
-    verdict = check_goal(store, scene, task.goal)
-    if not task.action_goals:
+    """Check `task` in `scene`, by its whole history."""
+    return judge(store, scene, task.goal, task.action_goals)
+
+
+def judge(
+    store: SceneStore, scene: SceneInfo, goal: Condition, action_goals: Sequence[ActionGoal] = (), *, after: int = 0
+) -> GoalCheck:
+    """Check in the scene itself what shall hold, and what shall have been done since the version `after`.
+
+    Action goals are matched in order with the actions that are not undone. Raises SceneReplaced, ServiceError.
+    """
+    verdict = check_goal(store, scene, goal)
+    if not action_goals:
         return GoalCheck(verdict, (), ())
-    steps = executed_steps(store.history(scene))
-    return GoalCheck(verdict, steps, missing_goals(steps, task.action_goals))
+    steps = executed_steps(store.history(scene, after=after))
+    return GoalCheck(verdict, steps, missing_goals(steps, tuple(action_goals)))
 
 
 def executed_steps(log: Sequence[Event]) -> tuple[ProgramStep, ...]:

@@ -35,7 +35,6 @@ from scenecypher.planner.events import (
     Finished,
     Proposed,
     Remembered,
-    Solved,
     event_document,
 )
 from scenecypher.planner.step_values import bounded, step_values
@@ -59,9 +58,9 @@ class _Kept:
 class RunRecorder:
     """Keeps one run in `scene`; without `is_on` nothing is kept. The constructor makes no call.
 
-    Steps are stored at the end of each decision, and before each action of a whole solution: a process that is killed
-    loses what the scene's history knows. A run that can't be stored is carried out all the same, and a warning is
-    logged; where writing is not allowed at all, none.
+    Steps are stored at the end of each decision, and before each action, whose id is kept with it: a process that is
+    killed loses what the scene's history knows of that id. A run that can't be stored is carried out all the same, and
+    a warning is logged; where writing is not allowed at all, none.
     """
 
     def __init__(self, database: Database, scene: SceneInfo, command: RunCommand, *, is_on: bool = True) -> None:
@@ -72,7 +71,7 @@ class RunRecorder:
         self._waiting: list[_Kept] = []
         self._steps, self._usage = 0, NOTHING
         self._last_version: int | None = None
-        self._by_belief = self._is_solving = self._has_ended = False
+        self._by_belief = self._has_ended = False
         self._proposed = ""
 
     def resume(self, run: RunInfo, *, by_belief: bool) -> None:
@@ -97,9 +96,10 @@ class RunRecorder:
             self._note(event)
             if isinstance(event, Finished):
                 self._usage = event.usage + event.seeing
-                self._store(RunEnd(event.outcome, bounded(event.reason), bounded(event.answer)))
+                outcome = "done" if event.is_done else event.outcome
+                self._store(RunEnd(outcome, bounded(event.why), bounded(event.answer)))
                 self._has_ended = True
-            elif isinstance(event, Remembered) or (self._is_solving and isinstance(event, Proposed)):
+            elif isinstance(event, Remembered | Proposed):
                 self._store()
 
     def flush(self, spent: Usage = NOTHING) -> None:
@@ -152,9 +152,7 @@ class RunRecorder:
         match event:
             case Remembered():
                 self._usage += event.usage
-                self._is_solving, self._proposed = False, ""
-            case Solved():
-                self._is_solving = True
+                self._proposed = ""
             case Proposed():
                 self._proposed = event.reason
             case Acted() | Corrected():

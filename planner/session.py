@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, assert_never
+from uuid import uuid4
 
 from scenecypher.chat.model import Usage
+from scenecypher.db.condition import Condition, condition_from_document
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible
@@ -21,6 +23,7 @@ from scenecypher.planner.events import (
     Cause,
     Event,
     Finished,
+    GoalState,
     Outcome,
     Proposed,
     Refused,
@@ -53,6 +56,8 @@ SchemaWriter: TypeAlias = Callable[[], str]
 """Function that writes the schema of the present graph."""
 StepWriter: TypeAlias = Callable[[CommittedAction], str]
 """Function that words an executed action for a method, in place of the session's own wording."""
+GoalJudge: TypeAlias = Callable[[Condition | None], tuple[GoalState, tuple[str, ...]]]
+"""Function that says whether the session's goal, or else the one that its method stated, holds, and what does not."""
 SessionEnd: TypeAlias = tuple[Outcome, str]
 """Outcome of a session, and its reason in words."""
 
@@ -79,6 +84,15 @@ class TurnResult:
     ending: SessionEnd | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A turn that was cut off: its decision, the id of the action under way, and the ids of those logged since."""
+
+    decision: Act | Solve
+    action_id: str
+    logged: frozenset[str]
+
+
 TurnRun: TypeAlias = Generator[Event, None, TurnResult]
 
 
@@ -88,7 +102,8 @@ class Session:
     Before each decision `view` writes the graph and `schema` its schema for the method, and `others` reads what others
     did since the last one, which its model is told. `step_writer` words the executed actions. Without
     `reprompt` infeasible actions are neither fed back nor counted as refusals; words that name no node or action still
-    are. `watch` is the session's clock; `image_meter` counts the tokens of pictures.
+    are. `watch` is the session's clock; `image_meter` counts the tokens of pictures. At the end `judge` says whether
+    the goal holds.
     """
 
     def __init__(
@@ -106,21 +121,27 @@ class Session:
         reprompt: bool = True,
         watch: Stopwatch | None = None,
         image_meter: UsageMeter | None = None,
+        judge: GoalJudge | None = None,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
         self._tools, self._view, self._schema, self._step_writer = tools, view, schema, step_writer
         self._others = others
         self._budget, self._reprompt = budget or Budget(), reprompt
         self._watch, self._image_meter = watch or Stopwatch(), image_meter or UsageMeter()
+        self._judge = judge
+        self._interrupted: Interrupted | None = None
 
-    def run(self, memory: Memory, *, spent: Spent | None = None) -> Iterator[Event]:
+    def run(
+        self, memory: Memory, *, spent: Spent | None = None, interrupted: Interrupted | None = None
+    ) -> Iterator[Event]:
         """Carry out `memory.instruction`: yield events as they happen, Finished last.
 
-        `spent` is the budget used by the turns in `memory`. Each action is one committed transaction, so the generator
-        can be stopped anywhere. Rejections are fed back to the method. The clock stands while an event is with the
-        reader. Raises ServiceError if the database or the model service fails.
+        `spent` is the budget used by the turns in `memory`; the turn after them that was `interrupted` is brought to
+        its end first, whatever is left of the budget: the action under way is done again by its id. Each action is one
+        committed transaction, so the generator can be stopped anywhere. Rejections are fed back to the method. The
+        clock stands while an event is with the reader. Raises ServiceError if the database or the model service fails.
         """
-        spent = spent or Spent()
+        spent, self._interrupted = spent or Spent(), interrupted
         self._watch.start(spent.seconds)
         self._image_meter.usage += spent.seeing
         for event in self._events(memory, spent):
@@ -130,7 +151,7 @@ class Session:
 
     def _events(self, memory: Memory, spent: Spent) -> Iterator[Event]:
         while True:
-            over = spent.exceeded(self._budget, self._watch.seconds)
+            over = None if self._interrupted else spent.exceeded(self._budget, self._watch.seconds)
             if over is None:
                 memory, spent, over = yield from self._turn_in_time(memory, spent)
             if over is not None:
@@ -138,8 +159,13 @@ class Session:
                 return
 
     def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> Finished:
+        """Return the end, with what the scene itself says of the goal, whatever the method has said."""
         seconds, answer, seeing = self._watch.seconds, _answer(memory), self._image_meter.usage
-        return Finished(*ending, spent.steps, spent.actions, spent.usage, seconds, answer, seeing)
+        goal, unmet = self._judge(_stated_goal(memory)) if self._judge else ("unknown", ())
+        outcome, reason = ending
+        if outcome == "done" and goal == "not met":
+            outcome = "not_met"
+        return Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds, answer, seeing, goal, unmet)
 
     def _turn_in_time(
         self, memory: Memory, before: Spent
@@ -165,7 +191,9 @@ class Session:
         memory = self._renewed(memory)
         decision: Decision | None = None
         try:
-            decision, usage = self._method.decide(memory)
+            decision, usage = (
+                (self._interrupted.decision, Usage()) if self._interrupted else self._method.decide(memory)
+            )
         except ReplyRejected as rejected:
             result = yield from _unreadable_reply(rejected, spent)
         else:
@@ -236,14 +264,18 @@ class Session:
 
     def _act(self, decision: Act, spent: Spent) -> TurnRun:
         """Execute an action with its corrections. Each executed action resets the count of refusals."""
-        yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version)
+        again, self._interrupted = self._interrupted, None
+        action_id, logged = (again.action_id, again.logged) if again else (uuid4().hex, frozenset())
+        if again is None:
+            yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version, action_id)
         feedback: list[str] = []
         done: list[str] = []
         try:
-            for step in self._simulator.act(decision.action):
+            for step in self._simulator.act(decision.action, action_id=action_id, is_new=again is None):
                 spent = replace(spent, actions=spent.actions + 1, refused=0)
                 done.append(step.action)
-                yield from action_events(spent.steps, step)
+                if step.action_id not in logged:
+                    yield from action_events(spent.steps, step)
                 feedback += [self._step_writer(step)] if self._step_writer else _step_text(step)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
@@ -256,12 +288,12 @@ class Session:
 
     def _solve(self, decision: Solve, spent: Spent) -> TurnRun:
         """Execute a whole solution: a refused action is skipped, or ends the turn if the solution is not final."""
-        tried, refused = decision.tried, decision.refused
-        before = decision.done, decision.told
-        yield Solved(spent.steps, decision.actions, decision.reason, decision.final, tried, refused, *before)
+        refused = decision.refused
+        if self._interrupted is None:
+            yield Solved(spent.steps, decision.actions, decision.reason, decision.final)
         result = TurnResult(spent, decision.told, decision.done, refused=refused > 0)
-        for action in decision.actions[tried:]:
-            over = self._time_over()
+        for action in decision.actions[decision.tried :]:
+            over = None if self._interrupted else self._time_over()
             if over is not None:
                 return replace(result, ending=over)
             one = yield from self._act(Act(action), result.spent)
@@ -291,6 +323,14 @@ def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:
 def _answer(memory: Memory) -> str:
     last = memory.turns[-1].decision if memory.turns else None
     return last.answer if isinstance(last, Done) else ""
+
+
+def _stated_goal(memory: Memory) -> Condition | None:
+    """Return the goal that the method stated last, if any."""
+    for turn in reversed(memory.turns):
+        if isinstance(turn.decision, Think) and turn.decision.goal is not None:
+            return condition_from_document(turn.decision.goal, file="the goal")
+    return None
 
 
 def _step_text(step: CommittedAction) -> list[str]:

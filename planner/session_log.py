@@ -16,7 +16,6 @@ from scenecypher.errors import InputError
 from scenecypher.planner.budget import Spent
 from scenecypher.planner.events import Acted, Corrected, Proposed, Refused, Remembered, Solved
 from scenecypher.planner.method import Decision, Turn, decision_from_document
-from scenecypher.planner.staging import SessionSetting
 
 VERSION_FIELDS: Final = ("version", "since")
 """Fields of events that hold a version of the scene."""
@@ -28,6 +27,8 @@ UNFINISHED_TURN_EVENTS: Final = {
     "refused": Refused,
 }
 """Event types that are read of an interrupted turn, by their names in a log."""
+NAMED_SETTINGS: Final = ("scene", "method", "ablations", "instruction", "model")
+"""Settings that are fields of the heading."""
 HEADING_EVENT: Final = "began"
 """Name of the heading, a log's first line."""
 
@@ -47,6 +48,7 @@ class LoggedSession:
 
     `version` is the scene's last version in the log, `opening` the method's first view, and `ended` is True if the
     session finished. `heading` is the log's first line, empty if it has none; `source` names the log in words.
+    `settings` are all that the session was begun with, as far as the heading has it.
     """
 
     turns: tuple[Turn, ...]
@@ -58,15 +60,16 @@ class LoggedSession:
     heading: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
 
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the session was begun with, by name."""
+        named = {name: self.heading[name] for name in NAMED_SETTINGS if name in self.heading}
+        return {**named, **self.heading.get("settings", {})}
 
-def resumable_settings(setting: SessionSetting) -> dict[str, Any]:
-    """Return the part of a log's heading that must be equal when it is resumed, as plain JSON values."""
-    return {
-        "scene": setting.scene.name,
-        "method": setting.name,
-        "ablations": list(setting.ablations),
-        "instruction": setting.instruction,
-    }
+
+def settings_then(database: Database, source: str) -> Mapping[str, Any]:
+    """Return what the session of a run's number or a log's file was begun with. Raises InputError."""
+    return (read_run(database, int(source)) if source.isdecimal() else read_log(Path(source))).settings
 
 
 def read_log(file: Path) -> LoggedSession:

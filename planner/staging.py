@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Final
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
 
 from scenecypher.chat.model import Model, Reply, Request, model_name
 from scenecypher.chat.traced import traced
-from scenecypher.db.condition import Condition
+from scenecypher.db.condition import ALWAYS, Condition, condition_document
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import Attributes, trace_steps
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
 from scenecypher.planner.actions.pddl_required_actions import RequiredAction
@@ -23,8 +24,9 @@ from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
 from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.current_graph import CurrentGraph
-from scenecypher.planner.environment import Environment, SceneEnvironment
-from scenecypher.planner.events import Began, Event, Finished
+from scenecypher.planner.environment import Environment, SceneEnvironment, is_scene
+from scenecypher.planner.events import Began, Event, Finished, GoalState
+from scenecypher.planner.goal_check import judge
 from scenecypher.planner.method import Memory
 from scenecypher.planner.others import InformedModel, OthersActs
 from scenecypher.planner.part_reader import part_reader
@@ -57,7 +59,8 @@ class SessionSetting:
     `name` is the method's name, which is stored in the history as actor. `belief`, `fix` and `reprompt` override the
     recipe (None: the recipe decides). `world` executes a belief's actions (None: the scene itself); `image_meter`
     counts the tokens of its pictures. `engine_timeout_s` limits each search for a plan, unless the budget has seconds.
-    `meaning` finds what the scene calls otherwise than a stated goal does.
+    `meaning` finds what the scene calls otherwise than a stated goal does. `since` is the scene's version at which the
+    session began (None: the present one). `place` are the options that chose the `world`, by name.
     """
 
     store: SceneStore
@@ -77,6 +80,13 @@ class SessionSetting:
     image_meter: UsageMeter = field(default_factory=UsageMeter)
     engine_timeout_s: float = PLAN_TIMEOUT_S
     meaning: Meaning = NO_MEANING
+    since: int | None = None
+    place: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def begun_at(self) -> int:
+        """The scene's version at which the session began."""
+        return self.scene.version if self.since is None else self.since
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +138,7 @@ def _totals(event: Event) -> Attributes:
 
 def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     """Prepare a session of `recipe` with the setting's ablations. Raises InputError, SceneNotFound."""
+    settings = _other_settings(setting, recipe)
     recipe = recipe.without(setting.name, setting.ablations)
     watch, named = Stopwatch(setting.budget.seconds), model_name(setting.model)
     setting = replace(setting, model=DeadlineModel(setting.model, watch))
@@ -171,14 +182,32 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
         watch=watch,
         image_meter=setting.image_meter,
+        judge=lambda stated: _judge(setting, stated),
     )
-    began = _began(setting, scene if acts_on_belief(setting, recipe) else None, model=named)
+    belief = scene if acts_on_belief(setting, recipe) else None
+    began = _began(setting, belief, model=named, settings=settings)
     return PreparedSession(
         session, began, Memory(setting.instruction, _actions(recipe, simulator)), others, step_writer
     )
 
 
-def _began(setting: SessionSetting, belief: SceneInfo | None, *, model: str) -> Began:
+def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState, tuple[str, ...]]:
+    """Return whether the setting's goal, else the `stated` one, holds in the scene; unknown where another world acts.
+
+    Required actions count from the version at which the session began.
+    """
+    goal = stated if setting.goal is None else setting.goal
+    if (goal is None and not setting.required_actions) or not is_scene(setting.world):
+        return "unknown", ()
+    wanted = ALWAYS if goal is None else goal
+    try:
+        found = judge(setting.store, setting.scene, wanted, setting.required_actions, after=setting.begun_at)
+    except SceneReplaced:
+        return "unknown", ()
+    return ("met", ()) if found.met else ("not met", found.unmet)
+
+
+def _began(setting: SessionSetting, belief: SceneInfo | None, *, model: str, settings: Mapping[str, Any]) -> Began:
     return Began(
         setting.scene.name,
         setting.name,
@@ -188,7 +217,36 @@ def _began(setting: SessionSetting, belief: SceneInfo | None, *, model: str) -> 
         setting.name,
         setting.scene.version,
         None if belief is None else belief.version,
+        {**settings, **asdict(setting.budget)},
     )
+
+
+def settings_of(setting: SessionSetting, recipe: Recipe) -> Iterator[tuple[str, Any]]:
+    """Yield what must be the same when a session is resumed, by name and as plain JSON values. Raises InputError.
+
+    The limits of its budget may be others then.
+    """
+    yield "scene", setting.scene.name
+    yield "method", setting.name
+    yield "ablations", list(setting.ablations)
+    yield "instruction", setting.instruction
+    yield "model", model_name(setting.model)
+    yield from _other_settings(setting, recipe).items()
+
+
+def _other_settings(setting: SessionSetting, recipe: Recipe) -> dict[str, Any]:
+    given = recipe.without(setting.name, setting.ablations)
+    goal = None if setting.goal is None else condition_document(setting.goal)
+    document = {
+        "goal": goal,
+        "required_actions": setting.required_actions,
+        "belief": acts_on_belief(setting, given),
+        "fix": given.fix if setting.fix is None else setting.fix,
+        "reprompt": given.reprompt if setting.reprompt is None else setting.reprompt,
+        "place": {**setting.place},
+    }
+    found: dict[str, Any] = json.loads(json.dumps(document))
+    return found
 
 
 def _schema_writer(

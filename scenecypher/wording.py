@@ -86,9 +86,9 @@ def _bounded(event: Began | Remembered | Finished) -> tuple[str, str]:
         return "dim", ""
     seeing = f" and {event.seeing.total_tokens:,} of pictures" if event.seeing.total_tokens else ""
     tokens = f"{event.usage.total_tokens:,} tokens{seeing}, {event.seconds:.1f} s"
-    end = f"{event.outcome}: {event.reason}" if event.reason else event.outcome
     answer = f"\nanswer: {event.answer}" if event.answer else ""
-    return "bold", f"{end} ({counted(event.steps, 'step')}, {counted(event.actions, 'action')}, {tokens}){answer}"
+    cost = f"{counted(event.steps, 'step')}, {counted(event.actions, 'action')}, {tokens}"
+    return "bold", f"{event.words} ({cost}){answer}"
 
 
 def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | Proposed) -> tuple[str, str]:

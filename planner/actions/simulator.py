@@ -44,6 +44,8 @@ TOOL_CALL: Final = "execute_tool"
 """OpenTelemetry's name of what an agent does to its world."""
 INSERTED_MARK: Final = "  [inserted: "
 """The separator in the history between an inserted action and the reason of its insertion."""
+INSERTED_SUFFIX: Final = ":first-"
+"""Between the id of a requested action and the number of an action that was inserted before it."""
 MAX_INSERTED: Final = 8
 """Maximum number of corrections before one action; more indicate a loop in the rules."""
 
@@ -102,31 +104,33 @@ class ActionSimulator(ABC):
         """Return the present part of the scene that `footprint` names, or more of it."""
 
     def act(
-        self, text: str, *, expected_version: int | None = None, action_id: str | None = None
+        self, text: str, *, expected_version: int | None = None, action_id: str | None = None, is_new: bool = False
     ) -> Iterator[CommittedAction]:
         """Carry out an action such as ``grab(soap_1001)``; yield each committed action, the requested one last.
 
         With `expected_version`, commit only if nobody else has changed the scene since that version. `action_id` makes
-        the call safe to repeat: the requested action has this id, and if it is committed already it is yielded again.
+        the call safe to repeat: the requested action has this id, those inserted before it have ids made of it, and
+        what is committed already is yielded again. An id that `is_new` is not looked up.
 
         A macro is carried out as its steps, of which the last counts as the requested one; with `fix`, each is
         corrected like any other action. Raises ActionRefused (Infeasible with the unmet requirements), UnknownReference
         ConflictError (another version), or InputError if the id belongs to another action. Nothing of the failed action
         is committed; actions inserted before it remain. CommitUnknown names the id with which to repeat the action.
         """
-        call, at = parse_action(text), _ExpectedVersion(expected_version)
-        before = None if action_id is None else self._committed_before(call, checked_action_id(action_id))
-        if before is not None:
-            yield before
-            return
-        requested = action_id or uuid4().hex
+        call = parse_action(text)
+        at = _Progress(expected_version, checked_action_id(uuid4().hex if action_id is None else action_id))
+        if action_id is not None and not is_new:
+            for before in self._committed_of(call, at):
+                yield before
+                if before.because is None:
+                    return
         try:
             if call.name in self.macros:
-                yield from self._act_macro(call, self.macros[call.name], at, requested)
+                yield from self._act_macro(call, self.macros[call.name], at)
             else:
-                yield from self._act_corrected(call, None, set(), at, requested)
+                yield from self._act_corrected(call, None, set(), at)
         except CommitUnknown as error:
-            raise unknown_outcome_error(requested, error) from error
+            raise unknown_outcome_error(at.requested, error) from error
 
     def act_once(self, text: str, *, action_id: str, because: str | None = None) -> CommittedAction:
         """Carry out one action without correction; repeating it with the same `action_id` is a no-op.
@@ -136,9 +140,7 @@ class ActionSimulator(ABC):
         """
         return self._perform(parse_action(text), because, action_id=action_id)
 
-    def _act_macro(
-        self, call: ActionCall, macro: Macro, at: _ExpectedVersion, action_id: str
-    ) -> Iterator[CommittedAction]:
+    def _act_macro(self, call: ActionCall, macro: Macro, at: _Progress) -> Iterator[CommittedAction]:
         """Carry out the steps of a macro; steps before the last are skipped if their effect holds already.
 
         An unknown reference is refused before any step is committed.
@@ -153,19 +155,14 @@ class ActionSimulator(ABC):
             except Infeasible as refusal:
                 if any(part.requirement.fault != "already" for part in refusal.unmet):
                     raise
-        yield from self._act_corrected(last, None, set(), at, action_id)
+        yield from self._act_corrected(last, None, set(), at)
 
     def _act_corrected(
-        self,
-        call: ActionCall,
-        because: str | None,
-        inserted: set[ActionCall],
-        at: _ExpectedVersion,
-        action_id: str | None = None,
+        self, call: ActionCall, because: str | None, inserted: set[ActionCall], at: _Progress
     ) -> Iterator[CommittedAction]:
         while True:
             try:
-                yield at.record(self._perform(call, because, action_id=action_id, expected=at.version))
+                yield at.record(self._perform(call, because, action_id=at.id_of(because), expected=at.version))
             except Infeasible as refusal:
                 remedy = self._remedy(refusal)
                 if remedy is None or remedy in inserted or len(inserted) == MAX_INSERTED:
@@ -180,9 +177,8 @@ class ActionSimulator(ABC):
                 raise Infeasible(str(call), (*refused, *nested.unmet)) from nested
 
     def _perform(
-        self, call: ActionCall, because: str | None, *, action_id: str | None = None, expected: int | None = None
+        self, call: ActionCall, because: str | None, *, action_id: str, expected: int | None = None
     ) -> CommittedAction:
-        action_id = action_id or uuid4().hex
         about = {
             "gen_ai.operation.name": TOOL_CALL,
             "gen_ai.tool.name": call.name,
@@ -215,13 +211,18 @@ class ActionSimulator(ABC):
             msg = f"{', '.join(unresolved.words)} went away meanwhile; look at the scene again"
             raise UnknownReference(msg) from unresolved
 
-    def _committed_before(self, call: ActionCall, action_id: str) -> CommittedAction | None:
-        """Return the action that was committed under this id, None if there is none. Raises InputError for another."""
-        event = self._event_of(action_id)
-        if event is None:
-            return None
-        last = self.macros[call.name].steps(call)[-1] if call.name in self.macros else call
-        self._check_same(last, event, action_id)
+    def _committed_of(self, call: ActionCall, at: _Progress) -> Iterator[CommittedAction]:
+        """Yield what was committed under an id: what was inserted, then the action. Raises InputError for another."""
+        while (event := self._event_of(at.next_inserted)) is not None:
+            yield at.record(self._committed_as(event, at.next_inserted))
+        event = self._event_of(at.requested)
+        if event is not None:
+            last = self.macros[call.name].steps(call)[-1] if call.name in self.macros else call
+            self._check_same(last, event, at.requested)
+            yield self._committed_as(event, at.requested)
+
+    def _committed_as(self, event: Event, action_id: str) -> CommittedAction:
+        """Return the action of an event, which has this id."""
         action, because = action_of(event)
         return CommittedAction(str(action), event.version, event.delta, because, action_id=action_id)
 
@@ -345,14 +346,29 @@ def action_of(event: Event) -> tuple[ActionCall, str | None]:
 
 
 @dataclass(slots=True)
-class _ExpectedVersion:
-    """The version that the scene must still have; our own actions advance it. None accepts any version."""
+class _Progress:
+    """The version that the scene must still have, which our own actions advance (None: any), and the actions' ids.
+
+    `inserted` is the number of actions that were inserted before the `requested` one.
+    """
 
     version: int | None
+    requested: str
+    inserted: int = 0
+
+    @property
+    def next_inserted(self) -> str:
+        """The id of the next action that is inserted before the requested one."""
+        return f"{self.requested}{INSERTED_SUFFIX}{self.inserted + 1}"
+
+    def id_of(self, because: str | None) -> str:
+        """Return the id of the requested action, or of the next one that is inserted for the reason `because`."""
+        return self.requested if because is None else self.next_inserted
 
     def record(self, step: CommittedAction) -> CommittedAction:
         if self.version is not None:
             self.version = step.version
+        self.inserted += step.because is not None
         return step
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from scenecypher.planner.staging import SessionSetting
 
 STEPS = 30
+METHOD = "stepwise"
 
 
 def plan(
@@ -68,14 +70,14 @@ def plan(
         typer.Option("--goal", metavar="FACTS", help="What shall hold, such as 'mug ON shelf; fridge is closed'."),
     ] = None,
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--method",
             "-m",
-            help="How decisions are made; `scenecypher methods` lists the ways.",
+            help=f"How decisions are made, by default {METHOD}; `scenecypher methods` lists the ways.",
             autocompletion=method_names,
         ),
-    ] = "stepwise",
+    ] = None,
     ablation: Annotated[
         list[str] | None,
         typer.Option("--ablation", metavar="NAME", help="Leave a part of the method out; may be given several times."),
@@ -103,33 +105,33 @@ def plan(
             help="Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
         ),
     ] = None,
-    world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
+    world: Annotated[str | None, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = None,
     url: Annotated[str | None, typer.Option("--url", metavar="URL", help=URL_HELP)] = None,
-    observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
+    observer: Annotated[str | None, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = None,
     log: Annotated[
         Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line, in a new file.")
     ] = None,
     resume: Annotated[
         str | None,
-        typer.Option("--resume", metavar="RUN|LOG", help="Go on with a run, or the session that wrote LOG."),
+        typer.Option(
+            "--resume", metavar="RUN|LOG", help="Go on with a run, or the session that wrote LOG, as it was begun."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
     from scenecypher.planner.budget import SPARE_STEPS, Budget, MeteredVisionModel, UsageMeter
     from scenecypher.planner.goal_words import read_goal_in
-    from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.recording import RunRecorder
+    from scenecypher.planner.session_log import settings_then
     from scenecypher.planner.staging import NoModel, SessionSetting
 
-    of = world_options(world, observer, url)
-    _check(instruction, task, goal, log=log, resume=resume, world=of.world)
-    is_own = instruction is None and goal is None and task is None
-    recipe = recipe_named(method)
-    belief = _belief(recipe, of, wanted=belief, method=method)
+    given = _Options(method, ablation, belief, fix, reprompt, world, url, observer, max_steps, max_tokens, max_seconds)
+    _check(instruction, task, goal, log=log, resume=resume)
+    given.checked(is_resumed=resume is not None)
+    is_said = instruction is not None or goal is not None or task is not None
     known = _task(task) if task is not None else None
     image_meter = UsageMeter()
-    steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
     with open_database(
         model_timeout_s=model_timeout,
         engine_timeout_s=engine_timeout,
@@ -138,11 +140,17 @@ def plan(
         connect_timeout_s=connect_timeout,
     ) as db:
         info = db.store.find(scene)
+        then = {} if resume is None else settings_then(db.store.database, resume)
+        given = given.or_then(then)
+        recipe, of, belief, method = given.checked(is_resumed=resume is not None)
         model = db.model() if recipe.model or needs_eyes(of, db.settings) else NoModel()
         wanted_goal = known.goal if known is not None and known.has_graph_goal else None
         if goal is not None:
             wanted_goal = read_goal_in(db.store.database, info, goal)
-        if is_own:
+        required_actions = known.action_goals if known is not None else ()
+        if not is_said and "instruction" in then:
+            instruction, wanted_goal, required_actions = _wanted_then(then)
+        elif not is_said:
             wanted_goal, instruction = _own_goal(db.store, info)
         eyes = Eyes(MeteredVisionModel(model, image_meter), db.settings.accept_looks)
         setting = SessionSetting(
@@ -152,17 +160,22 @@ def plan(
             instruction or (known.instruction if known else goal or ""),
             method,
             goal=wanted_goal,
-            required_actions=known.action_goals if known is not None else (),
-            ablations=tuple(ablation or ()),
-            budget=Budget(steps, tokens=max_tokens, seconds=max_seconds),
+            required_actions=required_actions,
+            ablations=tuple(given.ablations or ()),
+            budget=Budget(
+                given.steps or (known.budget + SPARE_STEPS if known else STEPS),
+                tokens=given.tokens,
+                seconds=given.seconds,
+            ),
             belief=belief,
-            fix=fix,
-            reprompt=reprompt,
+            fix=given.fix,
+            reprompt=given.reprompt,
             model=model if recipe.model else NoModel(),
             world=world_behind(db.store, info, of=of, actor=method, eyes=eyes),
             image_meter=image_meter,
             engine_timeout_s=db.settings.engine_timeout_s,
             meaning=db.meaning,
+            place=given.place,
         )
         recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
         try:
@@ -172,7 +185,7 @@ def plan(
         except KeyboardInterrupt:
             _tell_how_to_resume(None if of.world == "minigrid" else resume or log or recorder.number)
             raise typer.Exit(INTERRUPTED) from None
-    if end.outcome != "done":
+    if not end.is_done:
         raise typer.Exit(1)
 
 
@@ -182,7 +195,7 @@ def _tell_how_to_resume(log: Path | str | int | None) -> None:
 
 
 def _check(
-    instruction: str | None, task: str | None, goal: str | None, *, log: Path | None, resume: str | None, world: str
+    instruction: str | None, task: str | None, goal: str | None, *, log: Path | None, resume: str | None
 ) -> None:
     """Raise InputError for options that exclude each other."""
     if sum(it is not None for it in (task, instruction if goal is None else goal)) > 1:
@@ -196,8 +209,53 @@ def _check(
             f"{log}: there is such a file already; give --log another name, or go on with that session: --resume {log}"
         )
         raise InputError(msg)
-    if resume is not None and world == "minigrid":
-        raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """Options that a run keeps: None for what was not given, which a resumed run takes from its beginning."""
+
+    method: str | None
+    ablations: Sequence[str] | None
+    belief: bool | None
+    fix: bool | None
+    reprompt: bool | None
+    world: str | None
+    url: str | None
+    observer: str | None
+    steps: int | None
+    tokens: int | None
+    seconds: float | None
+
+    @property
+    def place(self) -> dict[str, str]:
+        """The options that choose another world than the scene, and another observer than the truth."""
+        named = {"world": self.world, "url": self.url, "observer": self.observer}
+        return {name: value for name, value in named.items() if value not in {None, SCENE, TRUTH}}
+
+    def or_then(self, then: Mapping[str, Any]) -> _Options:
+        """Return these options, and those that were not given as a run began with them."""
+        known = {**then.get("place", {}), **then}
+        missing = {it.name: known.get(it.name) for it in fields(self) if getattr(self, it.name) is None}
+        return replace(self, **missing)
+
+    def checked(self, *, is_resumed: bool = False) -> tuple[Recipe, WorldOptions, bool | None, str]:
+        """Return the recipe, the world, whether to decide by a belief, and the method's name. Raises InputError."""
+        from scenecypher.planner.methods import recipe_named
+
+        method = self.method or METHOD
+        recipe, of = recipe_named(method), world_options(self.world or SCENE, self.observer or TRUTH, self.url)
+        if is_resumed and of.world == "minigrid":
+            raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
+        return recipe, of, _belief(recipe, of, wanted=self.belief, method=method), method
+
+
+def _wanted_then(then: Mapping[str, Any]) -> tuple[str, Condition | None, tuple[tuple[str, ...], ...]]:
+    """Return the instruction, the goal and the required actions with which a run began."""
+    from scenecypher.db.condition import condition_from_document
+
+    goal = None if then.get("goal") is None else condition_from_document(then["goal"], file="the run's goal")
+    return then["instruction"], goal, tuple(map(tuple, then.get("required_actions", ())))
 
 
 def _own_goal(store: SceneStore, scene: SceneInfo) -> tuple[Condition, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scenecypher.db.graph.scene import SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.importers.task import ActionGoal, GoalKind, Task
+    from scenecypher.importers.task import GoalKind, Task
     from scenecypher.planner.goal_check import GoalCheck
 
 tasks_app = typer.Typer(
@@ -250,16 +250,11 @@ def _print_check(task: Task, scene: SceneInfo, done: GoalCheck) -> None:
     verdict, style = ("done", "bold green") if done.met else ("not done", "bold red")
     out.print(f"{task.id}: {verdict}", style=style, markup=False, end=" ")
     out.print(f"in {scene.name}, version {done.goal.version}", markup=False)
-    for sentence in (*done.goal.missing, *_action_lines(done.missing_actions)):
+    for sentence in done.unmet:
         out.print(f"  missing: {sentence}", markup=False)
     if task.action_goals:
         held = f"the {len(done.steps):,} actions in the scene's history that still hold"
         out.print(f"  its action goals were checked on {held}", style="dim", markup=False)
-
-
-def _action_lines(goals: Sequence[ActionGoal]) -> Iterator[str]:
-    for number, alternatives in enumerate(goals):
-        yield f"{'then' if number else 'nobody did'} {' or '.join(alternatives)}"
 
 
 def _line(text: str) -> str:

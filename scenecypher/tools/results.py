@@ -249,6 +249,8 @@ class Planned(Result):
     done: bool
     outcome: str
     reason: str
+    goal: str = Field(description="whether the goal holds in the scene: met, not met, or unknown")
+    unmet: list[str] = Field(description="what of the goal does not hold")
     answer: str = ""
     actions: list[str]
     refused: list[str]

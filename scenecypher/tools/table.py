@@ -148,6 +148,8 @@ def _plan(desk: Desk, given: a.Plan) -> r.Planned:
         done=outcome.is_done,
         outcome=outcome.end.outcome,
         reason=outcome.end.reason,
+        goal=outcome.end.goal,
+        unmet=[*outcome.end.unmet],
         answer=outcome.end.answer,
         actions=[*outcome.actions],
         refused=refused,

@@ -60,7 +60,7 @@ def _frame(event: e.Event, since: int) -> Frame | None:
             return _played(event, since)
         case e.Finished():
             answer = (f"answer: {event.answer}",) if event.answer else ()
-            return Frame("finished", 0, ": ".join(filter(None, (event.outcome, event.reason))), answer)
+            return Frame("finished", 0, event.words, answer)
         case e.Began() | e.Remembered():
             return None
         case _:

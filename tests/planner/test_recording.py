@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scenecypher.db.condition import HasState, Id
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.connection import Database
@@ -18,14 +20,14 @@ from scenecypher.db.store.processes import Process, is_gone, this_process
 from scenecypher.db.store.runs import RunInfo, delete_expired, delete_run, find_run, latest_runs, read_lines
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.events import Event, Finished, event_document, event_from_document
-from scenecypher.planner.method import Decision
+from scenecypher.planner.events import Acted, Corrected, Event, Finished, Proposed, event_document, event_from_document
+from scenecypher.planner.method import Act, Decision, Done
 from scenecypher.planner.recording import EPISODE, RunRecorder
 from scenecypher.planner.resuming import resume_session
 from scenecypher.planner.session_log import read_run
 from scenecypher.planner.staging import prepare_session
 from tests.db.past.test_build import ReadOnly
-from tests.planner.test_resuming import ACTIONS, STEPS, WHOLE, Run
+from tests.planner.test_resuming import ACTIONS, STEPS, WHOLE, FixedMethod, Run
 from tests.sampling import sample
 
 
@@ -234,3 +236,77 @@ def test_a_process_is_known_by_its_start_too() -> None:
     assert is_gone(Process(here.host, here.pid, here.started - 60))
     assert is_gone(Process(here.host, 2**22 + 1, 1.0))
     assert not is_gone(Process("another host", 2**22 + 1, 1.0))
+
+
+def kill_after(run: Run, commits: int, *, belief: bool) -> int:
+    """Carry a run out until so many actions are committed, and lose what was not stored by then; return its number."""
+    recorder = KilledRecorder(run.store.database, run.world, "plan")
+    setting = replace(run.setting(), belief=belief, fix=True)
+    for event in recorder.kept(prepare_session(setting, run.recipe).run()):
+        if isinstance(event, Acted | Corrected):
+            commits -= 1
+        if commits == 0:
+            break
+    assert recorder.number is not None
+    cut_off(run.store.database, recorder.number)
+    return recorder.number
+
+
+@pytest.mark.parametrize("belief", [False, True])
+@pytest.mark.parametrize("commits", [1, 2, 3, 4])
+def test_a_resumed_run_has_every_action_once(store: SceneStore, tmp_path: Path, *, commits: int, belief: bool) -> None:
+    """Kind: one thing with two identities. What was done when a run was killed is in its steps, by the commits' ids."""
+    run = Run(store, tmp_path / "log", (Act("put_on(desk-1)"), Act("rearrange(cup-1, on, desk-1)"), Done()))
+    number = kill_after(run, commits, belief=belief)
+    setting = replace(run.setting(), scene=store.find(run.world.name), belief=belief, fix=True)
+    recorder = RunRecorder(store.database, run.world, "plan")
+    events = resume_session(setting, run.recipe, number)
+    recorder.resume(find_run(store.database, number), by_belief=belief)
+    assert [*recorder.kept(events)]
+    lines = [json.loads(line) for line in read_lines(store.database, number)]
+    kept = [line for line in lines if line["event"] in {"acted", "corrected"}]
+    committed = [(it.version, it.action_id.removesuffix(":world")) for it in store.history(run.world)]
+    assert [(it["world_version"] if belief else it["version"], it["action_id"]) for it in kept] == committed
+    assert run.done() == ACTIONS
+    proposed = {line["action_id"] for line in lines if line["event"] == "proposed"}
+    assert {it["action_id"] for it in kept if it["event"] == "acted"} <= proposed, "one id from proposal to commit"
+
+
+def test_a_resumed_run_takes_no_other_runs_action_for_its_own(store: SceneStore, tmp_path: Path) -> None:
+    """Kind: one thing with two identities. Another run of the method did the same operator with another thing."""
+    mine = Run(store, tmp_path / "mine", (Act("go_to(kitchen)"), Act("pick_up(cup-1)"), Done()))
+    recorder = KilledRecorder(store.database, mine.world, "plan")
+    setting = replace(mine.setting(), belief=False)
+    for event in recorder.kept(prepare_session(setting, mine.recipe).run()):
+        if isinstance(event, Proposed) and event.action == "pick_up(cup-1)":
+            break
+    assert recorder.number is not None
+    cut_off(store.database, recorder.number)
+    others = (Act("pick_up(pen-1)"), Act("put_on(desk-1)"), Done())
+    other = replace(mine.recipe, build=lambda _given: FixedMethod(others))
+    setting = replace(setting, scene=store.find(mine.world.name))
+    assert [*prepare_session(setting, other).run()]
+    setting = replace(setting, scene=store.find(mine.world.name))
+    *_, end = resume_session(setting, mine.recipe, recorder.number)
+    assert isinstance(end, Finished)
+    assert mine.done()[-1] == "pick_up(cup-1)"
+
+
+@pytest.mark.parametrize("changed", ["belief", "fix", "reprompt", "goal", "place", "instruction", "required_actions"])
+def test_a_run_is_resumed_with_all_the_settings_that_it_began_with(
+    store: SceneStore, tmp_path: Path, changed: str
+) -> None:
+    """Kind: one part believes what another said: a run begun by a belief went on without it."""
+    run = Run(store, tmp_path / "log", STEPS)
+    number = begin(run, 4)
+    others = {
+        "belief": False,
+        "fix": False,
+        "reprompt": False,
+        "goal": HasState(Id("cup-1"), "clean"),
+        "place": {"world": "robot"},
+        "instruction": "another",
+        "required_actions": (("open",),),
+    }
+    with pytest.raises(InputError, match=f"that session's {changed} is .*; give the same as then"):
+        resume_session(replace(run.setting(), **{changed: others[changed]}), run.recipe, number)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import find_or_create_belief
-from scenecypher.planner.events import Event, Finished, Proposed, Refused, Remembered, Solved, event_document
+from scenecypher.planner.events import Acted, Event, Finished, Proposed, Refused, Remembered, Solved, event_document
 from scenecypher.planner.method import Act, Decision, Done, Solve
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.resuming import resume_session
@@ -83,11 +83,13 @@ def test_what_was_committed_but_not_logged_is_not_done_twice(
         assert {action for turn in read_log(run.file).turns for action in turn.done} >= {"put_on(desk-1)"}
 
 
-def test_what_was_proposed_only_is_proposed_again(store: SceneStore, tmp_path: Path) -> None:
+def test_what_was_proposed_only_is_done_by_its_id(store: SceneStore, tmp_path: Path) -> None:
     run = Run(store, tmp_path / "log", PLAIN)
-    run.begin(stop_after=2)
-    events = run.resume()
-    assert isinstance(events[0], Proposed)
+    *_, proposed = run.begin(stop_after=2)
+    first, *_ = run.resume()
+    assert isinstance(proposed, Proposed)
+    assert isinstance(first, Acted)
+    assert first.action_id == proposed.action_id
     assert run.done() == ACTIONS
 
 
@@ -106,11 +108,12 @@ def test_a_stepwise_solution_stays_so(store: SceneStore, tmp_path: Path) -> None
     run = Run(store, tmp_path / "log", (Solve(FAULTY, final=False), Solve(tuple(ACTIONS[1:]), final=False)))
     run.begin(stop_after=4)
     events = run.resume()
-    assert [event.final for event in events if isinstance(event, Solved)] == [False, False]
+    assert [event.final for event in events if isinstance(event, Solved)] == [False], "the first one is in the log"
     assert events[-1].outcome == "done"  # type: ignore[union-attr]
     cut = Run(store, tmp_path / "cut", (Solve(FAULTY, final=False), Solve(tuple(ACTIONS[1:]), final=False)))
     cut.begin(stop_after=6)
-    first, *rest = cut.resume()
+    again, first, *rest = cut.resume()
+    assert isinstance(again, Refused), "the action under way is tried again"
     assert isinstance(first, Remembered), "the refusal ended it: nothing is left but to remember it"
     assert first.refused
     assert "open(table-1) was refused" in first.feedback

@@ -88,6 +88,23 @@ def test_what_is_not_reached_exits_with_1(home: SceneInfo, model: Serve, capsys:
     assert "infeasible: 3 proposals in a row could not be carried out" in out
 
 
+@pytest.mark.parametrize(
+    ("decisions", "code", "told"),
+    [
+        ([says("done")], 1, "not_met: because; the goal does not hold: cup_30 is not inside fridge_21 (1 step"),
+        ([PUT, says("done")], 0, "done: because (2 steps"),
+        ([PUT, says("give_up")], 0, "given_up: because; the goal holds (2 steps"),
+    ],
+)
+def test_the_exit_code_is_what_the_scene_says_of_the_goal(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], *, decisions: list[str], code: int, told: str
+) -> None:
+    """Kind: an outcome taken from a word of the model: `done` was 0 though nothing was done."""
+    model(decisions)
+    assert run_command_line(["plan", home.name, "--goal", "cup_30 INSIDE fridge_21"]) == code
+    assert told in capsys.readouterr().out
+
+
 def test_the_answer_to_a_question_is_told(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(["Solution: 1"])
     assert run_command_line(["plan", home.name, "How many cups are there?", "--method", "zero-shot"]) == 0
@@ -234,6 +251,29 @@ def test_a_session_on_a_belief_sees_what_moved(
     assert "refused: the world is not as believed" in told
     assert "saw: cup-1 is moved: seen on desk-1, believed nowhere" in told
     assert store.load(world.name).graph.targets("agent", "HOLDS") == ("cup-1",)
+
+
+def test_a_resumed_run_takes_its_settings_from_its_beginning(
+    store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Kind: one part believes what another said: a run with --belief went on without, and world and belief parted."""
+    world, log = put(store, kitchen(), vocabulary="grasif"), tmp_path / "log.jsonl"
+    model([says("act", "go_to(kitchen)"), says("act", "pick_up(cup-1)"), says("done")])
+    begun = ["plan", world.name, "Take the cup.", "--belief", "--no-fix", "--observer", "noisy:7", "--max-steps", "3"]
+    assert run_command_line([*begun, "--log", str(log)]) == 0
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    cut = next(number for number, line in enumerate(lines) if json.loads(line)["event"] == "remembered") + 1
+    store.undo(store.find(world.name))
+    store.undo(store.find(f"{world.name}@belief"))
+    model([says("act", "go_to(kitchen)"), says("act", "pick_up(cup-1)"), says("done")])
+    for other, setting in ((["--no-belief", "--observer", "truth"], "belief"), (["--fix"], "fix"), (["Go."], "instr")):
+        log.write_text("".join(lines[:cut]), encoding="utf-8")
+        assert run_command_line(["plan", world.name, "--resume", str(log), *other]) == 2
+        assert f"that session's {setting}" in capsys.readouterr().err
+    assert run_command_line(["plan", world.name, "--resume", str(log)]) == 1
+    assert "steps: the limit of 3 steps is reached" in capsys.readouterr().out
+    moved_in = [[it.action for it in store.history(store.find(name))] for name in (world.name, f"{world.name}@belief")]
+    assert moved_in[0] == moved_in[1]
 
 
 def test_a_plan_in_a_minigrid_level(store: SceneStore, model: Serve, level: tuple[str, tuple[str, ...]]) -> None:
