@@ -115,7 +115,7 @@ class ExpressionReader(PatternReader):
         """Count each operator as one that reads all the values; return the bounds of what they make."""
         size = joined(sizes)
         for token in operators:
-            self.meter.spend(token, read=size.text**2 / 4 if token.word == "CONTAINS" else size.bytes)
+            self.meter.spend(token, read=size.text * size.text / 4 if token.word == "CONTAINS" else size.bytes)
         arithmetic = [token for token in operators if token.word in words.ARITHMETIC]
         if arithmetic:
             copied = ITEM_BYTES * size.items if size.each else size.bytes

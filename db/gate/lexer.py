@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
@@ -30,6 +31,9 @@ ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
 QUOTED_NAME: Final = re.compile(r"[^\W\d][\w #?!%'-]{0,63}")
 """Names allowed in backticks: letters of any alphabet, but no mark of the plan's syntax. Plans print names verbatim."""
+MAX_INTEGER: Final = 2**63
+"""The server's largest whole number is one less; after a minus it is the smallest."""
+MAX_INTEGER_DIGITS: Final = 80  # zeros before a hexadecimal or octal number included
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 RESERVED_NAME: Final = re.compile(r"__|(?:anon_|unnamed)\d", re.IGNORECASE)
 """Prefixes of names that the gate inserts or the server generates."""
@@ -86,6 +90,13 @@ def integer_of(text: str) -> int:
     return int(text, 0)
 
 
+def _is_in_range(kind: TokenKind, text: str) -> bool:
+    """Check that a number is one of the server's, so that no later step meets one that it can't take."""
+    if kind == "float":
+        return math.isfinite(float(text))
+    return len(text) <= MAX_INTEGER_DIGITS and integer_of(text) <= MAX_INTEGER
+
+
 def _token(match: re.Match[str], *, spaced: bool) -> Token:
     kind, text, value, word = cast("TokenKind", match.lastgroup), match.group(), "", ""
     if kind == "name":
@@ -99,6 +110,9 @@ def _token(match: re.Match[str], *, spaced: bool) -> Token:
         value = _string_value(text)
     elif kind == "mark":
         word = text
+    elif not _is_in_range(kind, text):
+        hint = "whole numbers go up to 9223372036854775807, others up to about 1.7e308"
+        raise QueryRefused("number", f"the number {text[:20]}… is out of range", piece=text[:40], hint=hint)
     if kind != "string" and RESERVED_NAME.match(value):
         message = f"the name `{value}` is kept for the gate's own use"
         raise QueryRefused("name", message, piece=value, hint="begin it with a letter")

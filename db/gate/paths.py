@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from scenecypher.db.gate.cost import too_much
-from scenecypher.db.gate.sizes import ITEM_BYTES, MAX_KEY_LENGTH, Size, either, list_of, text_of
+from scenecypher.db.gate.sizes import ITEM_BYTES, MAX_KEY_LENGTH, Size, either, list_of, power, text_of
 from scenecypher.db.schema import ENTITY, PAST
 from scenecypher.db.store.bounds import Bounds, Measure
 
@@ -123,7 +123,7 @@ class Paths:
             return degree
         if degree <= 1:
             return self._length(hop) + 1
-        return degree ** (hop.longest + 1) if hop.longest <= MAX_POWER else math.inf
+        return power(degree, hop.longest + 1) if hop.longest <= MAX_POWER else math.inf
 
     def add(self, path: Path, *, most: float = MAX_ANY_TYPE_HOPS) -> None:
         """Count a path of the query, with at most so many relations of any type in a row. Raises QueryRefused."""

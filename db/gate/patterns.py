@@ -275,7 +275,7 @@ class PatternReader(Cursor, ABC):
         """Move past ALL SHORTEST, SHORTEST 3 PATHS and the like; return how many paths they find, 0 for all."""
         most, said = 1.0, set[str]()
         while self.next_token.word in SELECTORS or (said and self.next_token.kind == "integer"):
-            most = max(most, self.take_integer() or 1)
+            most = max(most, float(self.take_integer() or 1))
             said.add(self.next_token.word)
             self.at += self.next_token.word in SELECTORS
         if said & {"SHORTEST", "ANY"}:
@@ -442,7 +442,7 @@ class PatternReader(Cursor, ABC):
         most = self.take_integer()
         if self.skip(mark):
             most = self.take_integer()
-        return math.inf if most is None else max(1, most)
+        return math.inf if most is None else max(1.0, most)
 
     def note_number(self) -> None:
         """Record a number that is next: a parameter in its place has the same meaning and cost."""

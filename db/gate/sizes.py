@@ -52,6 +52,14 @@ NUMBER: Final = Size(text=100, number=math.inf)
 """A number, a truth value, a point or a time; as text it has at most a hundred characters."""
 
 
+def power(base: float, exponent: float) -> float:
+    """Return a power, infinite where a float would overflow."""
+    try:
+        return base**exponent
+    except OverflowError:
+        return math.inf
+
+
 def text_of(length: float) -> Size:
     """Return the bounds of a text of at most `length` bytes."""
     return Size(length, math.inf, 0.0, ITEM_BYTES + length, ITEM_BYTES + length)
