@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
@@ -124,7 +125,8 @@ def _string_value(text: str) -> str:
     if "\\u" in body or "\\U" in body:
         hint = "write the character itself"
         raise QueryRefused("character", "unicode escapes can't be used", piece=text[:40], hint=hint)
-    return ESCAPE.sub(lambda match: ESCAPES.get(match.group(1), match.group()), body)
+    # Stored text is composed (NFC); the same text in another form would be equal to none of it.
+    return unicodedata.normalize("NFC", ESCAPE.sub(lambda match: ESCAPES.get(match.group(1), match.group()), body))
 
 
 def _refusal_at(text: str, at: int) -> QueryRefused:

@@ -343,10 +343,10 @@ def collect(
     columns = keys[: len(keys) - len(scoped.columns)] + scoped.columns
     rows: list[list[JsonValue]] = []
     size = 0
-    for row in _records(result, limits):
+    for row in _records(result, limits, scoped.public):
         if len(rows) == limits.rows:
             return columns, rows, f"the first {limits.rows:,} rows; there are more"
-        length = len(json.dumps(row))
+        length = len(json.dumps(row, ensure_ascii=False).encode())
         if row is None or length > limits.row_bytes:
             msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
             raise QueryRefused("size", msg, hint="return fewer values in a row, or count them")
@@ -357,7 +357,7 @@ def collect(
     return columns, rows, None
 
 
-def _records(result: Result, limits: Limits) -> Iterator[list[JsonValue] | None]:
+def _records(result: Result, limits: Limits, public: frozenset[str] | None) -> Iterator[list[JsonValue] | None]:
     """Yield the rows as JSON values; each is measured before it is converted, and None if it is too long.
 
     Raises QueryRefused for a value that the driver can't take, such as a year 10,000.
@@ -365,7 +365,7 @@ def _records(result: Result, limits: Limits) -> Iterator[list[JsonValue] | None]
     for record in result:
         try:
             values = record.values()
-            yield None if exceeds(values, limits.row_bytes) else [json_value(value) for value in values]
+            yield None if exceeds(values, limits.row_bytes) else [json_value(value, public) for value in values]
         except BrokenRecordError as error:
             msg = "a value of the answer is out of range"
             raise QueryRefused("failed", msg, hint="return it as text, or not at all") from error

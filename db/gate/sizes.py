@@ -19,7 +19,8 @@ class Size:
 
     `text` is its length as text, `number` its magnitude, `items` its length as a list or map with elements of at most
     `each`. `bytes` counts it as a tree, shared parts as often as they occur, nodes and relations as references; `wire`
-    counts those with their properties. `kind` is that of a node of the past, as far as it is known.
+    counts those with their properties. `kind` is the label that surely binds a node: `Entity`, or of the past,
+    `Past` or its kind; it is empty for all else, also for a value that may be one of both.
     """
 
     text: float = 0.0

@@ -105,9 +105,9 @@ def test_a_fault_of_the_gate_is_told_as_one_and_the_next_query_is_answered(
     fresh, database = Gate(gate._database), gate._database
     reader = SceneReader(Gate(database), Enumerator(database), SceneStore(database).find(HOME.name))
     monkeypatch.setattr("scenecypher.db.gate.run.scope", broken)
-    with pytest.raises(match="fault of SceneCypher"):
+    with pytest.raises(GateFault, match="fault of SceneCypher"):
         fresh.run("RETURN 1 AS x", HOME, VOCABULARY)
-    with pytest.raises(match="fault of SceneCypher"):
+    with pytest.raises(GateFault, match="fault of SceneCypher"):
         fresh.explain("RETURN 1 AS x", HOME, VOCABULARY)
     told = result_document(reader, "RETURN 1 AS x")
     monkeypatch.undo()
