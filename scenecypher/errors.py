@@ -22,6 +22,7 @@
         │   └── ConstraintViolated  a unique key exists already
         ├── CommitUnknown      the answer to COMMIT was lost
         ├── SceneReplaced      the generation was retired under the reader
+        ├── GateFault          the gate failed on a query: a fault of SceneCypher
         └── ModelUnavailable   the model service, or a cassette that lacks a reply
 
 Every message ends with what to do next.
@@ -194,6 +195,16 @@ class SceneReplaced(ServiceError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"scene {name!r} was replaced or deleted meanwhile; open it again by name", retryable=True)
+
+
+class GateFault(ServiceError):
+    """An error in the gate that is no refusal of its own; the queries after it are not affected."""
+
+    def __init__(self, error: Exception) -> None:
+        cause = type(error).__name__
+        super().__init__(
+            f"the query met a fault of SceneCypher's own ({cause}): write it in another way, and report it"
+        )
 
 
 class ModelUnavailable(ServiceError):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scenecypher.db.gate.lexer import Token
-from scenecypher.db.gate.sizes import Size
+from scenecypher.db.gate.sizes import Size, power
 from scenecypher.db.gate.words import LOGIC, words
 from scenecypher.errors import QueryRefused
 
@@ -180,10 +180,16 @@ def regex_steps(regex: str, text: float) -> float:
     body = re.sub(r"^\(\?[ism]+\)|\\[^1-9kgGQ]|\.\*$", lambda found: "x" * found[0].startswith("\\"), regex)
     body = re.sub(r"\[\^?\]?[^\]]*\]", "x", body)
     problem = next((message for pattern, most, message in PROBLEMS if len(pattern.findall(body)) > most), "")
+    if problem:
+        raise _refused_regex(regex, problem)
     repeats, choices, groups = len(REPEAT.findall(body)), body.count("|"), body.count("(") + 1
-    ways = (text + repeats) ** repeats / math.factorial(repeats)
+    ways = power(text + repeats, repeats) / math.factorial(repeats)
     steps = ways * (choices / groups + 1) ** groups * (len(body) + 1) + text
-    if problem or steps > MAX_REGEX_STEPS:
-        message = f"the regular expression {problem or 'may take too long on texts this long'}"
-        raise QueryRefused("regex", message, piece=regex[:40], hint="use CONTAINS, STARTS WITH or ENDS WITH")
+    if steps > MAX_REGEX_STEPS:
+        raise _refused_regex(regex, "may take too long on texts this long")
     return steps
+
+
+def _refused_regex(regex: str, problem: str) -> QueryRefused:
+    hint = "use CONTAINS, STARTS WITH or ENDS WITH"
+    return QueryRefused("regex", f"the regular expression {problem}", piece=regex[:40], hint=hint)

@@ -12,7 +12,7 @@ from scenecypher.db.gate import words
 from scenecypher.db.gate.cost import MAX_COLLECTED, MAX_COLLECTED_BYTES, regex_steps, too_much
 from scenecypher.db.gate.hints import hidden_property, unknown_function
 from scenecypher.db.gate.lexer import Token, integer_of
-from scenecypher.db.gate.patterns import OPENING, PatternReader, scene_key
+from scenecypher.db.gate.patterns import OPENING, PUBLIC_PARAMETER, PatternReader, scene_key
 from scenecypher.db.gate.realm import HIDDEN
 from scenecypher.db.gate.sizes import (
     ITEM_BYTES,
@@ -27,7 +27,7 @@ from scenecypher.db.gate.sizes import (
     returned,
     text_of,
 )
-from scenecypher.db.schema import SCENE_KEY
+from scenecypher.db.schema import ENTITY, SCENE_KEY
 from scenecypher.errors import QueryRefused
 
 MAX_CHAIN: Final = 40
@@ -115,7 +115,7 @@ class ExpressionReader(PatternReader):
         """Count each operator as one that reads all the values; return the bounds of what they make."""
         size = joined(sizes)
         for token in operators:
-            self.meter.spend(token, read=size.text**2 / 4 if token.word == "CONTAINS" else size.bytes)
+            self.meter.spend(token, read=size.text * size.text / 4 if token.word == "CONTAINS" else size.bytes)
         arithmetic = [token for token in operators if token.word in words.ARITHMETIC]
         if arithmetic:
             copied = ITEM_BYTES * size.items if size.each else size.bytes
@@ -244,7 +244,8 @@ class ExpressionReader(PatternReader):
         is_number = all(token.kind == "integer" or token.word in {"+", "-"} for token in rest)
         if not is_number and [token.kind for token in inside] != ["string"]:
             self.reading.after[opening].append("head([__i IN [")
-            self.reading.before[closing].append(f"] WHERE {self._is_public('__i')}])")
+            is_number = "toIntegerOrNull(__i) = __i OR " if self.reading.past else ""
+            self.reading.before[closing].append(f"] WHERE {is_number}{self._is_public('__i')}])")
         self.expect("]")
         return either(base.element, *([self.paths.anything] if base.has_nodes or not base.each else []))
 
@@ -252,11 +253,12 @@ class ExpressionReader(PatternReader):
         """Return the condition that a key is one that queries may read."""
         if not self.reading.past:
             return f"{variable} <> '{SCENE_KEY}'"
-        return f"NOT {variable} IN [{', '.join(repr(key) for key in sorted(HIDDEN))}]"
+        self.reading.asks_public = True
+        return f"{variable} IN ${PUBLIC_PARAMETER}"
 
     def _check_whole(self, base: Size, piece: str) -> None:
-        """Refuse the map of all properties of a node of the past, of which some are hidden."""
-        if self.reading.past and base != self.paths.entity:
+        """Refuse the map of all properties of what may be a node of the past, of which some are hidden."""
+        if self.reading.past and self.owner_of(base) != ENTITY:
             hint = "return the node itself, or name the properties"
             raise QueryRefused("property", "not all properties of the past can be read", piece=piece, hint=hint)
 
@@ -314,6 +316,8 @@ class ExpressionReader(PatternReader):
                     sizes.append(self._property(base, self.property_name(self.owner_of(base))))
             else:
                 name = self.key()
+                if self.reading.past and name in HIDDEN:
+                    raise hidden_property(name)
                 self.reading.defined.add(name)
                 is_variable = base is not None and not self.is_next(":")
                 if not is_variable:
@@ -377,11 +381,26 @@ class ExpressionReader(PatternReader):
         return either(self.paths.properties, *(size for size in sizes if size.each))
 
     def _check_clock(self, function: Token, name: str, sizes: Sequence[Size]) -> None:
-        """Refuse a function of time without arguments, or of what may be a map without a field that fixes a time."""
-        inside = self.tokens[self.tokens.index(function) + 2 : self.at]
-        is_fixed = any(token.value.lower() in words.TIME_FIELDS for token in inside)
-        if name in words.CLOCK_FUNCTIONS and not is_fixed and (not sizes or sizes[0].each):
-            raise too_much(function.text, f"{name}() tells the time", "a scene has no clock", code="function")
+        """Refuse a function of time without arguments, or of what may be a map without a field that says a time."""
+        if name not in words.CLOCK_FUNCTIONS or (sizes and not sizes[0].each):
+            return
+        if not self._is_map_of_time(self.tokens.index(function) + 2):
+            hint = "a scene has no clock: give it a text, or a map with its fields such as {year: 2026, month: 3}"
+            raise too_much(function.text, f"{name}() may tell the present time", hint, code="function")
+
+    def _is_map_of_time(self, opening: int) -> bool:
+        """Check that the argument is a map written in place, one key of which says a time."""
+        closing = self.closing.get(opening, -1)
+        if self.tokens[opening].word != "{" or closing + 1 != self.at:
+            return False
+        at = opening + 1
+        while at < closing:
+            if self.tokens[at].value.lower() in words.TIME_FIELDS and self.tokens[at + 1].word == ":":
+                return True
+            while self.tokens[at].word != "," and at < closing:
+                at = self.closing.get(at, at) + 1
+            at += 1
+        return False
 
     def _aggregated(self, name: str, sizes: list[Size], *, is_distinct: bool) -> Size:
         self.compared += (Size(), *(sizes if is_distinct or name in {"min", "max"} else ()))

@@ -39,7 +39,7 @@ def check_names(reading: Reading, vocabulary: Vocabulary, known: KnownValues) ->
         "label": every.labels,
         "relation_type": every.relation_types,
         "either": every.labels | every.relation_types,
-        "property": every.properties | reading.defined | COMPONENTS,
+        "property": every.properties | own,
     }
     for use in reading.uses:
         if reading.past and use.kind == "property" and use.owner != ENTITY and use.name in HIDDEN:
@@ -50,6 +50,11 @@ def check_names(reading: Reading, vocabulary: Vocabulary, known: KnownValues) ->
                 hint = _nearest(use.name, PROPERTIES_OF[use.owner], f"properties of {use.owner}")
                 raise QueryRefused("property", f"no property `{use.name}`", piece=use.name, hint=hint)
             raise _unknown(use, every, known)
+
+
+def public_names(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
+    """Return the names under which a query about the past may read values: of properties, and of its own maps."""
+    return (with_past(vocabulary).properties | reading.defined | COMPONENTS) - HIDDEN
 
 
 def hidden_property(name: str) -> QueryRefused:

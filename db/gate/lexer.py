@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
 QUOTED_NAME: Final = re.compile(r"[^\W\d][\w #?!%'-]{0,63}")
 """Names allowed in backticks: letters of any alphabet, but no mark of the plan's syntax. Plans print names verbatim."""
+MAX_INTEGER: Final = 2**63
+"""The server's largest whole number is one less; after a minus it is the smallest."""
+MAX_INTEGER_DIGITS: Final = 80  # zeros before a hexadecimal or octal number included
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 RESERVED_NAME: Final = re.compile(r"__|(?:anon_|unnamed)\d", re.IGNORECASE)
 """Prefixes of names that the gate inserts or the server generates."""
@@ -87,6 +91,13 @@ def integer_of(text: str) -> int:
     return int(text, 0)
 
 
+def _is_in_range(kind: TokenKind, text: str) -> bool:
+    """Check that a number is one of the server's, so that no later step meets one that it can't take."""
+    if kind == "float":
+        return math.isfinite(float(text))
+    return len(text) <= MAX_INTEGER_DIGITS and integer_of(text) <= MAX_INTEGER
+
+
 def _token(match: re.Match[str], *, spaced: bool) -> Token:
     kind, text, value, word = cast("TokenKind", match.lastgroup), match.group(), "", ""
     if kind == "name":
@@ -100,6 +111,9 @@ def _token(match: re.Match[str], *, spaced: bool) -> Token:
         value = _string_value(text)
     elif kind == "mark":
         word = text
+    elif not _is_in_range(kind, text):
+        hint = "whole numbers go up to 9223372036854775807, others up to about 1.7e308"
+        raise QueryRefused("number", f"the number {text[:20]}… is out of range", piece=text[:40], hint=hint)
     if kind != "string" and RESERVED_NAME.match(value):
         message = f"the name `{value}` is kept for the gate's own use"
         raise QueryRefused("name", message, piece=value, hint="begin it with a letter")
@@ -111,8 +125,8 @@ def _string_value(text: str) -> str:
     if "\\u" in body or "\\U" in body:
         hint = "write the character itself"
         raise QueryRefused("character", "unicode escapes can't be used", piece=text[:40], hint=hint)
-    text = ESCAPE.sub(lambda match: ESCAPES.get(match.group(1), match.group()), body)
-    return unicodedata.normalize("NFC", text)  # as texts of a scene are
+    # Stored text is composed (NFC); the same text in another form would be equal to none of it.
+    return unicodedata.normalize("NFC", ESCAPE.sub(lambda match: ESCAPES.get(match.group(1), match.group()), body))
 
 
 def _refusal_at(text: str, at: int) -> QueryRefused:

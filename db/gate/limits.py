@@ -22,9 +22,10 @@ class Limits:
     """Limits of one query.
 
     `seconds` to run, and `planning_seconds` before that, once for each shape; `rows`, `row_bytes` and `total_bytes`
-    of JSON for the answer, of which the first rows are returned if there are more; `steps` that the expressions may
-    take for one row; `text_length` in characters; `nesting` of brackets. Queries of at most `cheap_steps` in all wait
-    for no slot. A transaction that still runs `lost_seconds` after it was terminated counts as a lost server.
+    of JSON in UTF-8 for the answer, of which the first rows are returned if there are more; `steps` that the
+    expressions may take for one row; `text_length` in characters; `nesting` of brackets. Queries of at most
+    `cheap_steps` in all wait for no slot. A transaction that still runs `lost_seconds` after it was terminated counts
+    as a lost server.
     """
 
     seconds: float = 5.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from scenecypher.db.gate.cost import too_much
-from scenecypher.db.gate.sizes import ITEM_BYTES, MAX_KEY_LENGTH, Size, either, list_of, text_of
+from scenecypher.db.gate.sizes import ITEM_BYTES, MAX_KEY_LENGTH, Size, either, list_of, power, text_of
 from scenecypher.db.schema import ENTITY, PAST
 from scenecypher.db.store.bounds import Bounds, Measure
 
@@ -67,9 +67,10 @@ class Paths:
         self.nodes = self._sum("nodes")
         text, items = (max(self._most[one].values(), default=self._others[one]) for one in ("text", "items"))
         names = tuple(self._most["text"]) or ("one", "another")
-        self.entity = Size(wire=2 * ITEM_BYTES + sum(self.property(name).wire + MAX_KEY_LENGTH for name in names))
+        wire = 2 * ITEM_BYTES + sum(self.property(name).wire + MAX_KEY_LENGTH for name in names)
+        self.entity = Size(wire=wire, kind=ENTITY)
         listed = list_of(text_of(text), items)
-        self.anything = either(text_of(text), listed, self.entity)
+        self.anything = replace(either(text_of(text), listed, self.entity), kind="")
         self.properties = list_of(either(text_of(max(MAX_KEY_LENGTH, text)), listed), max(len(names), 16))
         self._patterns, self.hops = 0, list[Hop]()
 
@@ -123,7 +124,7 @@ class Paths:
             return degree
         if degree <= 1:
             return self._length(hop) + 1
-        return degree ** (hop.longest + 1) if hop.longest <= MAX_POWER else math.inf
+        return power(degree, hop.longest + 1) if hop.longest <= MAX_POWER else math.inf
 
     def add(self, path: Path, *, most: float = MAX_ANY_TYPE_HOPS) -> None:
         """Count a path of the query, with at most so many relations of any type in a row. Raises QueryRefused."""

@@ -25,6 +25,8 @@ UseKind: TypeAlias = Literal["label", "relation_type", "either", "property"]
 Labels: TypeAlias = Sequence[str]
 OPENING: Final = {"(": ")", "[": "]", "{": "}"}
 SCOPE: Final = f"{SCENE_KEY}: $__{SCENE_KEY}"
+PUBLIC_PARAMETER: Final = "__public"
+"""The parameter with the names of properties that a query about the past may read."""
 MAX_DIGITS: Final = 15  # maximum digits of a number that becomes a parameter; longer ones may exceed its range
 
 
@@ -32,7 +34,7 @@ MAX_DIGITS: Final = 15  # maximum digits of a number that becomes a parameter; l
 class NameUse:
     """A name of the registry that the text uses; `may_be_absent`: a property whose absence the query handles.
 
-    `owner` is the label that binds a property's node, or its kind of the past; empty if it is not known.
+    `owner` is the label that binds a property's node, or its kind of the past; empty if it is not known for sure.
     """
 
     kind: UseKind
@@ -48,7 +50,8 @@ class Reading:
     Of several `before` a token the first stands outermost, of several `after` it innermost. `defined` are the keys of
     the text's own maps, `numbers` the token indexes of numbers that may be parameters, `hinted` the nodes that an index
     hint may name, each with the label that binds it and the token index after which the hint belongs; `hinted_too`
-    are the others of the past, to name if that is not enough. `past` says that the text names a label of the past.
+    are the others of the past, to name if that is not enough. `past` says that the text names a label of the past,
+    `asks_public` that an insertion asks for the names that may be read.
     """
 
     before: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -59,6 +62,7 @@ class Reading:
     hinted: list[tuple[int, str, str]] = field(default_factory=list)
     hinted_too: list[tuple[int, str, str]] = field(default_factory=list)
     past: bool = False
+    asks_public: bool = False
     columns: tuple[str, ...] | None = None
     version: int = 5
     first: int = 0
@@ -205,8 +209,8 @@ class PatternReader(Cursor, ABC):
         return name
 
     def owner_of(self, size: Size) -> str:
-        """Return the label or the kind of a node of this size, as far as it is known."""
-        return size.kind or (ENTITY if size == self.paths.entity else "")
+        """Return the label or the kind of a node of this size, if it is surely one; empty for all else."""
+        return "" if size.each else size.kind
 
     def labels(self, kind: UseKind, *, bars: bool = True) -> bool:
         """Read a label expression; return True if it chains labels by colons."""
@@ -256,7 +260,7 @@ class PatternReader(Cursor, ABC):
     def path_size(self, path: Path) -> Size:
         """Return the size of a path as a value."""
         is_past = any(isinstance(part, Node) and part.bound_by == PAST for part in path)
-        return list_of(replace(self.paths.entity, kind=PAST * is_past), 2 * self.paths.length(path) + 1)
+        return list_of(replace(self.paths.entity, kind=PAST if is_past else ENTITY), 2 * self.paths.length(path) + 1)
 
     def path_function(self, function: Token) -> Path:
         """Read what follows shortestPath or allShortestPaths."""
@@ -275,7 +279,7 @@ class PatternReader(Cursor, ABC):
         """Move past ALL SHORTEST, SHORTEST 3 PATHS and the like; return how many paths they find, 0 for all."""
         most, said = 1.0, set[str]()
         while self.next_token.word in SELECTORS or (said and self.next_token.kind == "integer"):
-            most = max(most, self.take_integer() or 1)
+            most = max(most, float(self.take_integer() or 1))
             said.add(self.next_token.word)
             self.at += self.next_token.word in SELECTORS
         if said & {"SHORTEST", "ANY"}:
@@ -305,7 +309,7 @@ class PatternReader(Cursor, ABC):
             return self._is_past(opening + 1)
         if self.tokens[opening + 2].word == "=":
             return self._is_past(opening + 3)
-        if first.value in self.variables and self.variables[first.value].kind:
+        if first.value in self.variables and self.variables[first.value].kind in PAST_LABELS:
             return True
         is_label = False
         for token in self.tokens[opening + 1 : self.closing[opening]]:
@@ -376,10 +380,11 @@ class PatternReader(Cursor, ABC):
 
     def _kind_of_past(self, before: Size | None, said: set[str], labels: Labels) -> str:
         """Return the kind of a node of the past, as far as it is known. Refuse a node of the present."""
-        if said & self.names or before == self.paths.entity:
+        known = before.kind if before else ""
+        if said & self.names or known == ENTITY:
             token = self.last_token
             raise QueryRefused("label", "a path joins the past with the present", piece=token.text, hint=JOIN_ADVICE)
-        kinds = {*labels} & PAST_KINDS.keys() or {before.kind if before and before.kind else PAST}
+        kinds = {*labels} & PAST_KINDS.keys() or {known or PAST}
         return kinds.pop() if len(kinds) == 1 else PAST
 
     def _properties(self, owner: str = "") -> list[str]:
@@ -442,7 +447,7 @@ class PatternReader(Cursor, ABC):
         most = self.take_integer()
         if self.skip(mark):
             most = self.take_integer()
-        return math.inf if most is None else max(1, most)
+        return math.inf if most is None else max(1.0, most)
 
     def note_number(self) -> None:
         """Record a number that is next: a parameter in its place has the same meaning and cost."""

@@ -35,7 +35,7 @@ from scenecypher.db.store.steady import SceneChanging, known_version, read_stead
 from scenecypher.db.store.values import JsonValue, exceeds, json_value
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.db.telemetry import span, timed
-from scenecypher.errors import QueryRefused, SceneReplaced, ServiceError
+from scenecypher.errors import GateFault, QueryRefused, SceneCypherError, SceneReplaced, ServiceError
 
 LOG: Final = logging.getLogger("scenecypher.db")
 OPERATION: Final = "query"
@@ -109,6 +109,10 @@ class Gate:
         self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None
     ) -> Explanation:
         """Check a query and its plan without running it; a refusal is part of the result. Raises ServiceError."""
+        with _own_faults():
+            return self._explain(cypher, scene, vocabulary, known)
+
+    def _explain(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: KnownValues | None) -> Explanation:
         found, scoped = Explanation(), None
         try:
             past = past_state(self._database, scene) if reads_past(cypher) else None
@@ -125,9 +129,9 @@ class Gate:
 
         Raises QueryRefused, SceneReplaced, ServiceError.
         """
-        if reads_past(cypher):
-            return self._run_with_past(cypher, scene, vocabulary, known)
-        return self._run(cypher, scene, vocabulary, known)
+        with _own_faults():
+            run = self._run_with_past if reads_past(cypher) else self._run
+            return run(cypher, scene, vocabulary, known)
 
     def _run_with_past(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: KnownValues | None) -> Answer:
         """Run a query on a scene and its past, which is built up to the answer's version.
@@ -308,6 +312,18 @@ class Gate:
             return collect(result, scoped, self.limits)
 
 
+@contextmanager
+def _own_faults() -> Iterator[None]:
+    """Turn an error that is none of ours into a GateFault, which every surface tells and survives."""
+    try:
+        yield
+    except SceneCypherError:
+        raise
+    except Exception as error:
+        LOG.exception("the gate failed on a query")
+        raise GateFault(error) from error
+
+
 def run_scoped(
     database: Database, text: str, scoped: ScopedQuery, scene: SceneRef, *, seconds: float, mark: str
 ) -> AbstractContextManager[Result]:
@@ -327,7 +343,7 @@ def collect(
     columns = keys[: len(keys) - len(scoped.columns)] + scoped.columns
     rows: list[list[JsonValue]] = []
     size = 0
-    for row in _records(result, limits):
+    for row in _records(result, limits, scoped.public):
         if len(rows) == limits.rows:
             return columns, rows, f"the first {limits.rows:,} rows; there are more"
         length = len(json.dumps(row, ensure_ascii=False).encode())
@@ -341,7 +357,7 @@ def collect(
     return columns, rows, None
 
 
-def _records(result: Result, limits: Limits) -> Iterator[list[JsonValue] | None]:
+def _records(result: Result, limits: Limits, public: frozenset[str] | None) -> Iterator[list[JsonValue] | None]:
     """Yield the rows as JSON values; each is measured before it is converted, and None if it is too long.
 
     Raises QueryRefused for a value that the driver can't take, such as a year 10,000.
@@ -349,7 +365,7 @@ def _records(result: Result, limits: Limits) -> Iterator[list[JsonValue] | None]
     for record in result:
         try:
             values = record.values()
-            yield None if exceeds(values, limits.row_bytes) else [json_value(value) for value in values]
+            yield None if exceeds(values, limits.row_bytes) else [json_value(value, public) for value in values]
         except BrokenRecordError as error:
             msg = "a value of the answer is out of range"
             raise QueryRefused("failed", msg, hint="return it as text, or not at all") from error

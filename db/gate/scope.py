@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from scenecypher.db.gate.cost import NOTHING, Cost, check_counts
-from scenecypher.db.gate.hints import KnownValues, check_names
+from scenecypher.db.gate.hints import KnownValues, check_names, public_names
 from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.patterns import Reading
+from scenecypher.db.gate.patterns import PUBLIC_PARAMETER, Reading
 from scenecypher.db.gate.reader import Reader
 from scenecypher.db.schema import PAST, SCENE_KEY, Vocabulary
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused
 
-Value: TypeAlias = str | int | float
+Value: TypeAlias = str | int | float | list[str]
 
 SCENE_PARAMETER: Final = "__scene"
 PARAMETER_TYPES: Final[Mapping[TokenKind, tuple[str, Callable[[str], Value]]]] = {
@@ -35,7 +35,8 @@ class ScopedQuery:
     `text` is its shape: queries that differ only in `parameters` share it. Parameters are all strings, and the numbers
     on which neither the plan nor a rule depends. `hinted` is the query with index hints, few and then more, to use if
     the plan of `text` reads more than the scene. `columns` are the last columns as the model wrote them; `origin` maps
-    offsets in `text` to the model's tokens.
+    offsets in `text` to the model's tokens. `public` are the keys that maps of its answer may have, None for any
+    but the scene's.
     """
 
     text: str
@@ -44,6 +45,7 @@ class ScopedQuery:
     origin: tuple[tuple[int, str], ...] = field(repr=False)
     cost: Cost = NOTHING
     hinted: tuple[ScopedQuery, ...] = field(repr=False, default=())
+    public: frozenset[str] | None = field(repr=False, default=None)
 
     def piece_at(self, offset: int) -> str:
         """Return the model's token at or before an offset in `text`."""
@@ -67,17 +69,18 @@ def scope(
     names = vocabulary.labels | vocabulary.relation_types
     reading, cost = Reader(cypher, tokens, limits, bounds, names).read()
     check_names(reading, vocabulary, known or {})
-    scoped = render(tokens, reading)
+    public = public_names(reading, vocabulary) if reading.past else None
+    scoped = render(tokens, reading, public)
     hinted = []
     for nodes in (reading.hinted, reading.hinted_too):
         for index, name, label in nodes:
             seek = " SEEK" if label == PAST else ""
             reading.after[index].append(f" USING INDEX{seek} `{name}`:{label}({SCENE_KEY})")
-        hinted += [replace(render(tokens, reading), cost=cost)] if nodes else []
+        hinted += [replace(render(tokens, reading, public), cost=cost)] if nodes else []
     return replace(scoped, cost=cost, hinted=tuple(hinted))
 
 
-def render(tokens: tuple[Token, ...], reading: Reading) -> ScopedQuery:
+def render(tokens: tuple[Token, ...], reading: Reading, public: frozenset[str] | None = None) -> ScopedQuery:
     """Return the tokens with the insertions; strings and some numbers become parameters.
 
     Blanks and comments between two tokens become one blank.
@@ -99,7 +102,9 @@ def render(tokens: tuple[Token, ...], reading: Reading) -> ScopedQuery:
         parts.append(part)
         length += len(part)
     parameters = {name: PARAMETER_TYPES[kind][1](value) for (kind, value), name in names.items()}
-    return ScopedQuery("".join(parts), parameters, reading.columns or (), tuple(origin))
+    if reading.asks_public:
+        parameters[PUBLIC_PARAMETER] = sorted(public or ())
+    return ScopedQuery("".join(parts), parameters, reading.columns or (), tuple(origin), public=public)
 
 
 def _parameter(token: Token, names: dict[tuple[TokenKind, str], str]) -> str:

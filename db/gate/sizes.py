@@ -19,8 +19,9 @@ class Size:
 
     `text` is its length as text, `number` its magnitude, `items` its length as a list or map with elements of at most
     `each`. `bytes` counts it as a tree, shared parts as often as they occur, nodes and relations as references; `wire`
-    counts those with their properties. `kind` is that of a node of the past, as far as it is known. `groups` are the
-    variables by which a list was collected: rows in which they are equal share one list. It is None for other values.
+    counts those with their properties. `kind` is the label that surely binds a node: `Entity`, or of the past,
+    `Past` or its kind; it is empty for all else, also for a value that may be one of both. `groups` are the variables
+    by which a list was collected: rows in which they are equal share one list. It is None for other values.
     """
 
     text: float = 0.0
@@ -52,6 +53,14 @@ Variables: TypeAlias = dict[str, Size]
 """The bounds of the values of the variables in scope."""
 NUMBER: Final = Size(text=100, number=math.inf)
 """A number, a truth value, a point or a time; as text it has at most a hundred characters."""
+
+
+def power(base: float, exponent: float) -> float:
+    """Return a power, infinite where a float would overflow."""
+    try:
+        return base**exponent
+    except OverflowError:
+        return math.inf
 
 
 def text_of(length: float) -> Size:

@@ -36,27 +36,29 @@ def exceeds(values: Iterable[Any], most: int) -> bool:
     return size > most
 
 
-def json_value(value: Any) -> JsonValue:
+def json_value(value: Any, public: frozenset[str] | None = None) -> JsonValue:
     """Return one value of an answer as JSON.
 
     A node is the object of its properties, a relation the same with its `type`, a path the list of its nodes and
     relations in turn, a point an object of its coordinates, a date or a duration its ISO text; NaN and infinite
-    numbers, which JSON lacks, are text.
+    numbers, which JSON lacks, are text. Of a map only the keys in `public` are taken, if it is given.
     """
     match value:
         case None | bool() | int() | str():
             return value
         case list():
-            return [json_value(item) for item in value]
+            return [json_value(item, public) for item in value]
         case float() if math.isfinite(value):
             return value
-    return _structure(value)
+    return _structure(value, public)
 
 
-def _structure(value: Any) -> JsonValue:
+def _structure(value: Any, public: frozenset[str] | None) -> JsonValue:
     match value:
         case Entity() | Mapping():
-            found = {key: json_value(item) for key, item in _public(value)}
+            is_map = not isinstance(value, Entity) and public is not None
+            items = [item for item in _public(value) if not is_map or item[0] in (public or ())]
+            found = {key: json_value(item, public) for key, item in items}
             return {**found, "type": value.type} if isinstance(value, Relationship) else found
         case Path():
             pairs = zip(value.relationships, value.nodes[1:], strict=True)

@@ -34,7 +34,7 @@ PUT: Final = Delta.of([RemoveRelation(Relation("robot", "HOLDS", "cup")), AddRel
 RUNS: Final[LiteralString] = """
 UNWIND $rows AS row
 CREATE (r:Past:Run {scene: row.key, number: row.number, instruction: row.told, method: 'lookplangraph', line: $hidden,
-                    host: $hidden, scene_name: $hidden, pid: 7, started: $hidden})
+                    settings: $hidden, host: $hidden, scene_name: $hidden, pid: 7, started: $hidden})
 CREATE (r)-[:HAS_STEP]->(:Past:Step {scene: row.key, run: row.number, number: 1, kind: 'proposed', question: row.told,
                                      line: $hidden})
 CREATE (r)-[:HAS_STEP]->(:Past:Step {scene: row.key, run: row.number, number: 2, kind: 'acted', version: 2,
