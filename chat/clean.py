@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +29,18 @@ _CONTINUATION: Final = re.compile(
     r"(and|or|xor|not|in|as|is|on|by|asc|desc|union|else|then|end|case|distinct|exists|count|collect|null|true|false)\b",
     re.IGNORECASE,
 )
+_LABEL: Final = re.compile(
+    r"[*#>\- ]{0,4}(?:(?:(?:final )?answer|query|cypher (?:query|statement))(?=[* ]{0,3}:)|cypher\b)"
+    r"[* ]{0,3}:?[* ]{0,3}\s*+",
+    re.IGNORECASE,
+)
+_MARK: Final = re.compile(r"<\|\w{1,40}\|>(?:assistant\b)?|</?s>")
+_ENTITY: Final = re.compile(
+    r"'[^'\\]*(?:\\.[^'\\]*)*'|\"[^\"\\]*(?:\\.[^\"\\]*)*\"|`[^`]*`|(&(?:gt|lt|amp|quot|apos|#39);)", re.DOTALL
+)
+_QUERY_KEYS: Final = ("cypher", "query")
 _LINE: Final = re.compile(r"^.*$", re.MULTILINE)
+_REST: Final = re.compile(r".*")
 _BLANK_LINE: Final = re.compile(r"\n[ \t\r]*\n")
 _SENTENCE: Final = re.compile(r"\s*(?:\*\*|#+ |[-*] |\d+\. )?([A-Z][a-z']*)[ ,:]+[A-Za-z`'\"*(]")
 
@@ -41,9 +54,9 @@ class _Block:
 
 
 def clean_reply(text: str) -> str:
-    """Return the reply without its thoughts, and without a fence that encloses all of it."""
+    """Return the reply without its thoughts, marks of turns, and a fence that encloses all of it."""
     bare = text
-    while (shorter := _without_enclosing_fence(_without_thoughts(bare))) != bare:
+    while (shorter := _without_enclosing_fence(_without_marks(_without_thoughts(bare)))) != bare:
         bare = shorter
     return bare
 
@@ -67,17 +80,51 @@ def json_values(text: str) -> tuple[str, ...]:
 def clean_cypher(text: str) -> str:
     """Return the Cypher in the reply: its first Cypher fence, else its first fence, else all but the prose.
 
-    Possible Cypher is never dropped: a second statement, a write or a doubtful line stays, and the gate refuses it.
+    Labels such as ``Answer:``, an enclosing JSON object with the query under `cypher` or `query`, and escapes of HTML
+    outside quotes are undone. Possible Cypher is never dropped: a second statement, a write or a doubtful line stays,
+    and the gate refuses it.
     """
-    bare = _without_thoughts(text).strip()
+    bare = _without_marks(_without_thoughts(text))
     inline = _INLINE.fullmatch(bare)
-    if inline:
-        return inline[1].strip()
-    blocks = tuple(_blocks(bare))
-    if not blocks:
-        return _without_prose(bare)
-    named = [block for block in blocks if block.language == "cypher"]
-    return (named or blocks)[0].content
+    blocks = tuple(_blocks(bare)) if inline is None and not bare.startswith("{") else ()
+    if inline is not None:
+        bare = inline[1].strip()
+    elif blocks:
+        bare = _without_marks(next((block for block in blocks if block.language == "cypher"), blocks[0]).content)
+    query = _in_json(bare)
+    if query is not None:
+        return clean_cypher(query)
+    at = _cypher_at(bare, 0) or 0
+    return _ENTITY.sub(_unescaped, bare[at:] if blocks or inline else _without_prose(bare))
+
+
+def _in_json(text: str) -> str | None:
+    """Return the query in a text that is a JSON object, None if it is none or holds no query."""
+    try:
+        document = json.loads(text) if text.startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    queries = [document.get(key) for key in _QUERY_KEYS] if isinstance(document, dict) else []
+    return next((query for query in queries if isinstance(query, str)), None)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return html.unescape(found[1]) if found[1] else found[0]
+
+
+def _without_marks(text: str) -> str:
+    """Drop blanks and the marks with which templates begin and end a turn, such as ``<|im_end|>``, at both ends."""
+    marks = tuple(_MARK.finditer(text))
+    start, end = 0, len(text)
+    for mark in marks:
+        if text[start : mark.start()].strip():
+            break
+        start = mark.end()
+    for mark in reversed(marks):
+        if mark.start() < start or text[mark.end() : end].strip():
+            break
+        end = mark.start()
+    return text[start:end].strip()
 
 
 def _without_thoughts(text: str) -> str:
@@ -143,12 +190,23 @@ def _end_of_piece(text: str, start: int) -> int:
 
 
 def _without_prose(text: str) -> str:
-    start = next((line.start() for line in _LINE.finditer(text) if _begins_cypher(line[0])), None)
+    starts = (_cypher_at(text, line.start()) for line in _LINE.finditer(text))
+    start = next((at for at in starts if at is not None), None)
     if start is None:
         return text
     breaks = (gap for gap in _BLANK_LINE.finditer(text, start) if _begins_prose(text, gap.end()))
     end = next(breaks, None)
     return text[start : end.start() if end else len(text)].strip()
+
+
+def _cypher_at(text: str, at: int) -> int | None:
+    """Return where Cypher begins in the line at `at`, after a label such as ``Answer:``; None if it does not."""
+    label = _LABEL.match(text, at)
+    for start in (label.end(), at) if label else (at,):
+        line = _REST.match(text, start)
+        if line and _begins_cypher(line[0]):
+            return start
+    return None
 
 
 def _begins_cypher(line: str) -> bool:

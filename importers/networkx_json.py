@@ -91,7 +91,8 @@ def _form(document: object) -> tuple[NodeLink, list[Problem]]:
     except ValidationError as error:
         problems = problems_of(error, document)
     given = document if isinstance(document, dict) else {}
-    parts = {key: given[key] for key in ("nodes", "edges", "links") if isinstance(given.get(key), list)}
+    read = {"nodes": given.get("nodes"), "edges": given.get(_word_for_edges(given))}
+    parts = {key: value for key, value in read.items() if isinstance(value, list)}
     return NodeLink.model_validate({"nodes": [], "edges": [], "directed": True} | parts), problems
 
 
@@ -210,8 +211,8 @@ def _id(given: object, place: str) -> str:
 
 
 def _kind(word: object) -> str:
-    known = word if word in OUR_KINDS else KINDS.get(word.casefold()) if isinstance(word, str) else None
-    if not isinstance(known, str):
+    known = (word if word in OUR_KINDS else KINDS.get(word.casefold())) if isinstance(word, str) else None
+    if known is None:
         words = (*OUR_KINDS, *KINDS)
         hint = did_you_mean(word, words) if isinstance(word, str) else ""
         msg = f"kind should be one of {', '.join(words)}, not {shown(word)}{hint}"

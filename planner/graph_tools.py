@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from scenecypher.chat.clean import clean_cypher
 from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 from scenecypher.planner.recipe import SceneAccess
 from scenecypher.planner.rehearsal import rehearse
@@ -33,7 +34,9 @@ def graph_call_tool(name: str) -> Callable[[SceneAccess], Tool]:
 
 def query_tool(access: SceneAccess) -> Tool:
     """Return the tool ``query(cypher)``: a read-only query through the gate, answered with its rows as text."""
-    return lambda arguments: ToolAnswer(rows_text(access.reader.run(argument(arguments, "cypher", tool="query"))))
+    return lambda arguments: ToolAnswer(
+        rows_text(access.reader.run(clean_cypher(argument(arguments, "cypher", tool="query"))))
+    )
 
 
 def verify_plan(access: SceneAccess) -> Tool:

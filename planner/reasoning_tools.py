@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
@@ -131,7 +132,7 @@ def query_function(reader: SceneReader) -> Callable[..., Any]:
     def query(cypher: Any) -> list[dict[str, Any]]:
         if not isinstance(cypher, str):
             raise ReplyRejected("query takes the Cypher as a text; call it with that")
-        answer = reader.run(cypher)
+        answer = reader.run(clean_cypher(cypher))
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
     return query

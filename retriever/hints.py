@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from scenecypher.db.gate import Answer
 from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS
 from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
@@ -16,19 +17,48 @@ from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, Relat
 CAUSES: Final = 4
 PATTERNS_SHOWN: Final = 5
 LISTS: Final = ("states", "affordances")
+EMPTY_CELLS: Final = (None, False, "", 0)
+"""Values of cells, besides empty lists, in the result of a query that found nothing."""
 ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "affordances": "an affordance"}
 """Properties searched for a value that stands in the wrong property, and their names in a hint."""
 
 
-def causes(cypher: str, occurring: Enumerations, meaning: Meaning = NO_MEANING) -> tuple[str, ...]:
+def is_empty(answer: Answer) -> bool:
+    """Return True if an answer holds nothing: no rows, or only nulls, zeros, false values and empty lists."""
+    return all(
+        cell == [] or any(cell is none or cell == none for none in EMPTY_CELLS) for row in answer.rows for cell in row
+    )
+
+
+def says_no(answer: Answer) -> bool:
+    """Return True if an empty answer answers all the same: a row says false, or counts 0."""
+    return any(cell is False or cell == 0 for row in answer.rows for cell in row)
+
+
+def causes(
+    cypher: str, occurring: Enumerations, meaning: Meaning = NO_MEANING, *, corrections_only: bool = False
+) -> tuple[str, ...]:
     """Return the reasons why the query matches nothing, a sentence each, at most `CAUSES`; none if all of it occurs.
 
-    Values that the scene lacks are told with the nearest in spelling, else in `meaning`.
+    Values that the scene lacks are told with the nearest in spelling, else in `meaning`; with `corrections_only` those
+    are left out for which the scene has nothing else.
     """
-    claims = _of_the_present(claims_of(cypher))
-    found = [cause for claim in claims.properties if (cause := _no_such_value(claim, occurring, meaning))]
+    claims = _of_the_present(claims_of(cypher, _kinds(occurring)))
+    found = [
+        cause
+        for claim in claims.properties
+        if (cause := _no_such_value(claim, occurring, meaning, corrections_only=corrections_only))
+    ]
     found += [cause for claim in claims.relations if (cause := _no_such_relation(claim, occurring))]
     return tuple(dict.fromkeys(found))[:CAUSES]
+
+
+def _kinds(occurring: Enumerations) -> dict[str, str]:
+    """Return the kind of each class all of whose nodes are of one kind."""
+    kinds: dict[str, set[str]] = {}
+    for use in occurring.classes:
+        kinds.setdefault(use.name, set()).add(use.kind)
+    return {name: found.pop() for name, found in kinds.items() if len(found) == 1}
 
 
 def _of_the_present(claims: QueryClaims) -> QueryClaims:
@@ -37,7 +67,9 @@ def _of_the_present(claims: QueryClaims) -> QueryClaims:
     return replace(claims, properties=tuple(claim for claim in properties if claim.label not in PAST_KINDS))
 
 
-def _no_such_value(claim: PropertyClaim, occurring: Enumerations, meaning: Meaning) -> str | None:
+def _no_such_value(
+    claim: PropertyClaim, occurring: Enumerations, meaning: Meaning, *, corrections_only: bool
+) -> str | None:
     if claim.property in LISTS and claim.test != "IN":
         return f"{claim.property} is a list; test it with {literal(claim.values[0])} IN n.{claim.property}"
     known = _known(claim.property, occurring, label=claim.label)
@@ -45,14 +77,16 @@ def _no_such_value(claim: PropertyClaim, occurring: Enumerations, meaning: Meani
     if not anywhere or any(_holds(claim, value, one) for value in claim.values for one in known):
         return None
     node = f"(:{claim.label})" if claim.label else "node"
-    near = did_you_mean(claim.values[0], anywhere) + _meant(claim.values[0], anywhere, meaning)
-    return f"no {node} has {_words(claim)}" + (
-        _other_label(claim, occurring) or _other_property(claim, occurring) or near
-    )
+    spelt = did_you_mean(claim.values[0], anywhere)
+    near = spelt + _meant(claim.values[0], anywhere, meaning, told=spelt)
+    is_of_another_case = claim.values[0].casefold() in map(str.casefold, known)
+    elsewhere = "" if is_of_another_case else _other_label(claim, occurring) or _other_property(claim, occurring)
+    other = elsewhere or near
+    return None if corrections_only and not other else f"no {node} has {_words(claim)}{other}"
 
 
-def _meant(value: str, known: Sequence[str], meaning: Meaning) -> str:
-    near = meaning.nearest(value, known)
+def _meant(value: str, known: Sequence[str], meaning: Meaning, *, told: str) -> str:
+    near = [it for it in meaning.nearest(value, known) if repr(it.word) not in told]
     return f" (in this scene it may be {' or '.join(literal(it.word) for it in near)})" if near else ""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.gate.lexer import Token, tokens_of
@@ -49,11 +50,14 @@ class QueryClaims:
 class _Node:
     variable: str
     label: str
+    class_: str
     end: int
 
 
-def claims_of(cypher: str) -> QueryClaims:
+def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({})) -> QueryClaims:
     """Return the claims of a query, without those that are not understood; none if the gate's lexer refuses the text.
+
+    In claims of relations a node without label has the one that `kinds` gives for its class.
 
     The result serves hints only, never a decision about safety.
     """
@@ -64,7 +68,12 @@ def claims_of(cypher: str) -> QueryClaims:
     nodes = {at: node for at in range(len(tokens)) if (node := _node(tokens, at))}
     labels = {node.variable: node.label for node in nodes.values() if node.variable and node.label}
     properties = (*_expression_claims(tokens, labels), *_map_claims(tokens, nodes, labels))
-    return QueryClaims(properties, tuple(_relation_claims(tokens, nodes, labels)))
+    classes = {node.variable: kinds[node.class_] for node in nodes.values() if node.variable and node.class_ in kinds}
+    known = {
+        at: replace(node, label=node.label or labels.get(node.variable, "") or kinds.get(node.class_, ""))
+        for at, node in nodes.items()
+    }
+    return QueryClaims(properties, tuple(_relation_claims(tokens, known, classes)))
 
 
 def _word(tokens: Sequence[Token], at: int) -> str:
@@ -89,7 +98,13 @@ def _node(tokens: Sequence[Token], at: int) -> _Node | None:
         label, after = _name(tokens, after + 1), after + 2
     if _word(tokens, after) not in {")", "{", "WHERE"}:
         return None
-    return _Node(variable, "" if label == "Entity" else label, _closing_parenthesis(tokens, at))
+    end = _closing_parenthesis(tokens, at)
+    inside = range(after, end) if _word(tokens, after) == "{" else ()
+    classes = [
+        _strings(tokens, it + 2) for it in inside if _name(tokens, it) == "class" and _word(tokens, it + 1) == ":"
+    ]
+    class_ = classes[0][0] if classes and classes[0] else ""
+    return _Node(variable, "" if label == "Entity" else label, class_, end)
 
 
 def _closing_parenthesis(tokens: Sequence[Token], at: int) -> int:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from scenecypher.chat.clean import clean_cypher
 from scenecypher.db.gate import Answer, Explanation, Gate, KnownValues, SceneRef
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.errors import QueryRefused
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.retriever.hints import causes, is_empty
 
 T = TypeVar("T")
 
@@ -25,6 +28,18 @@ class SceneReader:
     gate: Gate
     enumerator: Enumerator
     scene: SceneInfo
+    meaning: Meaning = NO_MEANING
+
+    def query(self, cypher: str) -> Answer:
+        """Return the answer to the query in a text of a person or an agent, which may be fenced or labelled.
+
+        An empty answer has hints: what in the query matches nothing.
+        """
+        bare = clean_cypher(cypher)
+        answer = self.run(bare)
+        if not is_empty(answer):
+            return answer
+        return replace(answer, hints=causes(bare, self.enumerator.of(self.scene), self.meaning))
 
     def run(self, cypher: str) -> Answer:
         """Return the query's answer."""
@@ -34,6 +49,7 @@ class SceneReader:
     def explain(self, cypher: str) -> Explanation:
         """Return the query that would run and the server's plan of it, or its refusal."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
+        cypher = clean_cypher(cypher)
         found = self.gate.explain(cypher, scene, vocabulary)
         if found.refused is None or found.refused.code not in NAME_CODES:
             return found

@@ -22,7 +22,7 @@ from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import Conversation
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_text import graph_text
-from scenecypher.retriever.hints import causes
+from scenecypher.retriever.hints import causes, is_empty, says_no
 from scenecypher.retriever.library import examples_for
 from scenecypher.retriever.other_words import other_words
 from scenecypher.retriever.outline import is_robot_map
@@ -50,8 +50,6 @@ from scenecypher.retriever.verifier import VerifierMode, verify
 
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
-EMPTY_CELLS: Final = (None, False, "", 0)
-"""Values of cells, besides empty lists, in the result of a query that found nothing."""
 NO_QUERY: Final = "the reply holds no query"
 
 
@@ -219,11 +217,9 @@ class Retriever:
 
     def _causes(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts
-        return (
-            ()
-            if conversation.hinted or is_last or not is_empty(answer)
-            else causes(conversation.last.cypher, occurring, self.meaning)
-        )
+        if conversation.hinted or is_last or not is_empty(answer):
+            return ()
+        return causes(conversation.last.cypher, occurring, self.meaning, corrections_only=says_no(answer))
 
     def _doubts(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts
@@ -252,13 +248,6 @@ class Retriever:
         if verdict.addressed is not False or conversation.last.repeats is not None:
             return verdict, None
         return verdict, not_addressed_message(conversation, verdict.text)
-
-
-def is_empty(answer: Answer) -> bool:
-    """Return True if an answer holds nothing: no rows, or only nulls, zeros, false values and empty lists."""
-    return all(
-        cell == [] or any(cell is none or cell == none for none in EMPTY_CELLS) for row in answer.rows for cell in row
-    )
 
 
 def _totals(event: RetrievalEvent) -> Attributes:

@@ -18,14 +18,17 @@ CHILDREN_SHOWN: Final = 100
 DEPTH: Final = 6
 
 
-def table_html(columns: Sequence[str], rows: Sequence[Sequence[JsonValue]], *, truncated: str | None) -> str:
-    """Return a table of the first rows, and how many there are; `truncated` says why there are no more."""
+def table_html(
+    columns: Sequence[str], rows: Sequence[Sequence[JsonValue]], *, truncated: str | None, hints: Sequence[str]
+) -> str:
+    """Return a table of the first rows, how many there are, and the hints; `truncated` says why there are no more."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:ROWS_SHOWN])
     count = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}" + (f", {truncated}" if truncated else "")
     if len(rows) > ROWS_SHOWN:
         count += f"; the first {ROWS_SHOWN} are shown"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{escape(count)}</p>"
+    notes = "".join(f"<p>{escape(note)}</p>" for note in (count, *hints))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
 def home_html(title: str, graph: SceneGraph) -> str:

@@ -51,13 +51,17 @@ class Services(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The rows of a query at one version of the scene; `truncated` says why there are no more, if there are."""
+    """The rows of a query at one version of the scene; `truncated` says why there are no more, if there are.
+
+    `hints` name what in the query matches nothing, if the answer is empty.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[JsonValue, ...], ...]
     truncated: str | None
     version: int
     seconds: float
+    hints: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -69,7 +73,7 @@ class QueryResult:
         """Return a table, for notebooks."""
         from scenecypher.notebook import table_html
 
-        return table_html(self.columns, self.rows, truncated=self.truncated)
+        return table_html(self.columns, self.rows, truncated=self.truncated, hints=self.hints)
 
 
 class ReadableHome(ABC):
@@ -127,11 +131,12 @@ class ReadableHome(ABC):
     def query(self, cypher: str) -> QueryResult:
         """Run a reading query. It reads this scene only, changes nothing and has a bounded cost.
 
-        Raises QueryRefused, with a hint how to repair the query.
+        Where nothing is found, `hints` of the result say what in the query the scene does not have. Raises
+        QueryRefused, with a hint how to repair the query.
         """
-        answer = self._services.reader_of(self._found()).run(cypher)
+        answer = self._services.reader_of(self._found()).query(cypher)
         rows = tuple(tuple(row) for row in answer.rows)
-        return QueryResult(tuple(answer.columns), rows, answer.truncated, answer.version, answer.seconds)
+        return QueryResult(tuple(answer.columns), rows, answer.truncated, answer.version, answer.seconds, answer.hints)
 
     def ask(self, question: str, *, model: Model | str | None = None, options: Options | None = None) -> Retrieval:
         """Ask a question in words: a model writes Cypher, the gate scopes it, the database answers.

@@ -140,7 +140,7 @@ class SceneDatabase:
         from scenecypher.retriever.reader import SceneReader
 
         self.gate.note(info)
-        return SceneReader(self.gate, self.enumerator, info)
+        return SceneReader(self.gate, self.enumerator, info, self.meaning)
 
     def scenes(self) -> list[SceneInfo]:
         """Return the facts of all scenes, by name."""

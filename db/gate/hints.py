@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
 from scenecypher.db.gate.patterns import NameUse, Reading
@@ -25,6 +25,15 @@ SYNONYMS: Final = {
     "fact": "PastFact",
 }
 """Labels by the everyday words for them."""
+RELATION_SYNONYMS: Final = {
+    **dict.fromkeys(("in", "is_in", "within", "located_in", "contained_in", "inside_of"), "`INSIDE`"),
+    **dict.fromkeys(("contains", "has", "includes"), "`INSIDE`, from what is inside to what it is in"),
+    **dict.fromkeys(("on_top_of", "ontop", "is_on", "upon", "onto", "placed_on"), "`ON`"),
+    **dict.fromkeys(("below", "beneath", "underneath"), "`UNDER`"),
+    **dict.fromkeys(("near", "next_to", "nextto", "beside", "close_to", "by"), "`CLOSE`"),
+}
+"""Relation types by the everyday words for them."""
+LISTS: Final = frozenset({"states", "affordances"})
 LISTED: Final = 12  # half the maximum number of names that a hint lists if none is similar
 
 
@@ -67,11 +76,12 @@ def _unknown(use: NameUse, vocabulary: Vocabulary, known: KnownValues) -> QueryR
     code, hint = "label" if use.kind == "either" else use.kind, ""
     if code == "label":
         labels = vocabulary.labels | (PAST_LABELS if use.name.casefold().startswith("past") else set())
-        hint = _class_hint(use.name, known) or _nearest(use.name, labels, "labels")
+        hint = _class_hint(use.name, labels, known) or _nearest(use.name, labels, "labels")
     elif code == "property":
-        hint = _value_hint(use.name, known) or _nearest(use.name, vocabulary.properties, "properties")
+        hint = _property_hint(use.name, vocabulary, known) or _nearest(use.name, vocabulary.properties, "properties")
     else:
-        hint = LABEL_ADVICE if use.name in PAST_RELATIONS else ""
+        meant = RELATION_SYNONYMS.get(use.name.casefold())
+        hint = LABEL_ADVICE if use.name in PAST_RELATIONS else f"did you mean {meant}?" if meant else ""
         hint = hint or _nearest(use.name, vocabulary.relation_types, "relation types")
     return QueryRefused(code, f"no {code.replace('_', ' ')} `{use.name}`", piece=use.name, hint=hint)
 
@@ -82,19 +92,33 @@ def unknown_function(name: str) -> QueryRefused:
     return QueryRefused("function", f"no function `{name}`", piece=name, hint=hint)
 
 
-def _class_hint(name: str, known: KnownValues) -> str:
+def _class_hint(name: str, labels: frozenset[str], known: KnownValues) -> str:
+    """Return the hint that a label is meant by another word, or is a class of the scene; empty if a label is nearer."""
     if name.casefold() in SYNONYMS:
         return f"did you mean `{SYNONYMS[name.casefold()]}`?"
-    near = _close_matches(name, known.get("class", ()), limit=1)
-    return f"objects have `class`: did you mean `.class = {near[0]!r}`?" if near else ""
+    near = _nearer(name, known.get("class", ()), labels)
+    return f"objects have `class`: did you mean `.class = {near!r}`?" if near else ""
 
 
-def _value_hint(name: str, known: KnownValues) -> str:
-    for property_name in ("states", "affordances"):
-        near = _close_matches(name.removeprefix("is_").removeprefix("is"), known.get(property_name, ()), limit=1)
+def _property_hint(name: str, vocabulary: Vocabulary, known: KnownValues) -> str:
+    """Return the hint that a property is one of the lists, or a value in one; empty if another property is nearer."""
+    bare = name.removeprefix("is_").removeprefix("is")
+    for list_ in sorted(LISTS, reverse=True):
+        near = _nearer(bare, known.get(list_, ()), vocabulary.properties)
         if near:
-            return f"`{property_name}` is a list: did you mean `{near[0]!r} IN n.{property_name}`?"
-    return ""
+            return f"`{list_}` is a list: did you mean `{near!r} IN n.{list_}`?"
+    meant = _close_matches(name, sorted(vocabulary.properties), limit=1)
+    return f"did you mean `{meant[0]}`? It is a list: write `'…' IN n.{meant[0]}`" if {*meant} & LISTS else ""
+
+
+def _nearer(name: str, values: Sequence[str], names: frozenset[str]) -> str:
+    """Return the value nearest to `name`, empty if none is near or one of `names` is at least as near."""
+    near, other = (_close_matches(name, words, limit=1) for words in (values, sorted(names)))
+    return near[0] if near and (not other or _ratio(name, near[0]) > _ratio(name, other[0])) else ""
+
+
+def _ratio(name: str, word: str) -> float:
+    return SequenceMatcher(None, word.casefold(), name.casefold()).ratio()
 
 
 def _nearest(name: str, names: frozenset[str], what: str) -> str:

@@ -67,13 +67,17 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows of an answer at one version of the scene; `truncated` says where rows were cut off, or is None."""
+    """The rows of an answer at one version of the scene; `truncated` says where rows were cut off, or is None.
+
+    `hints` name what in the query matches nothing, if the answer is empty and was read for a person or an agent.
+    """
 
     columns: tuple[str, ...]
     rows: list[list[JsonValue]]
     truncated: str | None
     version: int
     seconds: float
+    hints: tuple[str, ...] = ()
 
 
 class Gate:

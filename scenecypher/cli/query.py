@@ -73,7 +73,7 @@ def run_queries(reader: SceneReader, queries: Iterable[str]) -> None:
 
 def _run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
     if not as_json:
-        print_answer(reader.run(cypher))
+        print_answer(reader.query(cypher))
         return
     document = result_document(reader, cypher)
     print_json(document)
@@ -130,30 +130,33 @@ def _print_refusal(out: Console, refused: QueryRefused) -> None:
 def result_document(reader: SceneReader, cypher: str) -> dict[str, Any]:
     """Return one query's answer or refusal as a JSON document. Raises DatabaseUnavailable."""
     try:
-        answer = reader.run(cypher)
+        answer = reader.query(cypher)
     except QueryRefused as refused:
         return {"ok": False, "code": refused.code, "message": str(refused)}
     except DatabaseUnavailable:
         raise
     except ServiceError as error:
         return {"ok": False, "code": "service", "message": str(error)}
-    return {
+    document = {
         "ok": True,
         "columns": list(answer.columns),
         "rows": answer.rows,
         "truncated": answer.truncated,
         "version": answer.version,
     }
+    return document | {"hints": list(answer.hints)} if answer.hints else document
 
 
 def print_answer(answer: Answer) -> None:
-    """Print an answer's rows as a table, their number, and a note if there are more."""
+    """Print an answer's rows as a table, their number, a note if there are more, and the hints of an empty one."""
     print_rows(answer.columns, answer.rows)
     rows = counted(len(answer.rows), "row")
     more = f"; these are {answer.truncated}" if answer.truncated else ""
     output().print(
         f"{rows} at version {answer.version}, {1_000 * answer.seconds:.0f} ms{more}", style="dim", markup=False
     )
+    for hint in answer.hints:
+        output().print(f"hint: {hint}", markup=False)
 
 
 def print_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

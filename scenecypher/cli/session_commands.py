@@ -96,9 +96,8 @@ def _ask(state: SessionState, question: str) -> None:
 
 def _query(state: SessionState, cypher: str) -> None:
     from scenecypher.cli.query import print_answer
-    from scenecypher.retriever.reader import SceneReader
 
-    print_answer(SceneReader(state.db.gate, state.db.enumerator, state.known).run(cypher))
+    print_answer(state.db.reader_of(state.known).query(cypher))
 
 
 def _act(state: SessionState, action: str) -> None:

@@ -90,6 +90,7 @@ class Rows(Result):
     rows: list[list[Any]]
     truncated: str | None = Field(default=None, description="why there are no more rows, if there are")
     version: int
+    hints: list[str] = Field(default=[], description="what in the query matches nothing, if nothing was found")
 
     @classmethod
     def of(cls, found: QueryResult) -> Self:
@@ -103,7 +104,13 @@ class Rows(Result):
             rows.append([*row])
         is_cut = len(rows) < len(found.rows)
         cut = f"the first {counted(len(rows), 'row')} of {len(found.rows):,}; ask for less" if is_cut else None
-        return cls(columns=[*found.columns], rows=rows, truncated=cut or found.truncated, version=found.version)
+        return cls(
+            columns=[*found.columns],
+            rows=rows,
+            truncated=cut or found.truncated,
+            version=found.version,
+            hints=[*found.hints],
+        )
 
 
 class Changes(Result):

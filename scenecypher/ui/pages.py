@@ -248,12 +248,12 @@ class Pages:
         found = self._database.home(scene).query(cypher)
         more = f", {found.truncated}" if found.truncated else ""
         summary = f"{len(found):,} rows{more} at version {found.version}, {1_000 * found.seconds:.0f} ms"
-        return self._answer(scene, found.columns, found.rows, cypher=cypher, summary=summary)
+        return self._answer(scene, found.columns, found.rows, cypher=cypher, summary=summary, hints=found.hints)
 
     def _answer(self, scene: str, columns: tuple[str, ...], rows: tuple[tuple[Any, ...], ...], **shown: Any) -> str:
         graph = self._load(scene).graph
         named = [it for it in dict.fromkeys(_named(rows)) for it in _nodes_named(graph, it)]
-        nothing = {"question": "", "answer": "", "notice": "", "refused": []}
+        nothing = {"question": "", "answer": "", "notice": "", "refused": [], "hints": ()}
         return render(
             "answer.html",
             title="Answer",

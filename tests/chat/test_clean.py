@@ -92,6 +92,9 @@ def test_cleaning_adds_no_text(text: str) -> None:
         ('{"said": "</think>"}', '{"said": "</think>"}'),
         ("Answer: `a` <think>", "Answer: `a` <think>"),
         ("  \n", ""),
+        ("<|im_start|>assistant\ngrab(cup)<|im_end|>\n", "grab(cup)"),
+        ("```\ngrab(cup)\n```<|eot_id|></s>", "grab(cup)"),
+        ('{"said": "<|im_end|>"}', '{"said": "<|im_end|>"}'),
     ],
 )
 def test_clean(reply: str, meant: str) -> None:
@@ -135,6 +138,23 @@ def test_json_pieces(reply: str, pieces: tuple[str, ...]) -> None:
         ("MATCH (n {name: 'a\u2028b'}) RETURN n", "MATCH (n {name: 'a\u2028b'}) RETURN n"),
         ("I can't answer that.", "I can't answer that."),
         ("", ""),
+        ("Answer: MATCH (n) RETURN n", "MATCH (n) RETURN n"),
+        ("**Cypher:** MATCH (n) RETURN n", "MATCH (n) RETURN n"),
+        ("Cypher query: MATCH (n) RETURN n", "MATCH (n) RETURN n"),
+        ("Final answer:\nMATCH (n) RETURN n", "MATCH (n) RETURN n"),
+        ("cypher\nMATCH (n) RETURN n", "MATCH (n) RETURN n"),
+        ("cypher MATCH (n) RETURN n", "MATCH (n) RETURN n"),
+        ("```\ncypher\nMATCH (n) RETURN n\n```", "MATCH (n) RETURN n"),
+        ("CYPHER 25 MATCH (n) RETURN n", "CYPHER 25 MATCH (n) RETURN n"),
+        ('{"cypher": "MATCH (n)\\nRETURN n"}', "MATCH (n)\nRETURN n"),
+        ('```json\n{"query": "MATCH (n) RETURN n", "why": "{}"}\n```', "MATCH (n) RETURN n"),
+        ('{"cypher": "```cypher\\nMATCH (n) RETURN n\\n```"}', "MATCH (n) RETURN n"),
+        ("MATCH (n) RETURN n<|im_end|>", "MATCH (n) RETURN n"),
+        ("<|im_start|>assistant\nMATCH (n) RETURN n\n<|eot_id|></s>", "MATCH (n) RETURN n"),
+        ("```cypher\nMATCH (n) RETURN n<|im_end|>\n```<|im_end|>", "MATCH (n) RETURN n"),
+        ("MATCH (a)-[:ON]-&gt;(b) WHERE 1 &lt; 2 RETURN b", "MATCH (a)-[:ON]->(b) WHERE 1 < 2 RETURN b"),
+        ("MATCH (a {name: 'a &gt; b'})--&gt;(b) RETURN b", "MATCH (a {name: 'a &gt; b'})-->(b) RETURN b"),
+        ("MATCH (answer) RETURN answer.name AS query", "MATCH (answer) RETURN answer.name AS query"),
     ],
 )
 def test_clean_cypher(reply: str, query: str) -> None:
@@ -154,6 +174,11 @@ HOSTILE = {
     "nested fences": "".join("`" * (203 - depth) + "\n" for depth in range(200)),
     "fence and lines": "```" + " \n" * 100_000,
     "paragraphs": "A a\n\n" * 60_000,
+    "marks": "<|im_end|>" * 40_000 + "x" + "<|im_end|>" * 40_000,
+    "labels": "Answer: " * 60_000,
+    "label lines": "cypher\n\n" * 60_000,
+    "entities": "'&gt;" * 80_000 + "\\" * 80_000,
+    "objects": '{"cypher": "' * 40_000,
     "blank": "\n" + " " * 300_000 + "x" + "\n" * 300_000,
 }
 

@@ -68,6 +68,14 @@ CAUSES_FOUND = [
         f"(:Place)-[:INSIDE]->(:Object) {OCCURS} (:Asset)-[:INSIDE]->(:Place), (:Object)-[:INSIDE]->(:Asset)",
     ),
     (
+        "MATCH (b {class: 'bathroom'})-[:INSIDE]->(c {class: 'cup'}) RETURN b",
+        f"(:Place)-[:INSIDE]->(:Object) {OCCURS} (:Asset)-[:INSIDE]->(:Place), (:Object)-[:INSIDE]->(:Asset)",
+    ),
+    (
+        "MATCH (b {class: 'bathroom'}), (c:Object) MATCH (b)-[:ON]->(c) RETURN b",
+        f"(:Place)-[:ON]->(:Object) {OCCURS} (:Object)-[:ON]->(:Asset)",
+    ),
+    (
         "MATCH (o:Place)-[:ON]-(:Object) RETURN o",
         "(:Place)-[:ON]-(:Object) does not occur; what occurs is (:Object)-[:ON]->(:Asset)",
     ),

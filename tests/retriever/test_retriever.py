@@ -157,6 +157,22 @@ def test_a_zero_count_of_an_unknown_class_is_hinted(ready: Ready, scene: SceneIn
     assert retriever.ask("How many cups are there?", scene).rows == ((2,),)
 
 
+@pytest.mark.parametrize("row", ["count(k) > 0 AS any, collect(k.name) AS names", "count(k) AS n"])
+def test_a_row_that_says_no_is_an_answer(ready: Ready, scene: SceneInfo, row: str) -> None:
+    """A fault of this kind takes an answer for a failure: the question was asked again, for thousands of tokens."""
+    retriever, server = ready([f"OPTIONAL MATCH (k {{class: 'unicorn'}}) RETURN {row}", GOOD])
+    found = retriever.ask("Is there a unicorn anywhere?", scene)
+    assert (found.outcome, len(found.rows), len(server.requests)) == ("answered", 1, 1)
+
+
+def test_a_row_that_says_no_to_a_word_of_another_spelling_is_asked_for_again(ready: Ready, scene: SceneInfo) -> None:
+    retriever, server = ready(
+        [f"OPTIONAL MATCH (k {{class: '{name}'}}) RETURN count(k) > 0 AS any" for name in ("Cup", "cup")]
+    )
+    assert retriever.ask("Is there a cup?", scene).rows == ((True,),)
+    assert len(server.requests) == 2
+
+
 def test_a_repeated_empty_answer_is_accepted(ready: Ready, scene: SceneInfo) -> None:
     none = "MATCH (n {class: 'unicorn'}) RETURN n.name AS name"
     retriever, server = ready([none, none, GOOD])

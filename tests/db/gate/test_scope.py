@@ -192,13 +192,32 @@ def test_a_property_may_be_unknown_where_only_its_absence_is_asked() -> None:
         ("MATCH (n:object) RETURN n", "did you mean `Object`?"),
         ("MATCH (n)-[:INSIDES]->() RETURN n", "did you mean `INSIDE`?"),
         ("MATCH (n) WHERE n.is_dirty RETURN n", "`states` is a list: did you mean `'dirty' IN n.states`?"),
+        ("MATCH (n) WHERE n.isOpen RETURN n", "`states` is a list: did you mean `'open' IN n.states`?"),
+        ("MATCH (n) WHERE n.sittable RETURN n", "`affordances` is a list: did you mean `'sittable' IN n.affordances`?"),
         ("MATCH (n) RETURN n.nam", "did you mean `name`?"),
+        ("MATCH (n) RETURN n.clas", "did you mean `class`?"),
+        (
+            "MATCH (n) WHERE n.state = 'open' RETURN n",
+            "did you mean `states`? It is a list: write `'…' IN n.states`",
+        ),
+        ("MATCH (n)-[:IN]->() RETURN n", "did you mean `INSIDE`?"),
+        ("MATCH (n)-[:LOCATED_IN]->() RETURN n", "did you mean `INSIDE`?"),
+        ("MATCH (n)-[:contains]->() RETURN n", "did you mean `INSIDE`, from what is inside to what it is in?"),
+        ("MATCH (n)-[:on_top_of]->() RETURN n", "did you mean `ON`?"),
+        ("MATCH (n)-[:NEXT_TO]->() RETURN n", "did you mean `CLOSE`?"),
+        ("MATCH (n:Objekt) RETURN n", "did you mean `Object`?"),
+        ("MATCH (n:Plates) RETURN n", "objects have `class`: did you mean `.class = 'plate'`?"),
         ("MATCH (n) RETURN tolowr(n.name)", "did you mean `tolower` or `lower` or `tofloat`?"),
         ("MATCH (n) RETURN len(n.name)", "write size() for lists and text, length() for paths"),
     ],
 )
 def test_hints_name_what_is_there(text: str, hint: str) -> None:
-    known = {"class": ["Fridge", "Cup"], "states": ["dirty", "open"]}
+    """A fault of this kind compares a name with values first: `clas` was taken for the state clean."""
+    known = {
+        "class": ["Fridge", "Cup", "Objective", "plate"],
+        "states": ["clean", "dirty", "open"],
+        "affordances": ["sittable"],
+    }
     with pytest.raises(QueryRefused) as refusal:
         scope(text, VOCABULARY, Limits(), known=known)
     assert refusal.value.hint == hint

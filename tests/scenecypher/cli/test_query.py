@@ -86,6 +86,21 @@ def test_rows_are_json(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
+def test_an_empty_answer_says_what_matches_nothing(
+    scene: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A fault of this kind is silence: no rows and no word for a class of another case."""
+    wrong, hint = CUPS.replace("'cup'", "'Cup'"), "no (:Object) has class 'Cup' (did you mean 'cup'?)"
+    assert run_command_line(["query", scene, wrong]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"hint: {hint}"
+    assert run_command_line(["query", scene, f"Cypher: {wrong}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hints"] == [hint]
+    (tmp_path / "queries.jsonl").write_text(json.dumps({"cypher": f"```cypher\n{wrong}\n```"}))
+    assert run_command_line(["query", scene, "--file", str(tmp_path / "queries.jsonl")]) == 0
+    assert json.loads(capsys.readouterr().out)["hints"] == [hint]
+    assert run_command_line(["query", scene, f"```\n{wrong}\n```", "--explain"]) == 0
+
+
 def test_a_refusal_exits_with_1_and_says_what_to_do(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["query", scene, "MATCH (c:Cup) RETURN c.name"]) == 1
     said = capsys.readouterr()

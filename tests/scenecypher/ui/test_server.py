@@ -248,6 +248,14 @@ def test_relations_are_drawn_where_the_library_is(db: sc.SceneDatabase, home: sc
 def test_cypher_runs_through_the_gate(client: TestClient, home: sc.Home) -> None:
     rows = client.post("/query", data={"scene": home.name, "cypher": CYPHER})
     assert "<td>tray</td>" in rows.text
+    empty = client.post(
+        "/query",
+        data={
+            "scene": home.name,
+            "cypher": CYPHER.replace("'cup'", "'Cup'"),
+        },
+    )
+    assert "no (:Object) has class 'Cup' (did you mean 'cup'?)" in unescape(empty.text), "no silence"
     refused = client.post("/query", data={"scene": home.name, "cypher": "MATCH (n) DETACH DELETE n"})
     assert refused.status_code == 409
     assert home.info.version == 0
