@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback that loses a COMMIT, or the answer to it, when told to."""
+"""A TCP proxy on loopback that loses a COMMIT, or the answer to it, or sends answers twice, when told to."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from scenecypher.db.store.connection import Address
 HOST: Final = "127.0.0.1"
 COMMIT: Final = b"\x00\x02\xb0\x12\x00\x00"
 """The Bolt message as it travels: two bytes of length, a structure without fields, the end mark."""
+RUN: Final = b"\xb3\x10"
+"""The beginning of a Bolt message with a statement."""
 
 QUIET_S: Final = 0.5
 """An answer of several messages, as to a statement that is a transaction of its own, is over after such a silence."""
@@ -31,6 +33,8 @@ class Proxy:
         """Return the number of COMMITs, or other watched messages, cut so far."""
         self.round_trips = 0
         """Return how often a client sent something and was answered, its greeting included."""
+        self.doubles: Callable[[], bool] = lambda: False
+        """Called for each piece of an answer to a statement: whether it is sent twice."""
         self._to_lose: list[Lost] = []
         self._lock = threading.Lock()
         self._open: list[socket.socket] = []
@@ -112,7 +116,7 @@ class _Link:
     def __init__(self, proxy: Proxy, client: socket.socket, server: socket.socket) -> None:
         self.proxy, self.client, self.server = proxy, client, server
         self.mute = False
-        self.is_asked = False
+        self.is_asked = self.is_greeted = False
         proxy.adopt(self)
 
     def upstream(self) -> None:
@@ -125,6 +129,7 @@ class _Link:
                     break
                 self.mute = loss == "answer"
                 self.is_asked = True
+                self.is_greeted |= RUN in data
                 self.server.sendall(data)
                 tail = data[-len(self.proxy.watched) + 1 :]
         if not self.mute:
@@ -139,7 +144,7 @@ class _Link:
                 if self.mute:
                     self.server.settimeout(QUIET_S)
                 else:
-                    self.client.sendall(data)
+                    self.client.sendall(2 * data if self.is_greeted and self.proxy.doubles() else data)
         self._end()
 
     def _end(self) -> None:

@@ -23,9 +23,8 @@ class Batch:
     """Rows of one transaction; versions count from the start of the past, times are ISO text.
 
     `known` are facts that may have to be added since they held before the first event about them; `closed` are facts of
-    earlier batches that end. `ended` are the first removals of nodes, which end all that was so of them; `gone` are the
-    nodes that are not there after the batch; `added` tells since when a node is there again. `latest_at` is the latest
-    time so far.
+    earlier batches that end. `gone` are the nodes that are not there after the batch. `latest_at` is the latest time so
+    far.
     """
 
     latest_at: datetime
@@ -35,9 +34,7 @@ class Batch:
     known: list[Row] = field(default_factory=list)
     facts: list[Row] = field(default_factory=list)
     closed: list[Row] = field(default_factory=list)
-    ended: dict[str, Row] = field(default_factory=dict)
     gone: dict[str, Row] = field(default_factory=dict)
-    added: dict[str, tuple[int, str]] = field(default_factory=dict)
     undoes: dict[int, tuple[int, ...]] = field(default_factory=dict)
     open: dict[str, Row] = field(default_factory=dict)
 
@@ -97,20 +94,20 @@ def _add_effects(batch: Batch, effects: Effects, version: int) -> None:
     at = batch.latest_at.isoformat()
     for node in effects.added:
         batch.nodes.append(_node_row(node, version, at))
-        batch.added[node.id] = version, at
         batch.gone.pop(node.id, None)
         batch.described.pop(node.id, None)
     for node_id, values in effects.described.items():
         batch.described.setdefault(node_id, {}).update(values)
     for fact in effects.known:
-        if fact.handle not in batch.open:
-            _add_known(batch, fact)
+        _add_known(batch, fact)
     for fact in effects.ended:
         _end(batch, fact, version, at)
     for fact in effects.began:
         _begin(batch, fact, version, at)
+    for fact in effects.returned:
+        _begin(batch, fact, version, at, if_back=True)
     for node_id in effects.removed:
-        _remove(batch, node_id, version, at)
+        batch.gone[node_id] = {"id": node_id, "version": version, "at": at}
 
 
 def _node_row(node: Node, version: int, at: str) -> Row:
@@ -118,40 +115,29 @@ def _node_row(node: Node, version: int, at: str) -> Row:
     return {"id": node.id, "since": version, "at": at, "values": described}
 
 
-def _begin(batch: Batch, fact: Fact, version: int, at: str) -> None:
+def _begin(batch: Batch, fact: Fact, version: int, at: str, *, if_back: bool = False) -> None:
+    """Add the row of a fact; with `if_back` it is written only if the node was there before, or once it is known."""
     values = {**fact.values, "since": version, "_open": fact.handle}
     row = {"subject": fact.subject, "target": fact.target, "at": at, "until": None, "until_at": None, "values": values}
+    row |= {"if_back": if_back}
     batch.facts.append(row)
     batch.open[fact.handle] = row
 
 
 def _add_known(batch: Batch, fact: Fact) -> None:
-    added = batch.added.get(fact.subject)
-    if added:
-        _begin(batch, fact, *added)
+    if fact.handle in batch.open:
+        batch.open[fact.handle]["if_back"] = False
     else:
         batch.known.append({"subject": fact.subject, "values": {**fact.values, "_open": fact.handle}})
 
 
 def _end(batch: Batch, fact: Fact, version: int, at: str) -> None:
-    if fact.handle in batch.open:
-        _close(batch, fact.handle, version, at)
-    else:
+    row = batch.open.pop(fact.handle, None)
+    if row is None:
         batch.closed.append({"handle": fact.handle, "version": version, "at": at})
-
-
-def _close(batch: Batch, handle: str, version: int, at: str) -> None:
-    row = batch.open.pop(handle)
-    row["until"], row["until_at"] = version, at
-    row["values"]["_open"] = None
-
-
-def _remove(batch: Batch, node_id: str, version: int, at: str) -> None:
-    for handle in [handle for handle, row in batch.open.items() if row["subject"] == node_id]:
-        _close(batch, handle, version, at)
-    row = {"id": node_id, "version": version, "at": at}
-    batch.ended.setdefault(node_id, row)
-    batch.gone[node_id] = row
+    else:
+        row["until"], row["until_at"] = version, at
+        row["values"]["_open"] = None
 
 
 def raised_bounds(batch: Batch, known: Mapping[str, Any]) -> dict[str, int]:

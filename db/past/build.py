@@ -44,6 +44,8 @@ FACTS_PER_BATCH: Final = 5_000
 EVENTS_PER_BATCH: Final = 1_000
 CHANGES_PER_BATCH: Final = 10_000
 DROPPED_PER_BATCH: Final = 5_000
+FORM: Final = 2
+"""Number of the form of a past; a past of another form is built anew."""
 
 
 Head: TypeAlias = dict[str, Any]
@@ -93,7 +95,7 @@ def past_state(database: Database, scene: Generation, *, status: str = "ready") 
     if head is None:
         return PastState(version, -1, clock, None, now, told)
     head = {**head, "start": head["start"].to_native(), "latest_at": head["latest_at"].to_native()}
-    if Clock(head["source"], head["base"], head["start"]) != clock:
+    if head.get("form") != FORM or Clock(head["source"], head["base"], head["start"]) != clock:
         return PastState(version, -1, clock, None, now, told, head["build"])
     if head["stage"] != "events":
         return PastState(version, -1, clock, head, now, told)
@@ -159,7 +161,7 @@ class _Builder:
     def _begin(self, state: PastState) -> None:
         """Make the head of a new past; what an earlier one left is dropped first."""
         clock = state.clock
-        head = {"scene": self._scene.key, "build": uuid4().hex, "stage": "drop", "done": 0}
+        head = {"scene": self._scene.key, "build": uuid4().hex, "stage": "drop", "done": 0, "form": FORM}
         head |= {"source": clock.source, "base": clock.base, "start": clock.start, "latest_at": clock.start}
         given = {**self._given, "before": state.before, "head": head}
         self._database.write(lambda tx: tx.run(statements.BEGIN, given).consume())
@@ -274,7 +276,6 @@ def write_batch(tx: ManagedTransaction, key: str, batch: Batch) -> Head:
         (statements.DESCRIBE, batch.described_rows),
         (statements.ADD_EVENTS, batch.events),
         (statements.CLOSE, batch.closed),
-        (statements.CLOSE_OF_REMOVED, [*batch.ended.values()]),
         (statements.START_LINKED if is_start else statements.ADD_LINKED, batch.linked),
         (statements.START_UNLINKED if is_start else statements.ADD_UNLINKED, batch.unlinked),
         (statements.REMOVE_NODES, [*batch.gone.values()]),

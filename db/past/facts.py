@@ -56,13 +56,15 @@ class Fact:
 class Effects:
     """The effects of one event, in the order of its changes.
 
-    `known` are facts that it ends and that hold since their node is there, if no earlier event began them. `described`
-    are new names, classes and kinds by id, `touched` the nodes that it changed.
+    `known` are facts that it ends and that hold since their node is there, if no earlier event began them; `returned`
+    are the properties of new nodes, which are facts of a node that was there before. `described` are new names, classes
+    and kinds by id, `touched` the nodes that it changed.
     """
 
     began: list[Fact] = field(default_factory=list)
     ended: list[Fact] = field(default_factory=list)
     known: list[Fact] = field(default_factory=list)
+    returned: list[Fact] = field(default_factory=list)
     added: list[Node] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     described: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -95,9 +97,11 @@ def _add(found: Effects, change: Change) -> None:
         case AddNode(node):
             found.added.append(node)
             found.began += _states_of(node)
+            found.returned += _properties_of(node)
             _touch(found, node.id)
         case RemoveNode(node):
-            found.ended += _states_of(node)
+            found.known += _properties_of(node)
+            found.ended += [*_states_of(node), *_properties_of(node)]
             found.removed.append(node.id)
             _touch(found, node.id)
         case ChangeList():
@@ -147,3 +151,8 @@ def _fact_of(relation: Relation) -> Fact:
 
 def _states_of(node: Node) -> list[Fact]:
     return [Fact("state", state, node.id) for state in node.states]
+
+
+def _properties_of(node: Node) -> list[Fact]:
+    values = {"name": node.name, "class": node.class_, "kind": node.kind, **node.properties}
+    return [Fact("property", name, node.id, value=value) for name, value in values.items() if name not in NOT_KEPT]

@@ -91,12 +91,6 @@ WITH f, row
 MATCH (e:PastEvent {scene: $key, version: row.version}) USING INDEX SEEK e:PastEvent(scene, version)
 CREATE (e)-[:ENDED]->(f)
 """
-CLOSE_OF_REMOVED: Final[LiteralString] = """
-UNWIND $rows AS row
-MATCH (n:PastNode {scene: $key, id: row.id}) USING INDEX SEEK n:PastNode(scene, id)
-MATCH (f:PastFact)-[:ABOUT]->(n) WHERE f._open IS NOT NULL
-SET f.until = row.version, f.until_at = datetime(row.at) REMOVE f._open
-"""
 REMOVE_NODES: Final[LiteralString] = """
 UNWIND $rows AS row
 MATCH (n:PastNode {scene: $key, id: row.id}) USING INDEX SEEK n:PastNode(scene, id)
@@ -108,6 +102,7 @@ UNWIND $rows AS row
 MATCH (n:PastNode {scene: $key, id: row.subject}) USING INDEX SEEK n:PastNode(scene, id)
 """
 _TO: Final[LiteralString] = "MATCH (t:PastNode {scene: $key, id: row.target}) USING INDEX SEEK t:PastNode(scene, id)\n"
+_IF_BACK: Final[LiteralString] = "WHERE NOT row.if_back OR n.since < row.values.since\n"
 _AFTER: Final[LiteralString] = """
 MATCH (e:PastEvent {scene: $key, version: row.values.since}) USING INDEX SEEK e:PastEvent(scene, version)
 OPTIONAL MATCH (last:PastEvent {scene: $key, version: row.until}) USING INDEX SEEK last:PastEvent(scene, version)
@@ -125,7 +120,7 @@ FOREACH (it IN CASE WHEN last IS NULL THEN [] ELSE [last] END | CREATE (it)-[:EN
 START_LINKED: Final[LiteralString] = _OF + _TO + _FACT + _TARGET
 START_UNLINKED: Final[LiteralString] = _OF + _FACT
 ADD_LINKED: Final[LiteralString] = _OF + _TO + _AFTER + _FACT + _TARGET + _EVENTS
-ADD_UNLINKED: Final[LiteralString] = _OF + _AFTER + _FACT + _EVENTS
+ADD_UNLINKED: Final[LiteralString] = _OF + _IF_BACK + _AFTER + _FACT + _EVENTS
 
 REVERTS: Final[LiteralString] = """
 MATCH (e:PastEvent {scene: $key}) WHERE size(e.undoes) > 0 OR e.undone

@@ -27,6 +27,7 @@ from scenecypher.db.graph.scene import GraphView, Node, SceneGraph, relation_bet
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.db.store.bounds import raised
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import row_of
 from scenecypher.db.store.rows import node_from_record, node_row, to_driver
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 
@@ -41,7 +42,7 @@ WITH s, version, done
 """
 
 SCENE_FACTS: Final[LiteralString] = """
-       s.status AS status, version, done {.version, .hash, .delta} AS done,
+       $action_id AS action_id, s.status AS status, version, done {.version, .hash, .delta} AS done,
 """
 
 READ_NAMED: Final[LiteralString] = (
@@ -180,8 +181,8 @@ class WritePlan:
 
     @property
     def end(self) -> LiteralString:
-        """The RETURN clause: the version and the counts."""
-        text: LiteralString = "RETURN s.version AS version"
+        """The RETURN clause: the action's id, the version and the counts."""
+        text: LiteralString = "RETURN $action_id AS wrote, s.version AS version"
         for name in self.groups:
             text += ", " + name
         return text
@@ -198,7 +199,8 @@ class AlreadyCommitted(Exception):
 def read_named(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, intent: Intent) -> LockedPart:
     """Lock the scene and read what a known Delta names. Raises as `read_locked` does."""
     given = {"key": scene.key, "action_id": intent.action_id, "ids": _named_ids(delta), "pairs": _named_pairs(delta)}
-    return read_locked(tx.run(READ_NAMED, given).single(), scene, intent, delta_json(delta))
+    found = row_of(tx.run(READ_NAMED, given), "action_id", intent.action_id)
+    return read_locked(found, scene, intent, delta_json(delta))
 
 
 def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None = None) -> LockedPart:
@@ -235,7 +237,9 @@ def write_delta(
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
     plan = plan_counted_write(scene, locked.part, delta, intent=intent)
-    record = tx.run(WRITE_HEAD + plan.body + plan.end, dict(plan.parameters)).single(strict=True)
+    record = row_of(tx.run(WRITE_HEAD + plan.body + plan.end, dict(plan.parameters)), "wrote", intent.action_id)
+    if record is None:
+        raise SceneReplaced(scene.name)
     for name in plan.groups:
         if record[name] != len(plan.parameters[name]):
             msg = f"{name.replace('_', ' ')}: {record[name]} of {len(plan.parameters[name])} fit; load the scene again"

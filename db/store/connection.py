@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from neo4j import (
     READ_ACCESS,
     WRITE_ACCESS,
+    Driver,
     GraphDatabase,
     ManagedTransaction,
     NotificationDisabledClassification,
@@ -133,6 +134,17 @@ class ServerRestarted(DatabaseUnavailable):
         super().__init__("the local server was restarted meanwhile; ask again", retryable=True)
 
 
+class WrongAnswer(CommitUnknown):
+    """An answer that is to another statement, as where something between here and the server sends bytes twice."""
+
+    def __init__(self) -> None:
+        msg = (
+            "the connection gave an answer that belongs to another statement; ask again, and check what stands between "
+            "here and the server (proxy, tunnel, load balancer)"
+        )
+        super().__init__(msg, retryable=True)
+
+
 class Database:
     """A server to read from and write to, safe to share between threads. The constructor makes no call.
 
@@ -166,24 +178,30 @@ class Database:
         self._retries_reads = retry_s > 0
         self._is_closed = False
         _check_uri(address.uri)
+        self._retry_s = retry_s
+        self._driver = self._new_driver()
+        self._replaced: Driver | None = None
+        self.bookmarks = ReadBookmarks()
+        """A read waits until all that earlier reads may have seen a part of is applied, in a cluster too."""
+        self._is_routed = urlsplit(address.uri).scheme in ROUTED_SCHEMES
+        forward_notices()
+
+    def _new_driver(self) -> Driver:
+        address, connect_s = self.address, self._connect_timeout_s
         try:
-            self._driver = GraphDatabase.driver(
+            return GraphDatabase.driver(
                 address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri,
                 **_encryption(address),
                 auth=(address.username, address.password) if address.password else None,
-                connection_timeout=connect_timeout_s,
-                connection_acquisition_timeout=6 * connect_timeout_s,
-                max_transaction_retry_time=retry_s,
+                connection_timeout=connect_s,
+                connection_acquisition_timeout=6 * connect_s,
+                max_transaction_retry_time=self._retry_s,
                 # Registry types that this database lacks are no reason for a notification, which slows queries down.
                 notifications_disabled_classifications=[NotificationDisabledClassification.UNRECOGNIZED],
                 telemetry_disabled=True,
             )
         except (ConfigurationError, ValueError) as error:
             raise _bad_address(address.uri, first_line(error)) from error
-        self.bookmarks = ReadBookmarks()
-        """A read waits until all that earlier reads may have seen a part of is applied, in a cluster too."""
-        self._is_routed = urlsplit(address.uri).scheme in ROUTED_SCHEMES
-        forward_notices()
 
     def reach(self) -> None:
         """Check that a supported server answers, by its greeting alone: the connection made for it is used later.
@@ -222,7 +240,7 @@ class Database:
         """
         try:
             with self._session(READ_ACCESS, "read", **SILENT) as session:
-                return session.run(Query(text, timeout=self.read_timeout_s), dict(parameters)).single()
+                return row_of(session.run(Query(text, timeout=self.read_timeout_s), dict(parameters)))
         except ServiceError as error:
             if not error.retryable:
                 raise
@@ -238,7 +256,10 @@ class Database:
 
         def attempt() -> T:
             with self._session(WRITE_ACCESS, "commit", **SILENT) as session, _begun_with_first_statement(session):
-                return session.execute_write(limited)
+                found = session.execute_write(limited)
+                if not session.last_bookmarks().raw_values:  # the answer to COMMIT has one
+                    raise WrongAnswer
+                return found
 
         return _through_restart(attempt)
 
@@ -249,14 +270,17 @@ class Database:
         *,
         limit: Literal["read", "commit"] = "commit",
         timeout_s: float | None = None,
+        echo: str = "",
     ) -> Record | None:
         """Run one statement as an auto-commit transaction, one round trip without retry; return its only row, if any.
 
-        If the answer is lost (DatabaseUnavailable) it may be committed or not.
+        `echo` is the parameter that the statement returns under its own name. If the answer is lost
+        (DatabaseUnavailable), or is one to another statement (WrongAnswer), it may be committed or not.
         """
         usual_s = self.read_timeout_s if limit == "read" else self.commit_timeout_s
         with self._session(WRITE_ACCESS, limit, **SILENT) as session:
-            return session.run(Query(text, timeout=timeout_s or usual_s), dict(parameters)).single()
+            result = session.run(Query(text, timeout=timeout_s or usual_s), dict(parameters))
+            return row_of(result, echo, parameters.get(echo))
 
     @contextmanager
     def run_read_only(
@@ -315,6 +339,8 @@ class Database:
         """Close all connections."""
         self._is_closed = True
         self._driver.close()
+        if self._replaced:
+            self._replaced.close()
 
     def __enter__(self) -> Self:
         return self
@@ -335,6 +361,12 @@ class Database:
         with self._awaiting_restart(), self._plain_session(access, limit, **options) as session:
             yield session
 
+    def _replace_driver(self) -> None:
+        """Use new connections from now on; the ones in use end with their calls, at the latest at the next such end."""
+        replaced, self._replaced, self._driver = self._replaced, self._driver, self._new_driver()
+        if replaced:
+            replaced.close()
+
     @contextmanager
     def _awaiting_restart(self) -> Iterator[None]:
         """Wait, where the block breaks by a restart of the server, until that answers again."""
@@ -350,16 +382,19 @@ class Database:
 
     @contextmanager
     def _plain_session(self, access: str, limit: TimeLimit, **options: Any) -> Iterator[Session]:
-        with (
-            self._calling(limit),
-            self._driver.session(
+        with self._calling(limit):
+            session = self._driver.session(
                 database=self.address.database,
                 default_access_mode=access,
                 bookmark_manager=self.bookmarks if access == READ_ACCESS or self._is_routed else None,
                 **options,
-            ) as session,
-        ):
-            yield session
+            )
+            try:
+                with session:
+                    yield session
+            except WrongAnswer:
+                self._replace_driver()
+                raise
 
     @contextmanager
     def _calling(self, limit: TimeLimit) -> Iterator[None]:
@@ -368,6 +403,19 @@ class Database:
             raise InputError("this connection is closed; open a new one with `scenecypher.connect()`")
         with waiting_for("the database"), translate_driver_errors(self.address.uri, limit):
             yield
+
+
+def row_of(result: Result, echo: str = "", value: object = None) -> Record | None:
+    """Return the only row of a result, if any; check that it answers what was asked.
+
+    A statement's last message has the time that its rows took; its column `echo`, if given, has the `value` that it was
+    sent. Raises WrongAnswer.
+    """
+    record, names = result.single(), result.keys() or ()
+    is_ours = not echo or (echo in names and (record is None or record.get(echo) == value))
+    if not is_ours or result.consume().result_consumed_after is None:
+        raise WrongAnswer
+    return record
 
 
 def _begun_with_first_statement(session: Session) -> AbstractContextManager[Any]:

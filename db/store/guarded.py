@@ -20,12 +20,12 @@ DIVISION_BY_ZERO: Final = "Neo.ClientError.Statement.ArithmeticError"
 def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: float) -> int | None:
     """Write a change that was decided at `version`; return the version it made, None if the scene is at another.
 
-    Raises ServiceError; ConstraintViolated if the action id is taken. If a connection breaks, the change may be
-    committed: try again only with the same action id.
+    Raises ServiceError; ConstraintViolated if the action id is taken. If a connection breaks, or answers another
+    statement, the change may be committed: try again only with the same action id.
     """
     try:
         given = {**plan.parameters, "read_at": version}
-        written = database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s)
+        written = database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s, echo="action_id")
     except QueryFailed as error:
         if error.code != DIVISION_BY_ZERO:
             raise
@@ -36,5 +36,5 @@ def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: f
 def guarded_write(plan: WritePlan) -> LiteralString:
     """Return the statement that writes a change if the scene is at the expected version and every row matches."""
     fits: LiteralString = " AND ".join(name + " = size($" + name + ")" for name in plan.groups) or "true"
-    end: LiteralString = "RETURN s.version AS version, unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
-    return VERSION_GUARD + plan.body + end
+    end: LiteralString = ", unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
+    return VERSION_GUARD + plan.body + "RETURN $action_id AS action_id, s.version AS version" + end

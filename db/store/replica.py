@@ -19,7 +19,7 @@ from scenecypher.errors import ConflictError, SceneReplaced
 
 EVENTS_SINCE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
-RETURN s.status AS status, s.version AS version,
+RETURN $key AS key, s.status AS status, s.version AS version,
        COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $after
                  RETURN [e.version, e.delta] ORDER BY e.version } AS events
 """
@@ -77,7 +77,7 @@ class Replica:
         Raises SceneReplaced, ServiceError.
         """
         given = {"key": self.scene.key, "after": self.version}
-        record = self._database.run_autocommit(EVENTS_SINCE, given, timeout_s=timeout_s)
+        record = self._database.run_autocommit(EVENTS_SINCE, given, timeout_s=timeout_s, echo="key")
         if record is None or record["status"] != "ready":
             raise SceneReplaced(self.scene.name)
         versions = [version for version, _ in record["events"]]

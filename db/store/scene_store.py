@@ -33,7 +33,7 @@ from scenecypher.db.store.commit import (
     read_named,
     write_delta,
 )
-from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
+from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database, row_of
 from scenecypher.db.store.footprint import Footprint
 from scenecypher.db.store.guarded import commit_at
 from scenecypher.db.store.history import Event, EventHead, Revert
@@ -281,7 +281,8 @@ class SceneStore:
         given = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
 
         def read(tx: ManagedTransaction) -> LockedPart:
-            return read_locked(tx.run(footprint.plan.lock_statement, given).single(), scene, intent)
+            found = row_of(tx.run(footprint.plan.lock_statement, given), "action_id", intent.action_id)
+            return read_locked(found, scene, intent)
 
         def look() -> LockedPart | None:
             record = self.database.read_row(footprint.plan.read_statement, given)
@@ -297,7 +298,7 @@ class SceneStore:
         given = {"key": scene.key, "action_id": intent.action_id, "ids": [], "pairs": []}
 
         def read(tx: ManagedTransaction) -> LockedPart:
-            locked = read_locked(tx.run(READ_NAMED, given).single(), scene, intent)
+            locked = read_locked(row_of(tx.run(READ_NAMED, given), "action_id", intent.action_id), scene, intent)
             return replace(locked, part=SceneGraph.of(*load.members(tx, scene.key)))
 
         return self._change(scene, decide, read, intent=intent, is_whole=True)

@@ -9,16 +9,18 @@ import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final, LiteralString
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation, diff, value_of
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene import Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
 from scenecypher.db.past import build, build_past, past_state
 from scenecypher.db.past.facts import LEFT_OUT, NOT_KEPT
 from scenecypher.db.schema import Declared
@@ -85,6 +87,10 @@ def told(store: SceneStore, info: SceneInfo, version: int) -> tuple[set[tuple[st
     return plain, properties
 
 
+def so_of(node: Node, key: str) -> Any:
+    return node.kind if key == "kind" else value_of(node, key)
+
+
 def kept(graph: SceneGraph) -> set[tuple[str, ...]]:
     states = {(node.id, state, "") for node in graph.nodes.values() for state in node.states}
     return states | {(it.source, it.type, it.target) for it in graph.relations if it.type not in LEFT_OUT}
@@ -122,8 +128,7 @@ def test_the_past_tells_what_each_version_was(store: SceneStore, graphs: list[Sc
         assert plain == kept(graph)
         for (node_id, key), value in properties.items():
             assert key not in NOT_KEPT
-            node = graph.nodes[node_id]
-            assert (node.kind if key == "kind" else value_of(node, key)) == value
+            assert so_of(graph.nodes[node_id], key) == value
     taken = {version for event in store.history(info) for version in event.undoes}
     marked = {row["values"]["version"] for row in rows(store, ALL, info) if row["values"].get("undone")}
     assert marked <= taken
@@ -156,7 +161,104 @@ def test_a_node_that_comes_back_has_what_it_has_since_then(store: SceneStore, *,
     for version, wanted in enumerate(versions):
         plain, changed = told(store, info, version)
         assert plain == kept(wanted)
-        assert all(value_of(wanted.nodes[node], key) == value for (node, key), value in changed.items())
+        assert all(so_of(wanted.nodes[node], key) == value for (node, key), value in changed.items())
+
+
+@settings(max_examples=6, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(
+    graphs=st.lists(scene_graphs(max_nodes=4, max_relations=5), min_size=3, max_size=5),
+    size=st.integers(1, 3),
+    asked=st.sets(st.integers(0, 5)),
+    writes=st.integers(1, 6),
+)
+def test_the_past_does_not_depend_on_when_it_was_asked_for(
+    store: SceneStore, graphs: list[SceneGraph], size: int, asked: set[int], writes: int
+) -> None:
+    """A derived graph that depends on who built it, when, and in how many parts: all ways give the same one."""
+    name = fresh("past")
+    store.put(ImportedScene(name, graphs[0], declared=Declared(TYPES[-1:], KEYS[-1:])))
+    info = store.find(name)
+    for number, (before, after) in enumerate(pairwise([*graphs, *reversed(graphs)])):
+        store.commit(info, diff(before, after), actor="t", action="a")
+        if number in asked:
+            build_past(store.database, info)
+    build_past(store.database, info)
+    found = {"while it happened": everything(store, info)}
+    with pytest.MonkeyPatch.context() as patch:
+        drop(store, info)
+        build_past(store.database, info)
+        found["at once"] = everything(store, info)
+        patch.setattr(build, "EVENTS_PER_BATCH", size)
+        drop(store, info)
+        with ThreadPoolExecutor(2) as pool:
+            assert len([*pool.map(lambda _: build_past(store.database, info), range(2))]) == 2
+        found["by two builders"] = everything(store, info)
+        drop(store, info)
+        with suppress(KeyboardInterrupt):
+            build_past(Killed(store.database, after=writes), info)
+        build_past(store.database, info)
+        found["after a kill"] = everything(store, info)
+    assert {way: text == found["at once"] for way, text in found.items()} == dict.fromkeys(found, True)
+
+
+class Killed(Database):
+    """A connection whose process is killed in the transaction after so many."""
+
+    def __init__(self, database: Database, *, after: int) -> None:
+        self.__dict__.update(database.__dict__, left=after)
+
+    def write(self, work: Any, *, timeout_s: float | None = None) -> Any:
+        def killed(tx: Any) -> Any:
+            work(tx)
+            raise KeyboardInterrupt
+
+        self.left -= 1
+        return super().write(killed if self.left < 0 else work, timeout_s=timeout_s)
+
+
+PROPERTIES_OF: Final[LiteralString] = """
+MATCH (f:PastFact {scene: $key})-[:ABOUT]->(:PastNode {scene: $key, id: 'cup'}) WHERE f.property = 'color'
+RETURN f.value AS value, f.since AS since, f.until AS until, size([(:PastEvent)-[:BEGAN]->(f) | 1]) AS began,
+       size([(:PastEvent)-[:ENDED]->(f) | 1]) AS ended
+ORDER BY since
+"""
+
+
+@pytest.mark.parametrize("asked", [(), (1, 2, 3, 4, 5), (2,), (3,), (4,)], ids=str)
+def test_each_life_of_a_node_tells_its_properties(store: SceneStore, asked: tuple[int, ...]) -> None:
+    """Properties that changed in one life of a node and not in another have facts in both, and an event ends each."""
+    info, graph = scene_with(store), small()
+    rest, cup = [node for node in graph.nodes.values() if node.id != "cup"], graph.nodes["cup"]
+    before = graph
+    for version, color in enumerate(["red", None, "green", "blue", None, "white"], start=1):
+        there = [] if color is None else [replace(cup, properties=Properties({"color": color}))]
+        wanted = SceneGraph.of([*rest, *there], [Relation("fridge", "INSIDE", "kitchen")])
+        store.commit(info, diff(before, wanted), actor="t", action="a")
+        before = wanted
+        if version in asked:
+            build_past(store.database, info)
+    build_past(store.database, info)
+    assert [tuple(row.values()) for row in rows(store, PROPERTIES_OF, info)] == [
+        ("blue", 0, 1, 0, 1),
+        ("red", 1, 2, 1, 1),
+        ("green", 3, 4, 1, 1),
+        ("blue", 4, 5, 1, 1),
+        ("white", 6, None, 1, 0),
+    ]
+
+
+def test_a_past_of_an_earlier_form_is_built_again(store: SceneStore) -> None:
+    """Derived data outlives the code that derived it: a past that an earlier version built is told by its form."""
+    info = scene_with(store, OPEN)
+    build_past(store.database, info)
+    built = everything(store, info)
+    text: LiteralString = (
+        "MATCH (h:PastHead {scene: $key}) REMOVE h.form WITH h "
+        "MATCH (f:PastFact {scene: $key})<-[r:ENDED]-() DELETE r RETURN count(r) AS deleted"
+    )
+    assert store.database.write(lambda tx: tx.run(text, key=info.key).single(strict=True)["deleted"]) == 1
+    build_past(store.database, info)
+    assert everything(store, info) == built
 
 
 def test_an_event_names_what_it_changed_and_the_facts_that_it_began_and_ended(store: SceneStore) -> None:

@@ -88,14 +88,14 @@ def test_each_kind_of_change_has_its_rows() -> None:
         "add_relations": [["vase", "ON", "fridge"]],
     }
     assert whole.groups == GROUPS, "a relation goes before its end, and comes after it"
-    assert whole.end == "RETURN s.version AS version, " + ", ".join(GROUPS)
+    assert whole.end == "RETURN $action_id AS wrote, s.version AS version, " + ", ".join(GROUPS)
 
 
 def test_only_the_groups_with_changes_are_in_the_statement() -> None:
     plan = planned(SetProperty("cup", "center", None, Point(1.0, 2.0)))
     assert plan.groups == ("set_values",)
     assert plan.body == WRITE_PARTS["set_values"] + WRITE_EVENT
-    assert plan.end == "RETURN s.version AS version, set_values"
+    assert plan.end == "RETURN $action_id AS wrote, s.version AS version, set_values"
 
 
 def test_an_event_has_its_author_its_purpose_and_the_delta() -> None:
