@@ -61,10 +61,15 @@ class _TimedSimulator(Simulator):
     taken: float = 0.0
 
     def act(
-        self, text: str, *, expected_version: int | None = None, action_id: str | None = None
+        self,
+        text: str,
+        *,
+        expected_version: int | None = None,
+        action_id: str | None = None,
+        is_new: bool = False,
     ) -> Iterator[CommittedAction]:
         began = perf_counter()
-        steps = list(super().act(text, expected_version=expected_version, action_id=action_id))
+        steps = list(super().act(text, expected_version=expected_version, action_id=action_id, is_new=is_new))
         self.taken += perf_counter() - began
         yield from steps
 

@@ -244,8 +244,8 @@ class ExpressionReader(PatternReader):
         is_number = all(token.kind == "integer" or token.word in {"+", "-"} for token in rest)
         if not is_number and [token.kind for token in inside] != ["string"]:
             self.reading.after[opening].append("head([__i IN [")
-            is_number = "toIntegerOrNull(__i) = __i OR " if self.reading.past else ""
-            self.reading.before[closing].append(f"] WHERE {is_number}{self._is_public('__i')}])")
+            or_number = "toIntegerOrNull(__i) = __i OR " if self.reading.past else ""
+            self.reading.before[closing].append(f"] WHERE {or_number}{self._is_public('__i')}])")
         self.expect("]")
         return either(base.element, *([self.paths.anything] if base.has_nodes or not base.each else []))
 

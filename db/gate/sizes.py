@@ -58,7 +58,7 @@ NUMBER: Final = Size(text=100, number=math.inf)
 def power(base: float, exponent: float) -> float:
     """Return a power, infinite where a float would overflow."""
     try:
-        return base**exponent
+        return float(base**exponent)
     except OverflowError:
         return math.inf
 

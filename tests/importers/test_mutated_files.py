@@ -116,7 +116,7 @@ TEXTS: Final[Mapping[str, tuple[str, Reader]]] = {
     "labels.yaml": (LABELS, label_space.read_labels),
     "mapping.toml": (MAPPING, read_mapping),
 }
-VALUES: Final = st.sampled_from(
+VALUES: Final[st.SearchStrategy[Any]] = st.sampled_from(
     [
         None,
         True,

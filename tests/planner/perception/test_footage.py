@@ -66,7 +66,9 @@ def test_of_a_video_a_frame_of_each_scene_is_taken(suffix: str, tmp_path: Path) 
     pictures = read_look([film(tmp_path / f"look.{suffix}", COLORS)])
     assert [it.name for it in pictures] == [f"look.{suffix} at {second}.0 s" for second in range(4)]
     with Pillow.open(BytesIO(pictures[1].image.data)) as red:
-        assert red.convert("RGB").getpixel((30, 20))[0] > 200
+        color = red.convert("RGB").getpixel((30, 20))
+        assert isinstance(color, tuple)
+        assert color[0] > 200
 
 
 def test_a_video_gives_no_more_frames_than_are_sent(tmp_path: Path) -> None:
