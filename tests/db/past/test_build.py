@@ -204,6 +204,8 @@ def test_the_past_does_not_depend_on_when_it_was_asked_for(
 class Killed(Database):
     """A connection whose process is killed in the transaction after so many."""
 
+    left: int
+
     def __init__(self, database: Database, *, after: int) -> None:
         self.__dict__.update(database.__dict__, left=after)
 
