@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, LiteralString, Protocol, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
@@ -21,9 +23,10 @@ from neo4j import (
     Record,
     Result,
     Session,
+    TrustCustomCAs,
     unit_of_work,
 )
-from neo4j.exceptions import ConfigurationError, Neo4jError
+from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
 from scenecypher.db.store.bookmarks import ReadBookmarks
 from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
@@ -40,6 +43,7 @@ from scenecypher.errors import (
     QueryTimeout,
     ServiceError,
 )
+from scenecypher.settings import without_password
 from scenecypher.waiting import waiting_for
 
 __all__ = [
@@ -87,12 +91,16 @@ TERMINATE: Final[LiteralString] = "TERMINATE TRANSACTIONS $ids YIELD transaction
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Address and credentials of a server; an empty password means no authentication."""
+    """Address and credentials of a server; an empty password means no authentication.
+
+    `ca_file` has the certificates, in PEM, of which one must have signed the server's; None: those of the system.
+    """
 
     uri: str
     username: str
     password: str = field(repr=False)
     database: str = "neo4j"
+    ca_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +126,23 @@ class Supervisor(Protocol):
         """Wait until the successor of process `since` answers; False if there is none. Raises ServiceError."""
         ...
 
+    def ensure_running(self) -> bool:
+        """Start the server if it does not run; False if it now listens elsewhere. Raises ServiceError."""
+        ...
+
 
 class ServerRestarted(DatabaseUnavailable):
     """The server was restarted while it was asked, and answers again."""
 
     def __init__(self) -> None:
         super().__init__("the local server was restarted meanwhile; ask again", retryable=True)
+
+
+class ConnectionClosed(InputError):
+    """A connection that is used after it was closed."""
+
+    def __init__(self) -> None:
+        super().__init__("this connection is closed; open a new one with `scenecypher.connect()`")
 
 
 class WrongAnswer(CommitUnknown):
@@ -182,7 +201,8 @@ class Database:
         address, connect_s = self.address, self._connect_timeout_s
         try:
             return GraphDatabase.driver(
-                address.uri,
+                _uri_of_driver(address),
+                **_trust(address),
                 auth=(address.username, address.password) if address.password else None,
                 connection_timeout=connect_s,
                 connection_acquisition_timeout=6 * connect_s,
@@ -193,6 +213,9 @@ class Database:
             )
         except (ConfigurationError, ValueError) as error:
             raise _bad_address(address.uri, first_line(error)) from error
+        except OSError as error:
+            msg = f"NEO4J_CA_FILE {str(address.ca_file)!r} can't be read: {error}; name a file of certificates in PEM"
+            raise InputError(msg) from error
 
     def reach(self) -> None:
         """Check that a supported server answers, by its greeting alone: the connection made for it is used later.
@@ -308,6 +331,10 @@ class Database:
         """Check whether the server can be restarted from here: it is the local one."""
         return self._supervisor is not None
 
+    def ensure_running(self) -> bool:
+        """Start the local server if it does not run; False if this connection can't reach it. Raises ServiceError."""
+        return self._supervisor is None or self._supervisor.ensure_running()
+
     def is_silent(self) -> bool:
         """Check whether the local server answers no new connection in time, as one that hangs; others are not asked."""
         if not self.is_supervised:
@@ -391,9 +418,14 @@ class Database:
     def _calling(self, limit: TimeLimit) -> Iterator[None]:
         """Call the server in the block, under the setting `limit`; errors are ours."""
         if self._is_closed:
-            raise InputError("this connection is closed; open a new one with `scenecypher.connect()`")
-        with waiting_for("the database"), translate_driver_errors(self.address.uri, limit):
-            yield
+            raise ConnectionClosed
+        try:
+            with waiting_for("the database"), translate_driver_errors(self.address.uri, limit):
+                yield
+        except DriverError as error:
+            if self._is_closed:  # by another thread, meanwhile
+                raise ConnectionClosed from error
+            raise
 
 
 def row_of(result: Result, echo: str = "", value: object = None) -> Record | None:
@@ -484,6 +516,10 @@ def _limited(work: Callable[[ManagedTransaction], T], timeout_s: float) -> Calla
 
 def _check_uri(uri: str) -> None:
     """Check what the driver would notice late or not at all."""
+    shown = without_password(uri)
+    if shown != uri:
+        msg = f"the address of {shown!r} holds a user name or password; set NEO4J_USERNAME and NEO4J_PASSWORD instead"
+        raise InputError(msg)
     try:
         place = urlsplit(uri)
         usable = place.scheme in SCHEMES and place.hostname and place.port != 0
@@ -491,6 +527,22 @@ def _check_uri(uri: str) -> None:
         raise _bad_address(uri, str(error)) from error
     if not usable:
         raise _bad_address(uri, "it names no Neo4j server")
+
+
+def _uri_of_driver(address: Address) -> str:
+    """Return the address as the driver takes it: with certificates of one's own, TLS is an option beside it."""
+    return address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri
+
+
+def _trust(address: Address) -> dict[str, Any]:
+    """Return the driver's options for certificates of one's own. Raises InputError for an address without TLS."""
+    if address.ca_file is None:
+        return {}
+    if not urlsplit(address.uri).scheme.endswith("+s"):
+        msg = f"NEO4J_CA_FILE is for addresses of bolt+s:// or neo4j+s://, not {address.uri!r}; correct NEO4J_URI"
+        raise InputError(msg)
+    ssl.create_default_context(cafile=address.ca_file)  # the driver reads it at its first connection only
+    return {"encrypted": True, "trusted_certificates": TrustCustomCAs(str(address.ca_file))}
 
 
 def _bad_address(uri: str, cause: str) -> InputError:

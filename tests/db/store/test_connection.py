@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Final, LiteralString
+from pathlib import Path
+from typing import Any, Final, LiteralString
+from urllib.parse import urlsplit
 from uuid import uuid4
 
+import neo4j
 import pytest
 from neo4j import ManagedTransaction
 from neo4j.exceptions import SessionExpired
 
+from scenecypher.chat.endpoint import Endpoint
 from scenecypher.db.connect import connect
+from scenecypher.db.graph.delta import ChangeList, Delta
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import OLDEST_VERSION, Address, Database, _version_numbers
+from scenecypher.db.store.faults import translate_driver_errors
 from scenecypher.db.store.notices import OURS, forward_notices
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.errors import (
+    CommitUnknown,
     ConflictError,
     ConstraintViolated,
     DatabaseUnavailable,
@@ -31,8 +43,9 @@ from scenecypher.errors import (
     QueryTimeout,
     ServiceError,
 )
-from scenecypher.settings import Settings
-from tests.proxy import proxied
+from scenecypher.settings import Settings, without_password
+from tests.db.store.test_store import fresh, small
+from tests.proxy import Proxy, proxied
 from tests.waiting import until
 
 LONG: Final[LiteralString] = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 99 RETURN count(*)"
@@ -427,3 +440,114 @@ def test_forwarding_is_idempotent() -> None:
     before = len(logging.getLogger("neo4j.notifications").handlers)
     forward_notices()
     assert len(logging.getLogger("neo4j.notifications").handlers) == before
+
+
+@pytest.mark.parametrize(("limit", "kind"), [("read", DatabaseUnavailable), ("commit", CommitUnknown)])
+def test_a_socket_s_own_error_is_one_of_ours(limit: str, kind: type[ServiceError]) -> None:
+    """An error of a foreign type that leaves by a door: the driver passes some of a socket's on as they are."""
+    said = "Transport endpoint is not connected"
+    with pytest.raises(kind, match=said) as caught, translate_driver_errors("bolt://here:1", limit):
+        raise OSError(107, said)
+    assert caught.value.retryable
+
+
+def test_an_action_whose_socket_fails_is_done_once(store: SceneStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit whose connection fails in a way that the driver does not know is asked for again, by its id."""
+    name = fresh("socket")
+    store.put(ImportedScene(name, small()))
+    info, left = store.find(name), [OSError(107, "Transport endpoint is not connected")]
+    commit = neo4j.Session.execute_write
+
+    def failing(session: neo4j.Session, *given: Any, **options: Any) -> Any:
+        done = commit(session, *given, **options)
+        if left:
+            raise left.pop()
+        return done
+
+    monkeypatch.setattr(neo4j.Session, "execute_write", failing)
+    delta = Delta.of([ChangeList("cup", "states", ("dirty",), ())])
+    assert store.commit(info, delta, actor="t", action="soil").version == 1
+    assert not left
+    assert len(store.history(info)) == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 60.0])
+def test_a_watchdog_ends_with_its_connection(address: Address, seconds: float) -> None:
+    """A thread that outlives what it works on: it ends without a traceback."""
+    raised: list[threading.ExceptHookArgs] = []
+    before, threading.excepthook = threading.excepthook, raised.append
+    try:
+        database = Database(address)
+        watchdog = Watchdog(database, lost_s=60, tick_s=0.01)
+        with watchdog.watch("mark", seconds):
+            database.close()
+            if not seconds:
+                until(lambda: not watchdog._is_running, within_s=30)
+        assert not raised
+    finally:
+        threading.excepthook = before
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("bolt://neo4j:secret@host:7687", "bolt://host:7687"),
+        ("bolt://neo4j:se/cret@host:7687", "bolt://host:7687"),
+        ("bolt://:secret@host", "bolt://host"),
+        ("neo4j:secret@host:7687", "host:7687"),
+        ("bolt://neo4j:a@secret@host", "bolt://host"),
+        ("https://user:secret@example.org/v1?a=b@c", "https://example.org/v1?a=b@c"),
+        ("https://example.org/v1/@team", "https://example.org/v1/@team"),
+        ("https://example.org:8000/v1/@team", "https://example.org:8000/v1/@team"),
+        ("bolt://[::1]:7687", "bolt://[::1]:7687"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(written: str, shown: str) -> None:
+    """A secret in a field that is no secret: whatever shows an address shows it without."""
+    assert without_password(written) == shown
+    with pytest.raises(InputError, match="is no HTTP address") as caught:
+        Endpoint(f"x{written}", "", 1.0, 1)
+    assert "secret" not in str(caught.value)
+    if "secret" in written:
+        with pytest.raises(InputError, match="set NEO4J_USERNAME and NEO4J_PASSWORD") as caught:
+            Database(Address(written, "neo4j", ""))
+        assert "secret" not in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A self-made certificate of 127.0.0.1, with its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1 "
+        "-keyout key.pem -out ca.pem"
+    )
+    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="it makes the certificate")
+def test_a_certificate_of_one_s_own_is_trusted_by_its_file(address: Address, authority: Path) -> None:
+    """A choice that only the system could make: TLS to a server whose certificate an authority of one's own signed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority / "ca.pem", authority / "key.pem")
+    place = urlsplit(address.uri)
+    with Proxy((place.hostname or "", place.port or 0), tls=context) as proxy:
+        ours = replace(address, uri=f"bolt+s://127.0.0.1:{proxy.port}")
+        with Database(replace(ours, ca_file=authority / "ca.pem")) as database:
+            assert database.verify().version
+        with Database(ours, retry_s=0) as database, pytest.raises(DatabaseUnavailable):
+            database.verify()
+
+
+@pytest.mark.parametrize(
+    ("uri", "file", "said"),
+    [
+        ("bolt://127.0.0.1:1", "ca.pem", "NEO4J_CA_FILE is for addresses of"),
+        ("bolt+ssc://127.0.0.1:1", "ca.pem", "NEO4J_CA_FILE is for addresses of"),
+        ("bolt+s://127.0.0.1:1", "gone.pem", "can't be read"),
+    ],
+)
+def test_a_file_of_certificates_that_is_of_no_use_is_refused(uri: str, file: str, said: str, authority: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        Database(Address(uri, "neo4j", "", ca_file=authority / file))
