@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from scenecypher.errors import InputError, without_credentials
+from scenecypher.errors import InputError
+from scenecypher.settings import without_password
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 
@@ -26,7 +27,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         if not _is_http(self.url):
-            shown = without_credentials(self.url)
+            shown = without_password(self.url)
             raise InputError(f"OPENAI_BASE_URL {shown!r} is no HTTP address; write it like http://127.0.0.1:8000/v1")
         if not (self.key.isascii() and self.key.isprintable()):
             raise InputError("OPENAI_API_KEY holds characters that no key has; copy it again")
@@ -34,7 +35,7 @@ class Endpoint:
     @property
     def public_url(self) -> str:
         """Return the address without the user and password that it may hold."""
-        return without_credentials(self.url).rstrip("/")
+        return without_password(self.url).rstrip("/")
 
 
 def _is_http(url: str) -> bool:

@@ -52,8 +52,9 @@ def address_of(settings: Settings, *, tell: Callable[[str], None]) -> Address:
     if settings.neo4j_uri is None:
         return _address(start(settings, tell=tell))
     password = settings.neo4j_password.get_secret_value() if settings.neo4j_password else ""
-    ca_file = str(settings.neo4j_ca_file or "")
-    return Address(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database, ca_file)
+    return Address(
+        settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database, settings.neo4j_ca_file
+    )
 
 
 def _opened(settings: Settings, tell: Callable[[str], None]) -> Database:

@@ -180,7 +180,7 @@ PAST_INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ..
 """Range indexes of the past as (label, name, properties); each kind has one of the scene alone besides."""
 
 PAST_HIDDEN: Final = frozenset(
-    {"scene_name", "host", "pid", "started", "touched", "line", "_open", "_since", "_since_at"}
+    {"scene_name", "host", "pid", "started", "space", "touched", "line", "_open", "_since", "_since_at"}
 )
 """Properties of the past that no query reads, besides `scene`: a generation's key.
 

@@ -211,12 +211,6 @@ class ModelUnavailable(ServiceError):
     """A failed model service, or a cassette that lacks the requested reply."""
 
 
-def without_credentials(url: str) -> str:
-    """Return an address as messages may show it, valid or not: without the user and password before its last @."""
-    scheme, mark, _ = url.partition("://")
-    return scheme + mark + url.rpartition("@")[2] if mark and "@" in url else url.rpartition("@")[2]
-
-
 def did_you_mean(name: str, known: Sequence[str], *, limit: int = 3) -> str:
     """Return ``(did you mean 'a' or 'b'?)`` for the `limit` nearest of `known`, ignoring case; empty if none is."""
     folded = {word.casefold(): word for word in known}

@@ -14,6 +14,8 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.at import SceneAt, read_moment, scene_at
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed
+from scenecypher.db.store.counting import count_graph
+from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.rewind import load_version
@@ -109,6 +111,11 @@ class PastHome(ReadableHome):
         if self._graph is None:
             self._graph = load_version(self._services.store.database, self._then).graph
         return self._graph
+
+    @property
+    def occurring(self) -> Enumerations:
+        """What occurred in the scene, counted in memory: only queries need a copy in the database."""
+        return count_graph(self.graph)
 
     def copy(self, name: str) -> Home:
         """Copy this state under a new name: a home to act in, with an empty history.

@@ -13,6 +13,7 @@ from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, original_of
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.runs import RunCommand
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.values import JsonValue
@@ -125,8 +126,12 @@ class ReadableHome(ABC):
     @property
     def schema(self) -> str:
         """The text that a model is shown of the scene: what occurs in it, never the graph."""
-        info = self._found()
-        return schema_text(self._services.enumerator.of(info), "", vocabulary=info.vocabulary)
+        return schema_text(self.occurring, "", vocabulary=self.info.vocabulary)
+
+    @property
+    def occurring(self) -> Enumerations:
+        """What occurs in the scene, counted."""
+        return self._services.enumerator.of(self._found())
 
     def query(self, cypher: str) -> QueryResult:
         """Run a reading query. It reads this scene only, changes nothing and has a bounded cost.

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -87,7 +88,7 @@ class SceneDatabase:
         self.settings = settings
         self.store = SceneStore(database)
         self.enumerator = Enumerator(database, replicas=self.store.replicas)
-        self.meaning = Meaning(self._vectors)
+        self.meaning = Meaning(partial(_vectors, settings))
         self._gate: Gate | None = None
         self._tell = tell
         self._model, self._lock, self._open = model, Lock(), ExitStack()
@@ -96,11 +97,6 @@ class SceneDatabase:
 
     def __repr__(self) -> str:
         return f"<SceneDatabase at {self.store.database.address.uri}>"
-
-    def _vectors(self) -> Embed | None:
-        from scenecypher.chat.embeddings import vectors_of
-
-        return vectors_of(self.settings)
 
     @property
     def gate(self) -> Gate:
@@ -273,3 +269,10 @@ class SceneDatabase:
 
 def _to_standard_error(line: str) -> None:
     sys.stderr.write(line + "\n")
+
+
+def _vectors(settings: Settings) -> Embed | None:
+    """Return the embeddings service, if any; it holds no database, since caches keep a `Meaning`."""
+    from scenecypher.chat.embeddings import vectors_of
+
+    return vectors_of(settings)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 from platformdirs import user_data_path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
@@ -21,6 +22,9 @@ def _read_prices(given: object) -> object:
 Prices: TypeAlias = Annotated[dict[str, tuple[float, float]], BeforeValidator(_read_prices)]
 """Dollars for a million tokens of prompts, and of replies, by model; a text is JSON."""
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=1_000_000)]
+
+
+HOST_AND_PORT: Final = re.compile(r"[^:]*(:\d*)?|\[.*\](:\d*)?")
 
 
 class Settings(BaseModel):
@@ -93,6 +97,19 @@ class Settings(BaseModel):
     def live_model(self) -> bool:
         """Return True if a model service is configured: an API key, or the URL of another server."""
         return self.openai_api_key is not None or self.openai_base_url is not None
+
+
+def without_password(url: str) -> str:
+    """Return an address without the user and password that it may hold, to be shown; it need not be well-formed."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        scheme, rest = "", url
+    place = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    if "@" in place:
+        rest = rest[place.rindex("@") + 1 :]
+    elif not HOST_AND_PORT.fullmatch(place):  # a password with one of these characters
+        rest = rest.rpartition("@")[2]
+    return scheme + separator + rest
 
 
 def variable_of(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,8 +28,8 @@ Lost = Literal["answer", "request"]
 class Proxy:
     """Passes bytes on between clients and one server, until it is told to lose something."""
 
-    def __init__(self, target: tuple[str, int], watched: bytes = COMMIT) -> None:
-        self.target, self.watched = target, watched
+    def __init__(self, target: tuple[str, int], watched: bytes = COMMIT, *, tls: ssl.SSLContext | None = None) -> None:
+        self.target, self.watched, self._tls = target, watched, tls
         self.lost = 0
         """Return the number of COMMITs, or other watched messages, cut so far."""
         self.round_trips = 0
@@ -87,6 +88,12 @@ class Proxy:
         with suppress(OSError):
             while True:
                 client, _ = self._listening.accept()
+                if self._tls is not None:
+                    try:
+                        client = self._tls.wrap_socket(client, server_side=True)
+                    except OSError:  # it does not trust the certificate
+                        client.close()
+                        continue
                 _Link(self, client, socket.create_connection(self.target))
 
     def _start(self, work: Callable[[], None]) -> None:

@@ -10,6 +10,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from scenecypher.errors import DatabaseUnavailable
 from scenecypher.settings import Settings
 
 
@@ -82,6 +83,7 @@ class ServerHome:
     def create(self) -> None:
         """Create the folders; only the owner can read the home."""
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.root.chmod(0o700)  # it may have been there
         for folder in (self.conf, self.log.parent, self.neo4j / "tmp"):
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -96,11 +98,21 @@ class ServerHome:
         """Write `state` atomically for the next command."""
         write_private(self.state_file, state.model_dump_json())
 
-    def password(self) -> str:
-        """Return the password, generated on first use."""
+    def create_password(self) -> None:
+        """Generate the password of a new database."""
         if not self.password_file.exists():
             write_private(self.password_file, secrets.token_hex(20))
-        return self.password_file.read_text(encoding="utf-8").strip()
+
+    def password(self) -> str:
+        """Return the password. Raises DatabaseUnavailable if its file is gone."""
+        try:
+            return self.password_file.read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            msg = (
+                f"the password of the local server is gone; put it back into {self.password_file}, "
+                f"or move {self.neo4j / 'data'} away"
+            )
+            raise DatabaseUnavailable(msg) from None
 
 
 def write_private(path: Path, text: str) -> None:

@@ -173,13 +173,9 @@ def _set_password(home: ServerHome, java: str, jars: tuple[Path, ...]) -> None:
     """Give a new database its generated password, by a file: other users can see a process's arguments."""
     data = home.neo4j / "data"
     if (data / "dbms" / "auth.ini").exists() or (data / "databases" / "system").exists():
-        if not home.password_file.exists():
-            msg = (
-                f"the password of the local server is gone; put it back into {home.password_file}, or move {data} away"
-            )
-            raise DatabaseUnavailable(msg)
+        home.password()
         return
-    home.password()
+    home.create_password()
     home.arguments.write_text(config.java_arguments(home, jars, heap_mb=256, short_run=True), encoding="utf-8")
     done = subprocess.run(  # noqa: S603
         [java, f"@{home.arguments}", config.ADMIN_CLASS, "dbms", "set-initial-password", f"@{home.password_file}"],

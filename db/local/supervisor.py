@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from scenecypher.db.local.home import ServerHome
-from scenecypher.db.local.server import Server, Tell, restart, start
+from scenecypher.db.local.server import Server, Tell, restart, start, status
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.settings import Settings
 
@@ -30,6 +30,18 @@ class Supervisor:
         if state is None or state.pid is None:
             return False
         return restart(self._settings, pid=state.pid, is_lost=is_lost, tell=self._tell)
+
+    def ensure_running(self) -> bool:
+        """Start the server if it does not run, as a first connection does; False if it now listens elsewhere.
+
+        Raises DatabaseUnavailable.
+        """
+        with self._lock:
+            if status(self._settings) is not None:
+                return True
+            server = start(self._settings, tell=self._tell)
+            self.pid = server.pid
+            return server.uri == self._uri
 
     def await_restart(self, since: int) -> bool:
         """Wait until the successor of process `since` answers; False if nobody restarted that one.

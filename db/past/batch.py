@@ -118,8 +118,8 @@ def _node_row(node: Node, version: int, at: str) -> Row:
 def _begin(batch: Batch, fact: Fact, version: int, at: str, *, if_back: bool = False) -> None:
     """Add the row of a fact; with `if_back` it is written only if the node was there before, or once it is known."""
     values = {**fact.values, "since": version, "_open": fact.handle}
-    ends: Row = {"subject": fact.subject, "target": fact.target, "until": None, "until_at": None, "if_back": if_back}
-    row = {**ends, "at": at, "values": values}
+    row: Row = {"subject": fact.subject, "target": fact.target, "at": at, "if_back": if_back}
+    row |= {"until": None, "until_at": None, "values": values}
     batch.facts.append(row)
     batch.open[fact.handle] = row
 

@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, LiteralString, Protocol, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
@@ -25,7 +26,7 @@ from neo4j import (
     TrustCustomCAs,
     unit_of_work,
 )
-from neo4j.exceptions import ConfigurationError, Neo4jError
+from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
 from scenecypher.db.store.bookmarks import ReadBookmarks
 from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
@@ -41,8 +42,8 @@ from scenecypher.errors import (
     QueryFailed,
     QueryTimeout,
     ServiceError,
-    without_credentials,
 )
+from scenecypher.settings import without_password
 from scenecypher.waiting import waiting_for
 
 __all__ = [
@@ -92,15 +93,14 @@ TERMINATE: Final[LiteralString] = "TERMINATE TRANSACTIONS $ids YIELD transaction
 class Address:
     """Address and credentials of a server; an empty password means no authentication.
 
-    `ca_file` names the certificates (PEM) that the server's must be signed by, in place of the system's, with a scheme
-    that encrypts: ``bolt+s`` or ``neo4j+s``.
+    `ca_file` has the certificates, in PEM, of which one must have signed the server's; None: those of the system.
     """
 
     uri: str
     username: str
     password: str = field(repr=False)
     database: str = "neo4j"
-    ca_file: str = ""
+    ca_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +126,23 @@ class Supervisor(Protocol):
         """Wait until the successor of process `since` answers; False if there is none. Raises ServiceError."""
         ...
 
+    def ensure_running(self) -> bool:
+        """Start the server if it does not run; False if it now listens elsewhere. Raises ServiceError."""
+        ...
+
 
 class ServerRestarted(DatabaseUnavailable):
     """The server was restarted while it was asked, and answers again."""
 
     def __init__(self) -> None:
         super().__init__("the local server was restarted meanwhile; ask again", retryable=True)
+
+
+class ConnectionClosed(InputError):
+    """A connection that is used after it was closed."""
+
+    def __init__(self) -> None:
+        super().__init__("this connection is closed; open a new one with `scenecypher.connect()`")
 
 
 class WrongAnswer(CommitUnknown):
@@ -190,8 +201,8 @@ class Database:
         address, connect_s = self.address, self._connect_timeout_s
         try:
             return GraphDatabase.driver(
-                address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri,
-                **_encryption(address),
+                _uri_of_driver(address),
+                **_trust(address),
                 auth=(address.username, address.password) if address.password else None,
                 connection_timeout=connect_s,
                 connection_acquisition_timeout=6 * connect_s,
@@ -202,6 +213,9 @@ class Database:
             )
         except (ConfigurationError, ValueError) as error:
             raise _bad_address(address.uri, first_line(error)) from error
+        except OSError as error:
+            msg = f"NEO4J_CA_FILE {str(address.ca_file)!r} can't be read: {error}; name a file of certificates in PEM"
+            raise InputError(msg) from error
 
     def reach(self) -> None:
         """Check that a supported server answers, by its greeting alone: the connection made for it is used later.
@@ -317,6 +331,10 @@ class Database:
         """Check whether the server can be restarted from here: it is the local one."""
         return self._supervisor is not None
 
+    def ensure_running(self) -> bool:
+        """Start the local server if it does not run; False if this connection can't reach it. Raises ServiceError."""
+        return self._supervisor is None or self._supervisor.ensure_running()
+
     def is_silent(self) -> bool:
         """Check whether the local server answers no new connection in time, as one that hangs; others are not asked."""
         if not self.is_supervised:
@@ -400,9 +418,14 @@ class Database:
     def _calling(self, limit: TimeLimit) -> Iterator[None]:
         """Call the server in the block, under the setting `limit`; errors are ours."""
         if self._is_closed:
-            raise InputError("this connection is closed; open a new one with `scenecypher.connect()`")
-        with waiting_for("the database"), translate_driver_errors(self.address.uri, limit):
-            yield
+            raise ConnectionClosed
+        try:
+            with waiting_for("the database"), translate_driver_errors(self.address.uri, limit):
+                yield
+        except DriverError as error:
+            if self._is_closed:  # by another thread, meanwhile
+                raise ConnectionClosed from error
+            raise
 
 
 def row_of(result: Result, echo: str = "", value: object = None) -> Record | None:
@@ -491,41 +514,39 @@ def _limited(work: Callable[[ManagedTransaction], T], timeout_s: float) -> Calla
     return limited
 
 
-def _encryption(address: Address) -> dict[str, Any]:
-    """Return the driver's options for certificates of one's own, which it takes without ``+s`` in the address only.
-
-    Raises InputError for an address without encryption, and for a file that holds no certificates.
-    """
-    if not address.ca_file:
-        return {}
-    if urlsplit(address.uri).scheme not in {"bolt+s", "neo4j+s"}:
-        cause = f"NEO4J_CA_FILE ({address.ca_file}) is for encrypted connections"
-        raise InputError(f"{cause}; write the address with bolt+s:// or neo4j+s://, or unset the file")
-    try:
-        ssl.create_default_context(cafile=address.ca_file)
-    except (OSError, ssl.SSLError) as error:
-        cause = f"NEO4J_CA_FILE {address.ca_file} can't be read ({first_line(error)})"
-        raise InputError(f"{cause}; name a file of certificates in PEM form") from error
-    return {"encrypted": True, "trusted_certificates": TrustCustomCAs(address.ca_file)}
-
-
 def _check_uri(uri: str) -> None:
     """Check what the driver would notice late or not at all."""
+    shown = without_password(uri)
+    if shown != uri:
+        msg = f"the address of {shown!r} holds a user name or password; set NEO4J_USERNAME and NEO4J_PASSWORD instead"
+        raise InputError(msg)
     try:
         place = urlsplit(uri)
         usable = place.scheme in SCHEMES and place.hostname and place.port != 0
-        has_credentials = "@" in place.netloc
     except ValueError as error:
-        raise _bad_address(uri, without_credentials(str(error))) from None
+        raise _bad_address(uri, str(error)) from error
     if not usable:
         raise _bad_address(uri, "it names no Neo4j server")
-    if has_credentials:
-        raise _bad_address(uri, "it holds a user or password; set NEO4J_USERNAME and NEO4J_PASSWORD instead")
+
+
+def _uri_of_driver(address: Address) -> str:
+    """Return the address as the driver takes it: with certificates of one's own, TLS is an option beside it."""
+    return address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri
+
+
+def _trust(address: Address) -> dict[str, Any]:
+    """Return the driver's options for certificates of one's own. Raises InputError for an address without TLS."""
+    if address.ca_file is None:
+        return {}
+    if not urlsplit(address.uri).scheme.endswith("+s"):
+        msg = f"NEO4J_CA_FILE is for addresses of bolt+s:// or neo4j+s://, not {address.uri!r}; correct NEO4J_URI"
+        raise InputError(msg)
+    ssl.create_default_context(cafile=address.ca_file)  # the driver reads it at its first connection only
+    return {"encrypted": True, "trusted_certificates": TrustCustomCAs(str(address.ca_file))}
 
 
 def _bad_address(uri: str, cause: str) -> InputError:
-    shown = without_credentials(uri)
-    return InputError(f"{shown!r} can't be used: {cause}; write an address like bolt://localhost:7687")
+    return InputError(f"{uri!r} can't be used: {cause}; write an address like bolt://localhost:7687")
 
 
 def _version_numbers(version: str) -> tuple[int, int]:

@@ -64,6 +64,8 @@ def translate_driver_errors(uri: str, limit: str) -> Iterator[None]:
         raise CommitUnknown(msg, retryable=True) from error
     except BROKEN as error:
         raise _unreachable(uri, error) from error
+    except OSError as error:
+        raise _of_socket(error, uri, limit) from error
     except ConfigurationError as error:
         msg = f"{uri} can't be used: {first_line(error)}; correct NEO4J_URI"
         raise DatabaseUnavailable(msg) from error
@@ -115,6 +117,14 @@ def _unreachable(uri: str, error: DriverError) -> DatabaseUnavailable:
         f"runs; for a server of your own check that it is up and that NEO4J_URI is right{slow}",
         retryable=True,
     )
+
+
+def _of_socket(error: OSError, uri: str, limit: str) -> ServiceError:
+    """Return the error of a connection that broke where the driver does not expect it; a commit may be done or not."""
+    reason = f"the connection to {uri} broke ({first_line(error)})"
+    if limit == "commit":
+        return CommitUnknown(f"{reason}: ask again, the work may be done or not", retryable=True)
+    return DatabaseUnavailable(f"{reason}; try again", retryable=True)
 
 
 def _reason(error: DriverError) -> str:

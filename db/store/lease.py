@@ -9,7 +9,7 @@ from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.processes import Process, is_gone, process_space, this_process
+from scenecypher.db.store.processes import Process, is_gone, this_process
 
 LEASE_S: Final = 12 * 3_600
 """Time until a lease expires, longer than any sample: it is not renewed. It counts for workers of other machines only:
@@ -61,7 +61,7 @@ def acquire(database: Database, origin: str, *, timeout_s: float) -> SceneInfo |
 def holder() -> str:
     """Return what names the holder of a lease: this process."""
     process = this_process()
-    return json.dumps([process_space(), process.host, process.pid])
+    return json.dumps([process.space, process.host, process.pid])
 
 
 def _expire_ended(database: Database, origin: str, *, timeout_s: float) -> int:
@@ -84,7 +84,7 @@ def _has_ended(held_by: str) -> bool:
         space, host, pid = json.loads(held_by)
     except ValueError:  # of an earlier version: it named no process
         return False
-    return bool(space) and space == process_space() and is_gone(Process(host, pid))
+    return is_gone(Process(host, pid, space=space))
 
 
 def release(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:

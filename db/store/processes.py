@@ -15,16 +15,20 @@ SAME_START_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process by its host, id and start, in seconds since 1970 (0.0: not known); an id alone may be reused."""
+    """A process by its host, id and start, in seconds since 1970 (0.0: not known); an id alone may be reused.
+
+    `space` tells containers and machines apart that have one host's name.
+    """
 
     host: str
     pid: int
     started: float = 0.0
+    space: str = ""
 
     @property
     def is_here(self) -> bool:
-        """Check whether it is, or was, a process of this host."""
-        return self.host == socket.gethostname()
+        """Check whether it is, or was, a process of this host, container and start of the machine."""
+        return self.host == socket.gethostname() and self.space == process_space()
 
 
 def this_process() -> Process:
@@ -32,8 +36,8 @@ def this_process() -> Process:
     try:
         import psutil
     except ImportError:  # of the extra `local`
-        return Process(socket.gethostname(), os.getpid())
-    return Process(socket.gethostname(), os.getpid(), psutil.Process().create_time())
+        return Process(socket.gethostname(), os.getpid(), space=process_space())
+    return Process(socket.gethostname(), os.getpid(), psutil.Process().create_time(), process_space())
 
 
 def process_space() -> str:

@@ -78,6 +78,9 @@ class Replicas:
         finally:
             with self._lock:
                 self._in_use.discard(scene.key)
+                kept = self._kept.pop(scene.key, None)
+                if kept is not None:
+                    self._kept[scene.key] = kept  # measured anew: it may have grown
 
     def _replica(self, scene: SceneInfo) -> Replica:
         with self._lock:

@@ -279,5 +279,5 @@ def _info_of(stored: Mapping[str, Any]) -> RunInfo:
         tokens_in=stored.get("tokens_in", 0),
         tokens_out=stored.get("tokens_out", 0),
         line=stored["line"],
-        process=Process(stored["host"], stored["pid"], stored.get("started", 0.0)),
+        process=Process(stored["host"], stored["pid"], stored.get("started", 0.0), stored.get("space", "")),
     )

@@ -17,7 +17,7 @@ class Slots:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._free, self._waiting = number, deque[Event]()
+        self._holding, self._waiting = set[Event](), deque[Event]()
         self._lock = Lock()
 
     @contextmanager
@@ -26,49 +26,40 @@ class Slots:
 
         `waiting` is called once, with how many wait before this thread, if it waits for more than a moment.
         """
-        turn = self._queued()
-        if turn is not None:
-            self._await(turn, waiting)
-        try:
+        turn = Event()
+        try:  # whatever interrupts what follows, a slot that was taken is given back
+            if not self._takes(turn):
+                self._await(turn, waiting)
             yield
         finally:
-            self._release()
+            self._leave(turn)
 
-    def _queued(self) -> Event | None:
-        """Take a free slot, or a place in the queue."""
+    def _takes(self, turn: Event) -> bool:
+        """Take a free slot, or else a place in the queue; tell whether there was one."""
         with self._lock:
-            if self._free:
-                self._free -= 1
-                return None
-            turn = Event()
-            self._waiting.append(turn)
-            return turn
+            is_free = len(self._holding) < self.number
+            if is_free:
+                self._holding.add(turn)
+            else:
+                self._waiting.append(turn)
+            return is_free
 
     def _await(self, turn: Event, waiting: Callable[[int], None]) -> None:
-        try:
-            if not turn.wait(NOTICE_S):
-                waiting(self._ahead(turn))
-                turn.wait()
-        except BaseException:
-            self._leave(turn)
-            raise
+        if not turn.wait(NOTICE_S):
+            waiting(self._ahead(turn))
+            turn.wait()
 
     def _ahead(self, turn: Event) -> int:
         with self._lock:
             return self._waiting.index(turn) if turn in self._waiting else 0
 
-    def _release(self) -> None:
-        """Hand the slot to whoever has waited longest."""
-        with self._lock:
-            if self._waiting:
-                self._waiting.popleft().set()
-            else:
-                self._free += 1
-
     def _leave(self, turn: Event) -> None:
-        """Give up a place in the queue, or the slot that was handed over meanwhile."""
+        """Give up a slot, which whoever has waited longest gets, or a place in the queue."""
         with self._lock:
+            self._holding.discard(turn)
             if turn in self._waiting:
                 self._waiting.remove(turn)
-                return
-        self._release()
+            while self._waiting and len(self._holding) < self.number:
+                first = self._waiting.popleft()
+                self._holding.add(first)
+                first.set()

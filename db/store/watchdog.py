@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.connection import ConnectionClosed, Database
 from scenecypher.errors import ServiceError
 
 LOG: Final = logging.getLogger("scenecypher.db")
@@ -72,10 +72,11 @@ class Watchdog:
     def _run(self) -> None:
         try:
             self._poll()
-        except BaseException:
+        except BaseException as error:
             with self._lock:
                 self._is_running = False
-            raise
+            if not isinstance(error, ConnectionClosed):  # what it watched ends with its connection
+                raise
 
     def _poll(self) -> None:
         idle = 0

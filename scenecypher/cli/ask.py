@@ -136,10 +136,10 @@ def schema(
     from scenecypher.retriever.schema_text import schema_text
 
     with open_database() as db:
-        info = db.store.find_at(scene)
-        occurring = db.enumerator.of(info)
+        home = db.home_at(scene)
+        occurring, vocabulary = home.occurring, home.info.vocabulary
     chosen: Form = "json" if as_json else form
-    text = schema_text(occurring, question, vocabulary=info.vocabulary, form=chosen, budget_tokens=tokens)
+    text = schema_text(occurring, question, vocabulary=vocabulary, form=chosen, budget_tokens=tokens)
     if as_json:
         print_json(json.loads(text))
     else:

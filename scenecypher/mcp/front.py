@@ -36,8 +36,14 @@ class Front:
         return self._homes().scenes()
 
     def _homes(self) -> Homes:
-        """Return the homes; the first call connects, and the next one does so again if it failed."""
+        """Return the homes; the first call connects, and the next one does so again if it failed.
+
+        A local server that does not run any more is started again.
+        """
         with self._lock:
+            if self._database is not None and not self._database.store.database.ensure_running():
+                self._database.close()
+                self._database = None
             if self._database is None:
                 self._database = self._connect()
         return self._database if self._only is None else OnlyScene(self._database, self._only)

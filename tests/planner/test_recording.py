@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -17,7 +18,16 @@ from scenecypher.db.graph.delta import Delta
 from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.processes import Process, is_gone, this_process
-from scenecypher.db.store.runs import RunInfo, delete_expired, delete_run, find_run, latest_runs, read_lines
+from scenecypher.db.store.runs import (
+    RunFacts,
+    RunInfo,
+    begin_run,
+    delete_expired,
+    delete_run,
+    find_run,
+    latest_runs,
+    read_lines,
+)
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.planner.events import Acted, Corrected, Event, Finished, Proposed, event_document, event_from_document
@@ -27,6 +37,7 @@ from scenecypher.planner.resuming import resume_session
 from scenecypher.planner.session_log import read_run
 from scenecypher.planner.staging import prepare_session
 from tests.db.past.test_build import ReadOnly
+from tests.db.store.test_store import fresh
 from tests.planner.test_resuming import ACTIONS, STEPS, WHOLE, FixedMethod, Run
 from tests.sampling import sample
 
@@ -233,9 +244,22 @@ def test_the_next_episode_in_a_copy_has_no_access_to_the_runs_before_it(store: S
 def test_a_process_is_known_by_its_start_too() -> None:
     here = this_process()
     assert not is_gone(here)
-    assert is_gone(Process(here.host, here.pid, here.started - 60))
-    assert is_gone(Process(here.host, 2**22 + 1, 1.0))
-    assert not is_gone(Process("another host", 2**22 + 1, 1.0))
+    assert is_gone(Process(here.host, here.pid, here.started - 60, here.space))
+    assert is_gone(Process(here.host, 2**22 + 1, 1.0, here.space))
+    assert not is_gone(Process("another host", 2**22 + 1, 1.0, here.space))
+
+
+def test_a_run_in_another_container_of_the_same_host_name_is_not_cut_off(store: SceneStore) -> None:
+    """Two rules for one question: leases told containers apart, runs went by the name of the host alone."""
+    here = this_process()
+    elsewhere = Process(here.host, 2**22 + 1, 1.0, "pid:[4026532000] another")
+    states = []
+    for process in (replace(elsewhere, space=here.space), elsewhere):
+        facts = RunFacts(uuid4().hex, fresh("run"), "plan", "tidy", "m", "", "robot", 0, None, "{}")
+        number = begin_run(store.database, facts, process)
+        found = find_run(store.database, number)
+        states.append((found.process, found.state))
+    assert states == [(replace(elsewhere, space=here.space), "cut off"), (elsewhere, "running")]
 
 
 def kill_after(run: Run, commits: int, *, belief: bool) -> int:

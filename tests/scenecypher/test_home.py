@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import LiteralString
 from uuid import uuid4
 
 import pytest
@@ -48,6 +51,37 @@ def home(db: sc.SceneDatabase) -> Iterator[sc.Home]:
     home = db.import_scene(small_home(), name=f"test/door-{uuid4().hex[:10]}")
     yield home
     db.delete(home.name)
+
+
+def test_what_is_only_read_of_the_past_is_not_copied(db: sc.SceneDatabase, home: sc.Home) -> None:
+    """A getter that writes: a copy in the database is for queries alone."""
+    then, key = home.at(0), home.info.key
+    copies: LiteralString = "MATCH (s:Scene) WHERE s.past = $past RETURN count(s) AS number"
+
+    def number() -> int:
+        given = {"past": f"{key}@0"}
+        return int(db.store.database.read(lambda tx: tx.run(copies, given).single(strict=True)["number"]))
+
+    assert (then.schema, then.tree(), number()) == (home.schema, home.tree(), 0)
+    then.query(CUP)
+    assert number() == 1
+
+
+def test_a_closed_database_is_freed(user_env: dict[str, str], home: sc.Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache of the process that keeps what holds its keys: closed front doors stayed alive, each with its scenes."""
+    for name, value in user_env.items():
+        if name.startswith("NEO4J_"):
+            monkeypatch.setenv(name, value)
+    alive = []
+    for _ in range(5):
+        with sc.connect(tell=lambda _: None, model=SCRIPT) as opened:
+            there = opened.home(home.name)
+            there.ask(WHERE)
+            there.query(CUP)
+        alive.append(weakref.ref(opened))
+        del opened, there
+    gc.collect()
+    assert [it() for it in alive] == [None] * 5
 
 
 def cup_of(home: sc.Home) -> str:

@@ -21,6 +21,7 @@ import psutil
 import pytest
 from typer.testing import CliRunner
 
+import scenecypher
 from scenecypher.cli.db import db_app
 from scenecypher.db import local
 from scenecypher.db.connect import connect
@@ -31,6 +32,7 @@ from scenecypher.db.local.jars import Release
 from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_ready
 from scenecypher.db.store.connection import RETRY_S, Address, Database
 from scenecypher.errors import DatabaseUnavailable, ServiceError
+from scenecypher.mcp.front import Front
 from scenecypher.settings import Settings
 from tests.waiting import until
 
@@ -301,10 +303,42 @@ def test_the_last_try_asks_for_none_of_the_usual_ports(tmp_path: Path, monkeypat
     assert first.isdisjoint(third)
 
 
+def test_a_password_that_is_gone_is_told_and_not_made_anew(tmp_path: Path) -> None:
+    """A getter that writes: the look at a server made a new password, and what helps was never said."""
+    home = ServerHome.of(Settings(home=tmp_path))
+    home.create()
+    running = subprocess.Popen([sys.executable, "-c", "input()", _process_mark(home)], stdin=subprocess.PIPE)
+    home.save_state(ServerState(pid=running.pid, bolt=1, http=2, ready=True))
+    with pytest.raises(DatabaseUnavailable, match="password of the local server is gone; put it back into"):
+        until(lambda: local.status(Settings(home=tmp_path)) is not None, within_s=30)
+    assert not home.password_file.exists()
+    running.communicate(b"\n")
+
+
+def test_a_folder_that_was_there_is_readable_by_its_owner_only(tmp_path: Path) -> None:
+    """A promise kept only for what is made anew: a folder of mode 755 stayed readable by all."""
+    (tmp_path / "home").mkdir(mode=0o755)
+    home = ServerHome.of(Settings(home=tmp_path / "home"))
+    home.create()
+    assert home.root.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_call_of_a_tool_starts_the_server_again(settings: Settings) -> None:
+    """A service that is asked for ever after its server has gone: only the first call started it."""
+    front = Front(lambda: scenecypher.connect(settings=settings))
+    try:
+        front.scenes()
+        assert local.stop(settings, tell=print)
+        assert front.scenes() == []
+        assert local.status(settings) is not None
+    finally:
+        front.close()
+
+
 def test_another_neo4j_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
     home = ServerHome.of(Settings(home=tmp_path))
     home.create()
-    home.password()
+    home.create_password()
     home.console.write_text("Optional[java.net.BindException: Failed to bind to the port]")
     late = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1)", _process_mark(home)])
     taken = ServerState(pid=late.pid, bolt=urlsplit(address.uri).port or 0, http=1)

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import socket
 import ssl
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final, LiteralString
+from typing import Any, Final, LiteralString
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+import neo4j
 import pytest
 from neo4j import ManagedTransaction
 from neo4j.exceptions import SessionExpired
 
-from scenecypher.db.connect import address_of, connect
+from scenecypher.chat.endpoint import Endpoint
+from scenecypher.db.connect import connect
+from scenecypher.db.graph.delta import ChangeList, Delta
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import OLDEST_VERSION, Address, Database, _version_numbers
+from scenecypher.db.store.faults import translate_driver_errors
 from scenecypher.db.store.notices import OURS, forward_notices
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.errors import (
+    CommitUnknown,
     ConflictError,
     ConstraintViolated,
     DatabaseUnavailable,
@@ -35,8 +43,9 @@ from scenecypher.errors import (
     QueryTimeout,
     ServiceError,
 )
-from scenecypher.settings import Settings
-from tests.proxy import proxied
+from scenecypher.settings import Settings, without_password
+from tests.db.store.test_store import fresh, small
+from tests.proxy import Proxy, proxied
 from tests.waiting import until
 
 LONG: Final[LiteralString] = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 99 RETURN count(*)"
@@ -83,26 +92,6 @@ def test_versions_before_the_oldest_are_older() -> None:
 def test_an_invalid_address_is_an_input_error(uri: str) -> None:
     with pytest.raises(InputError, match="bolt://localhost:7687"):
         Database(Address(uri, "neo4j", "secret"))
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "bolt://anna:hunter2@localhost:7687",
-        "neo4j+s://:hunter2@db.example",
-        "bolt://anna:hunter2@localhost:seven",
-        "bolt://anna:hunt/er2@localhost",
-        "http://anna:hunter2@localhost",
-        "bolt://anna:hunter2@[::1",
-        "anna:hunter2@localhost",
-    ],
-)
-def test_a_password_in_an_address_is_refused_and_never_shown(uri: str) -> None:
-    """What cannot be used was printed as it was given, with the password in it."""
-    with pytest.raises(InputError) as refused:
-        Database(Address(uri, "neo4j", ""))
-    assert "er2" not in str(refused.value)
-    assert "can't be used" in str(refused.value)
 
 
 def unused_port() -> int:
@@ -350,78 +339,6 @@ def test_the_retry_time_is_a_setting(address: Address, seconds: float, tries: in
     assert len(tried) == tries
 
 
-# --- encryption
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a self-signed certificate for this machine, `ca.pem`, and its key, `key.pem`."""
-    folder = tmp_path_factory.mktemp("authority")
-    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
-    made = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", *subject)
-    for name in ("ca", "other"):
-        files = ("-keyout", folder / f"{name}-key.pem", "-out", folder / f"{name}.pem")
-        subprocess.run([*made, "-days", "2", *files], check=True, capture_output=True)
-    return folder
-
-
-@pytest.fixture
-def encrypted(address: Address, authority: Path) -> Iterator[Address]:
-    """Yield the address of the server behind a TLS end with the certificate of `authority`."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(authority / "ca.pem", authority / "ca-key.pem")
-    place = urlsplit(address.uri)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(
-            target=serve_encrypted, args=(listening, context, (place.hostname, place.port)), daemon=True
-        ).start()
-        yield replace(address, uri=f"bolt+s://localhost:{listening.getsockname()[1]}")
-        listening.shutdown(socket.SHUT_RDWR)
-
-
-def serve_encrypted(listening: socket.socket, context: ssl.SSLContext, target: tuple[str, int]) -> None:
-    while True:
-        try:
-            client, _ = listening.accept()
-        except OSError:
-            return
-        with suppress(OSError):
-            inside = context.wrap_socket(client, server_side=True)
-            server = socket.create_connection(target)
-            for source, sink in ((inside, server), (server, inside)):
-                threading.Thread(target=pass_on, args=(source, sink), daemon=True).start()
-
-
-def pass_on(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(65_536):
-            sink.sendall(data)
-    sink.close()
-
-
-def test_certificates_of_an_own_authority_are_trusted(encrypted: Address, authority: Path) -> None:
-    """Only the system's certificates could be used: a server of a company's own authority was out of reach."""
-    with Database(replace(encrypted, ca_file=str(authority / "ca.pem"))) as database:
-        assert database.verify().version
-    for ca_file in ("", str(authority / "other.pem")):
-        with Database(replace(encrypted, ca_file=ca_file), retry_s=0) as database, pytest.raises(DatabaseUnavailable):
-            database.verify()
-
-
-def test_what_certificates_are_for_is_said(authority: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="bolt\\+s://"):
-        Database(Address("bolt://localhost:7687", "neo4j", "", ca_file=str(authority / "ca.pem")))
-    for file in (tmp_path / "gone.pem", Path(__file__)):
-        with pytest.raises(InputError, match="PEM"):
-            Database(Address("bolt+s://localhost:7687", "neo4j", "", ca_file=str(file)))
-
-
-def test_the_file_of_certificates_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEO4J_URI", "neo4j+s://db.example")
-    monkeypatch.setenv("NEO4J_CA_FILE", "/etc/own.pem")
-    assert address_of(Settings(), tell=print).ca_file == "/etc/own.pem"
-
-
 # --- untrusted statements and the watchdog's tools
 
 WRITING: Final[tuple[LiteralString, ...]] = (
@@ -523,3 +440,114 @@ def test_forwarding_is_idempotent() -> None:
     before = len(logging.getLogger("neo4j.notifications").handlers)
     forward_notices()
     assert len(logging.getLogger("neo4j.notifications").handlers) == before
+
+
+@pytest.mark.parametrize(("limit", "kind"), [("read", DatabaseUnavailable), ("commit", CommitUnknown)])
+def test_a_socket_s_own_error_is_one_of_ours(limit: str, kind: type[ServiceError]) -> None:
+    """An error of a foreign type that leaves by a door: the driver passes some of a socket's on as they are."""
+    said = "Transport endpoint is not connected"
+    with pytest.raises(kind, match=said) as caught, translate_driver_errors("bolt://here:1", limit):
+        raise OSError(107, said)
+    assert caught.value.retryable
+
+
+def test_an_action_whose_socket_fails_is_done_once(store: SceneStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit whose connection fails in a way that the driver does not know is asked for again, by its id."""
+    name = fresh("socket")
+    store.put(ImportedScene(name, small()))
+    info, left = store.find(name), [OSError(107, "Transport endpoint is not connected")]
+    commit = neo4j.Session.execute_write
+
+    def failing(session: neo4j.Session, *given: Any, **options: Any) -> Any:
+        done = commit(session, *given, **options)
+        if left:
+            raise left.pop()
+        return done
+
+    monkeypatch.setattr(neo4j.Session, "execute_write", failing)
+    delta = Delta.of([ChangeList("cup", "states", ("dirty",), ())])
+    assert store.commit(info, delta, actor="t", action="soil").version == 1
+    assert not left
+    assert len(store.history(info)) == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 60.0])
+def test_a_watchdog_ends_with_its_connection(address: Address, seconds: float) -> None:
+    """A thread that outlives what it works on: it ends without a traceback."""
+    raised: list[threading.ExceptHookArgs] = []
+    before, threading.excepthook = threading.excepthook, raised.append
+    try:
+        database = Database(address)
+        watchdog = Watchdog(database, lost_s=60, tick_s=0.01)
+        with watchdog.watch("mark", seconds):
+            database.close()
+            if not seconds:
+                until(lambda: not watchdog._is_running, within_s=30)
+        assert not raised
+    finally:
+        threading.excepthook = before
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("bolt://neo4j:secret@host:7687", "bolt://host:7687"),
+        ("bolt://neo4j:se/cret@host:7687", "bolt://host:7687"),
+        ("bolt://:secret@host", "bolt://host"),
+        ("neo4j:secret@host:7687", "host:7687"),
+        ("bolt://neo4j:a@secret@host", "bolt://host"),
+        ("https://user:secret@example.org/v1?a=b@c", "https://example.org/v1?a=b@c"),
+        ("https://example.org/v1/@team", "https://example.org/v1/@team"),
+        ("https://example.org:8000/v1/@team", "https://example.org:8000/v1/@team"),
+        ("bolt://[::1]:7687", "bolt://[::1]:7687"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(written: str, shown: str) -> None:
+    """A secret in a field that is no secret: whatever shows an address shows it without."""
+    assert without_password(written) == shown
+    with pytest.raises(InputError, match="is no HTTP address") as caught:
+        Endpoint(f"x{written}", "", 1.0, 1)
+    assert "secret" not in str(caught.value)
+    if "secret" in written:
+        with pytest.raises(InputError, match="set NEO4J_USERNAME and NEO4J_PASSWORD") as caught:
+            Database(Address(written, "neo4j", ""))
+        assert "secret" not in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A self-made certificate of 127.0.0.1, with its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1 "
+        "-keyout key.pem -out ca.pem"
+    )
+    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="it makes the certificate")
+def test_a_certificate_of_one_s_own_is_trusted_by_its_file(address: Address, authority: Path) -> None:
+    """A choice that only the system could make: TLS to a server whose certificate an authority of one's own signed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority / "ca.pem", authority / "key.pem")
+    place = urlsplit(address.uri)
+    with Proxy((place.hostname or "", place.port or 0), tls=context) as proxy:
+        ours = replace(address, uri=f"bolt+s://127.0.0.1:{proxy.port}")
+        with Database(replace(ours, ca_file=authority / "ca.pem")) as database:
+            assert database.verify().version
+        with Database(ours, retry_s=0) as database, pytest.raises(DatabaseUnavailable):
+            database.verify()
+
+
+@pytest.mark.parametrize(
+    ("uri", "file", "said"),
+    [
+        ("bolt://127.0.0.1:1", "ca.pem", "NEO4J_CA_FILE is for addresses of"),
+        ("bolt+ssc://127.0.0.1:1", "ca.pem", "NEO4J_CA_FILE is for addresses of"),
+        ("bolt+s://127.0.0.1:1", "gone.pem", "can't be read"),
+    ],
+)
+def test_a_file_of_certificates_that_is_of_no_use_is_refused(uri: str, file: str, said: str, authority: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        Database(Address(uri, "neo4j", "", ca_file=authority / file))

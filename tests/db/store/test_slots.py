@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from types import FrameType
+from typing import Any
 
 import pytest
 
+from scenecypher.db.store import slots as module
 from scenecypher.db.store.slots import Slots
 from tests.waiting import until
 
@@ -47,7 +52,7 @@ def test_no_more_than_the_number_are_within() -> None:
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(work, range(60)))
     assert max(most) == 3
-    assert slots._free == 3
+    assert not slots._holding
 
 
 def test_an_error_within_gives_the_slot_back() -> None:
@@ -55,7 +60,7 @@ def test_an_error_within_gives_the_slot_back() -> None:
     for _ in range(3):
         with pytest.raises(ValueError, match="x"), slots.taken(waiting=ignore):
             raise ValueError("x")
-    assert slots._free == 1
+    assert not slots._holding
 
 
 def test_who_waits_for_more_than_a_moment_says_so_once() -> None:
@@ -87,4 +92,41 @@ def test_who_gives_up_leaves_the_queue() -> None:
         with pytest.raises(KeyboardInterrupt), slots.taken(waiting=interrupt):
             pytest.fail("it never came in")
         assert not slots._waiting
-    assert slots._free == 1
+    assert not slots._holding
+
+
+def test_an_interrupt_at_any_line_before_the_block_gives_the_slot_back() -> None:
+    """A resource that is lost between being taken and being guarded: Ctrl-C may come at any line."""
+    for line in range(1, 30):
+        slots = Slots(1)
+        if not _is_interrupted(slots, line):
+            break
+        assert not slots._holding, f"interrupted at line {line}"
+        assert not slots._waiting, f"interrupted at line {line}"
+    assert 3 < line < 29, "as many lines as there are to the block"
+
+
+def _is_interrupted(slots: Slots, at: int) -> bool:
+    """Take a slot, interrupted at the so-manieth line of `slots.py` that is run; tell if it came to that."""
+    left = at
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal left
+        if frame.f_code.co_filename != module.__file__ or frame.f_code.co_name == "_leave":
+            return None
+        if event == "line" and not slots._lock.locked():  # the lock's own way out is the interpreter's matter
+            left -= 1
+            if not left:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    try:
+        with suppress(KeyboardInterrupt):
+            sys.settrace(trace)
+            with slots.taken(waiting=ignore):
+                sys.settrace(before)
+                return False
+    finally:
+        sys.settrace(before)
+    return True
