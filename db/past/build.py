@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate
 from typing import Any, ClassVar, Final, LiteralString, TypeAlias
@@ -91,7 +91,7 @@ def past_state(database: Database, scene: Generation, *, status: str = "ready") 
         raise _earlier_state(scene.name)
     version, clock, head = record["version"], Clock.of(record), record["head"]
     told = bounds_of_runs(record["runs"], record["steps"])
-    now = clock.now(version, record["clock"].to_native())
+    now = clock.now(version, record["clock"].to_native().astimezone(UTC))
     if head is None:
         return PastState(version, -1, clock, None, now, told)
     head = {**head, "start": head["start"].to_native(), "latest_at": head["latest_at"].to_native()}

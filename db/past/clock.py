@@ -35,7 +35,8 @@ class Clock:
         if scene["leased"]:
             return cls("episode", scene["base"], EPISODE_START)
         declared = scene["clock_start"]
-        return cls("declared" if declared else "server", scene["base"], (declared or scene["imported_at"]).to_native())
+        start = (declared or scene["imported_at"]).to_native().astimezone(UTC)
+        return cls("declared" if declared else "server", scene["base"], start)
 
     def time_of(self, event: Event) -> datetime:
         """Return the time of an event."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, LiteralString, TypeAlias
 
 from scenecypher.db.store.catalog import SceneInfo, find_scene, lookup_longest, split_at
+from scenecypher.db.store.clock import in_utc
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import InputError
 
@@ -14,14 +15,17 @@ Moment: TypeAlias = int | datetime
 """A version of a scene, or a time; a time without zone is the user's."""
 
 # Clocks may run backwards, so that the first later event is looked for in the order of versions, not of times. Where
-# the scene declares a clock of its own, times are that clock's.
+# the scene declares a clock of its own, times are that clock's. Seconds are compared, since the server orders equal
+# moments of two zones apart.
 EVENTS_AROUND: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
 RETURN coalesce(s.clock_start, s.published) AS began,
        COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $base
                  RETURN e.version ORDER BY e.scene, e.version LIMIT 1 } AS first,
        COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $base
-                   AND CASE WHEN s.clock_start IS NULL THEN e.at ELSE coalesce(e.clock, s.clock_start) END > $time
+                 WITH e, CASE WHEN s.clock_start IS NULL THEN e.at ELSE coalesce(e.clock, s.clock_start) END AS at
+                 WHERE at.epochSeconds > $time.epochSeconds
+                   OR at.epochSeconds = $time.epochSeconds AND at.nanosecond > $time.nanosecond
                  RETURN e.version ORDER BY e.scene, e.version LIMIT 1 } AS later
 """
 
@@ -74,7 +78,7 @@ def read_moment(text: str, *, name: str) -> Moment:
 
 
 def _version_at(database: Database, scene: SceneInfo, time: datetime) -> int:
-    record = database.read_row(EVENTS_AROUND, {"key": scene.key, "base": scene.base, "time": time})
+    record = database.read_row(EVENTS_AROUND, {"key": scene.key, "base": scene.base, "time": in_utc(time)})
     if record is None or not record["later"]:
         return scene.version
     began = record["began"].to_native().astimezone(time.tzinfo)
@@ -87,7 +91,7 @@ def _version_at(database: Database, scene: SceneInfo, time: datetime) -> int:
 def _with_zone(time: datetime, name: str) -> datetime:
     try:
         there = time if time.tzinfo else time.astimezone()
-        there.astimezone(UTC)
-    except (OverflowError, OSError, ValueError) as error:
+        in_utc(there)
+    except (InputError, OverflowError, OSError, ValueError) as error:
         raise InputError(f"{name!r}: the time {time.isoformat()} is out of range; ask for a later one") from error
     return there

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, LiteralString
 
 from scenecypher.db.store.connection import Database, ManagedTransaction
@@ -40,8 +40,8 @@ def declare_time(database: Database, scene: Generation, time: datetime) -> None:
 
     Events before the first declaration count as of that time. Raises InputError for a time without zone, SceneReplaced.
     """
-    _check_zone(time)
-    record = database.write(lambda tx: tx.run(DECLARE, key=scene.key, time=time).single(strict=True))
+    declared = in_utc(time)
+    record = database.write(lambda tx: tx.run(DECLARE, key=scene.key, time=declared).single(strict=True))
     if not record["declared"]:
         raise SceneReplaced(scene.name)
 
@@ -51,10 +51,10 @@ def declare_times(database: Database, scene: Generation, start: datetime, times:
 
     Raises InputError for a time without zone, SceneReplaced.
     """
-    for time in (start, *times.values()):
-        _check_zone(time)
-    given = {"key": scene.key, "start": start, "now": max(times.values(), default=start)}
-    rows = [[version, time.isoformat()] for version, time in times.items()]
+    utc = {version: in_utc(time) for version, time in times.items()}
+    began = in_utc(start)
+    given = {"key": scene.key, "start": began, "now": max(utc.values(), default=began)}
+    rows = [[version, time.isoformat()] for version, time in utc.items()]
 
     def work(tx: ManagedTransaction) -> None:
         if not tx.run(DECLARE_START, given).single(strict=True)["declared"]:
@@ -64,6 +64,15 @@ def declare_times(database: Database, scene: Generation, start: datetime, times:
     database.write(work)
 
 
-def _check_zone(time: datetime) -> None:
+def in_utc(time: datetime) -> datetime:
+    """Return a time in UTC, as every time is stored and sent: the server orders equal moments of two zones apart.
+
+    The driver's own conversion of named zones can crash the interpreter. Raises InputError for a time without zone, or
+    one that has no equal in UTC.
+    """
     if time.tzinfo is None:
         raise InputError(f"{time.isoformat()} has no zone; add one, such as +00:00")
+    try:
+        return time.astimezone(UTC)
+    except OverflowError as error:
+        raise InputError(f"the time {time.isoformat()} is out of range; give a later one") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any, Final, LiteralString
 
@@ -218,5 +218,6 @@ def _event_of(stored: Mapping[str, Any]) -> Event:
 
 
 def _time_of(stored: DateTime | str) -> datetime:
-    """Return a time from the driver, or from its text, of which the name of the zone is left out."""
-    return datetime.fromisoformat(stored.partition("[")[0]) if isinstance(stored, str) else stored.to_native()
+    """Return a time in UTC from the driver, or from its text, of which the name of the zone is left out."""
+    time = datetime.fromisoformat(stored.partition("[")[0]) if isinstance(stored, str) else stored.to_native()
+    return time.astimezone(UTC)

@@ -139,11 +139,11 @@ def _print_answer(event: Event) -> None:
 def _heading(run: RunInfo) -> str:
     by = f" by {run.method}" + (f" with {run.model}" if run.model else "")
     what = f": {run.instruction}" if run.instruction else ""
-    return f"run {run.number}, {run.command} in {run.scene_name}{by}, {run.began:%Y-%m-%d %H:%M:%S}{what}"
+    return f"run {run.number}, {run.command} in {run.scene_name}{by}, {run.began.astimezone():%Y-%m-%d %H:%M:%S}{what}"
 
 
 def _row(run: RunInfo) -> tuple[str, ...]:
-    began = f"{run.began:%Y-%m-%d %H:%M:%S}"
+    began = f"{run.began.astimezone():%Y-%m-%d %H:%M:%S}"
     return (
         str(run.number),
         began,

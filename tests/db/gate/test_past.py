@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, LiteralString
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -21,7 +22,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.past import PastNotBuilt, build
 from scenecypher.db.schema import PAST_PROPERTIES
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.clock import declare_time, parse_time
+from scenecypher.db.store.clock import declare_time, declare_times, parse_time
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, QueryRefused
@@ -233,6 +234,26 @@ def test_times_may_run_backwards(store: SceneStore, gate: Gate) -> None:
     assert at("10:30Z") == [["open", 1]]
     assert at("12:30Z") == [["open", 3]]
     assert at("14:30+01:00") == [["closed", 4]]
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
+def test_times_of_the_past_are_utc_whatever_zone_the_clock_was_set_in(store: SceneStore, gate: Gate, zone: str) -> None:
+    """A fault of this kind keeps the zone of a declaration: equal moments then compare as unequal."""
+    name = fresh("past")
+    store.put(ImportedScene(name, small()))
+    info = store.find(name)
+    ten = datetime(2026, 11, 23, 10, tzinfo=UTC)
+    declare_time(store.database, info, ten.astimezone(ZoneInfo(zone)))
+    store.commit(info, OPEN, actor="ann", action="act")
+    declare_times(store.database, info, ten.astimezone(ZoneInfo(zone)), {1: ten.astimezone(ZoneInfo(zone))})
+    text = (
+        "MATCH (f:PastFact {state: 'open'}) WHERE f.since_at <= datetime('2026-11-23T10:00Z') "
+        "AND f.since_at = datetime('2026-11-23T10:00Z') RETURN f.since AS v"
+    )
+    assert gate.run(text, SceneRef(info.key, name), VOCABULARY).rows == [[1]]
+    assert gate.run("MATCH (e:PastEvent) RETURN e.at", SceneRef(info.key, name), VOCABULARY).rows == [
+        ["2026-11-23T10:00:00.000000000+00:00"]
+    ]
 
 
 def test_a_clock_needs_a_time_with_a_zone(store: SceneStore) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import LiteralString
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from scenecypher.db.graph.delta import ChangeList, Delta, invert
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.store.at import SceneAt, find_at, read_moment
+from scenecypher.db.store.at import SceneAt, find_at, read_moment, scene_at
 from scenecypher.db.store.catalog import split_at
 from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.scene_store import SceneStore
@@ -105,6 +106,27 @@ def test_a_time_means_the_version_before_the_first_later_event(
     found = find_at(store.database, f"{name}@{moment}")
     assert isinstance(found, SceneAt)
     assert (found.scene.name, found.version, found.name) == (name, version, f"{name}@{version}")
+
+
+@pytest.mark.parametrize("stored", ["+00:00", "+05:30", "-08:00"])
+@pytest.mark.parametrize(
+    "asked", [UTC, timezone(timedelta(hours=1)), timezone(timedelta(hours=-3)), ZoneInfo("Asia/Tokyo")]
+)
+def test_one_moment_is_one_version_in_any_zone(store: SceneStore, stored: str, asked: tzinfo) -> None:
+    """A fault of this kind orders equal moments by their zones: 10:00+01:00 and 09:00Z were two versions."""
+    name, ten = fresh("zones"), datetime(2026, 11, 23, 10, tzinfo=UTC)
+    store.put(ImportedScene(name, small()))
+    info = store.find(name)
+    store.commit(info, SOIL, actor="t", action="soil")
+    zone = datetime.fromisoformat(f"2026-11-23T10:00{stored}").tzinfo
+    given = {"key": info.key, "published": f"{DAY}09:00:00Z", "times": [ten.astimezone(zone).isoformat()]}
+    store.database.write(lambda tx: tx.run(SET_CLOCK, given).consume(), timeout_s=30)
+    found = [
+        scene_at(store.database, store.find(name), at.astimezone(asked)) for at in (ten, ten - timedelta(seconds=1))
+    ]
+    assert [it.version for it in found] == [1, 0]
+    assert store.history(info)[0].at == ten
+    assert store.history(info)[0].at.utcoffset() == timedelta(0)
 
 
 @pytest.mark.usefixtures("cairo")
