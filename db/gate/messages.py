@@ -34,7 +34,10 @@ def refusal_of(error: ServiceError, scoped: ScopedQuery, key: str, seconds: floa
         case QueryFailed():
             return _failed(error, scoped, key)
         case QueryTimeout():
-            hint = "ask for less: fewer patterns, shorter paths, or SHORTEST 1 in place of all paths"
+            hint = (
+                "ask for less: fewer patterns, shorter paths, or the shortest path in place of all, such as "
+                "shortestPath((a)-[:CONNECTS*..100]->(b))"
+            )
             return QueryRefused("timeout", f"the query took longer than {seconds:g} seconds", hint=hint)
         case MemoryExceeded():
             hint = "collect or sort less, or add LIMIT earlier"

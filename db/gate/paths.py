@@ -45,7 +45,7 @@ class Hop:
     """A relation pattern along some types, or along any if it names none or excludes some.
 
     `direction` is 1, -1 or 0 (either); `longest` may be infinite. A shortest-path search around it finds at most
-    `found` paths from one node to another; 0 if there is none.
+    `found` paths from one node to another; 0 if there is none. `shortest` is its least length.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Hop:
     direction: int
     longest: float
     found: float = 0.0
+    shortest: float = 1.0
 
 
 Path: TypeAlias = Sequence[Node | Hop]
@@ -133,6 +134,9 @@ class Paths:
         self.hops += hops
         if len(self.hops) > MAX_HOPS or self._patterns > MAX_PATHS:
             raise too_much("-[", f"more than {MAX_HOPS} relations or {MAX_PATHS} patterns in one query")
+        if any(hop.found and hop.shortest > 1 and hop.longest > MAX_ANY_TYPE_HOPS for hop in hops):
+            message = "a search for the shortest path has a least length above 1, which the server can't end"
+            raise too_much("{", message, "leave the least length out: shortestPath((a)-[:CONNECTS*..100]->(b))")
         if any(hop.longest > most and not hop.types and not (hop.found and hop.longest == math.inf) for hop in hops):
             hint = "name the types and a direction, bound the length such as *1..4, or use shortestPath or SHORTEST 1"
             raise too_much("*", f"more than {most} relations of any type in a row", hint)

@@ -51,7 +51,8 @@ class Reading:
     the text's own maps, `numbers` the token indexes of numbers that may be parameters, `hinted` the nodes that an index
     hint may name, each with the label that binds it and the token index after which the hint belongs; `hinted_too`
     are the others of the past, to name if that is not enough. `past` says that the text names a label of the past,
-    `asks_public` that an insertion asks for the names that may be read.
+    `asks_public` that an insertion asks for the names that may be read,
+    `searches` that it has a selector such as SHORTEST 1.
     """
 
     before: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -63,6 +64,7 @@ class Reading:
     hinted_too: list[tuple[int, str, str]] = field(default_factory=list)
     past: bool = False
     asks_public: bool = False
+    searches: bool = False
     columns: tuple[str, ...] | None = None
     version: int = 5
     first: int = 0
@@ -283,6 +285,7 @@ class PatternReader(Cursor, ABC):
             said.add(self.next_token.word)
             self.at += self.next_token.word in SELECTORS
         if said & {"SHORTEST", "ANY"}:
+            self.reading.searches = True
             return math.inf if said & {"ALL", "GROUP", "GROUPS"} else most
         return 0.0
 
@@ -339,8 +342,13 @@ class PatternReader(Cursor, ABC):
         parts = self.chain(free=True)
         self.where()
         self.expect(")")
-        times = self._quantifier()
-        parts = [replace(part, longest=part.longest * times) if isinstance(part, Hop) else part for part in parts]
+        least, times = self._quantifier()
+        parts = [
+            replace(part, longest=part.longest * times, shortest=part.shortest * least)
+            if isinstance(part, Hop)
+            else part
+            for part in parts
+        ]
         for name in {part.name for part in parts if part.name}:
             self.variables[name] = list_of(self.variables[name], self.paths.length(parts) + 1)
         return parts
@@ -401,7 +409,7 @@ class PatternReader(Cursor, ABC):
         return found
 
     def _relation(self) -> Hop:
-        first, used, name, longest, types = self.at, len(self.reading.uses), "", 1.0, tuple[str, ...]()
+        first, used, name, length, types = self.at, len(self.reading.uses), "", (1.0, 1.0), tuple[str, ...]()
         backward = self.skip("<")
         self.expect("-")
         if self.skip("["):
@@ -413,13 +421,14 @@ class PatternReader(Cursor, ABC):
             excludes = any(one.text in {"!", "%"} for one in self.tokens[first : self.at])
             types = () if excludes else tuple(use.name for use in self.reading.uses[used:])
             if self.skip("*"):
-                longest = self._upper_bound("..")
+                length = self._bounds("..")
             if self.skip("{"):
                 self._properties()
             self.where()
             self.expect("]")
         self.expect("-")
-        hop = Hop(name, types, direction=self.skip(">") - backward, longest=longest * self._quantifier())
+        direction, times = self.skip(">") - backward, self._quantifier()
+        hop = Hop(name, types, direction, longest=length[1] * times[1], shortest=length[0] * times[0])
         if name and hop.longest != 1:
             self.variables[name] = list_of(self.variables[name], self.paths.length([hop]))
         return hop
@@ -432,22 +441,22 @@ class PatternReader(Cursor, ABC):
                 realm, hint = ("past", FACT_ADVICE) if self._in_past else ("present", LABEL_ADVICE)
                 raise QueryRefused("relation_type", f"no `{name}` joins nodes of the {realm}", piece=name, hint=hint)
 
-    def _quantifier(self) -> float:
-        """Read `{1,3}`, `+` or `*`, if it is next; return the maximum repetitions."""
+    def _quantifier(self) -> tuple[float, float]:
+        """Read `{1,3}`, `+` or `*`, if it is next; return the minimum and maximum repetitions."""
         if self.skip("+", "*"):
-            return math.inf
+            return 1.0, math.inf
         if not self.skip("{"):
-            return 1
-        most = self._upper_bound(",")
+            return 1.0, 1.0
+        bounds = self._bounds(",")
         self.expect("}")
-        return most
+        return bounds
 
-    def _upper_bound(self, mark: str) -> float:
-        """Read `1..4`, `..4`, `2..` or `3`; return the upper bound, at least 1."""
-        most = self.take_integer()
+    def _bounds(self, mark: str) -> tuple[float, float]:
+        """Read `1..4`, `..4`, `2..` or `3`; return both bounds, each at least 1."""
+        least = most = self.take_integer()
         if self.skip(mark):
             most = self.take_integer()
-        return math.inf if most is None else max(1.0, most)
+        return max(1.0, least or 1), math.inf if most is None else max(1.0, most)
 
     def note_number(self) -> None:
         """Record a number that is next: a parameter in its place has the same meaning and cost."""

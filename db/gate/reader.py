@@ -109,10 +109,15 @@ class Reader(ExpressionReader):
                 columns = self.subquery()
             self._name_columns(tuple(columns))
             return columns
-        first = self.at
+        first, last = self.at, ""
         while self.next_token.word in self.clauses:
             self._note_version()
-            columns = self.clauses[self.next_token.word](self, self.take()) or Variables()
+            word = self.next_token.word
+            if word == last == "MATCH" and self.variables and self._is_search():
+                # Without a break the server joins both, and searches before it knows the ends.
+                self.reading.before[self.at].append("WITH * SKIP 0 ")
+            columns = self.clauses[word](self, self.take()) or Variables()
+            last = word
             self.meter.clause()
         if self.at == first or not (self.next_token.kind == "end" or self.is_next("}", ";", *JOINERS)):
             if self.next_token.word in REFUSED_WORDS:
@@ -121,6 +126,13 @@ class Reader(ExpressionReader):
                 raise QueryRefused(code, message, piece=self.next_token.text, hint=hint)
             self.refuse("a clause such as MATCH, WITH or RETURN should stand here")
         return columns or Variables()
+
+    def _is_search(self) -> bool:
+        """Check for a MATCH of the shortest paths, or of any."""
+        at = 3 if self.is_next("=", offset=2) else 1
+        return self.is_next("SHORTEST", "ANY", offset=at) or (
+            self.is_next("ALL", offset=at) and self.is_next("SHORTEST", offset=at + 1)
+        )
 
     def _note_version(self) -> None:
         """Ask for the newer language if what is next is new in it."""

@@ -19,6 +19,9 @@ from scenecypher.errors import QueryRefused
 
 Value: TypeAlias = str | int | float | list[str]
 
+BETWEEN_TWO_NODES: Final = " statefulShortestPlanningMode=into_only"
+"""The server's option to search for the shortest path between two given nodes only. By its estimates it else searches
+from one node to all others, along every path, which may never end, and which it does not interrupt."""
 SCENE_PARAMETER: Final = "__scene"
 PARAMETER_TYPES: Final[Mapping[TokenKind, tuple[str, Callable[[str], Value]]]] = {
     "string": ("p", str),
@@ -85,7 +88,7 @@ def render(tokens: tuple[Token, ...], reading: Reading, public: frozenset[str] |
 
     Blanks and comments between two tokens become one blank.
     """
-    parts = [f"CYPHER {reading.version}"]
+    parts = [f"CYPHER {reading.version}{BETWEEN_TWO_NODES * reading.searches}"]
     length = len(parts[0])
     names: dict[tuple[TokenKind, str], str] = {}
     origin: list[tuple[int, str]] = []
