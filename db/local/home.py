@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from scenecypher.files import write_file
 from scenecypher.settings import Settings
 
 
@@ -94,19 +94,10 @@ class ServerHome:
 
     def save_state(self, state: ServerState) -> None:
         """Write `state` atomically for the next command."""
-        write_private(self.state_file, state.model_dump_json())
+        write_file(self.state_file, state.model_dump_json(), mode=0o600)
 
     def password(self) -> str:
         """Return the password, generated on first use."""
         if not self.password_file.exists():
-            write_private(self.password_file, secrets.token_hex(20))
+            write_file(self.password_file, secrets.token_hex(20), mode=0o600)
         return self.password_file.read_text(encoding="utf-8").strip()
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file atomically, readable by its owner only."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    draft.replace(path)

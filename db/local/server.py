@@ -17,6 +17,7 @@ from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.db.local.jars import ALTERNATIVES, Release, class_path
 from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, ServiceError
+from scenecypher.files import write_file
 from scenecypher.settings import Settings
 
 READY_S: Final = 300.0
@@ -158,10 +159,10 @@ def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, t
     java, jars = _java(), class_path(release, tell=tell)
     tell(f"starting Neo4j {release.version} in {home.root}…")
     state = config.choose_ports(last)
-    (home.conf / "neo4j.conf").write_text(config.conf_text(settings, state), encoding="utf-8")
+    write_file(home.conf / "neo4j.conf", config.conf_text(settings, state))
     _set_password(home, java, jars)
     arguments = config.java_arguments(home, jars, heap_mb=settings.heap_mb, short_run=settings.short_run)
-    home.arguments.write_text(arguments, encoding="utf-8")
+    write_file(home.arguments, arguments)
     home.save_state(state)
     command = (java, f"@{home.arguments}", release.main_class, _process_mark(home), f"--config-dir={home.conf}")
     state = state.model_copy(update={"pid": process.launch(command, log=home.console, folder=home.neo4j)})
@@ -180,7 +181,7 @@ def _set_password(home: ServerHome, java: str, jars: tuple[Path, ...]) -> None:
             raise DatabaseUnavailable(msg)
         return
     home.password()
-    home.arguments.write_text(config.java_arguments(home, jars, heap_mb=256, short_run=True), encoding="utf-8")
+    write_file(home.arguments, config.java_arguments(home, jars, heap_mb=256, short_run=True))
     done = subprocess.run(  # noqa: S603
         [java, f"@{home.arguments}", config.ADMIN_CLASS, "dbms", "set-initial-password", f"@{home.password_file}"],
         env={**process.java_environment(), "NEO4J_HOME": str(home.neo4j), "NEO4J_CONF": str(home.conf)},
