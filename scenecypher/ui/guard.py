@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -45,7 +45,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
         if scope["type"] != "http":
-            return await self._app(scope, receive, send)
+            return await _only_lifespan(self._app, scope, receive, send)
         headers = _headers(scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
         if headers.get("host") not in _hosts(self._host):
@@ -56,7 +56,7 @@ class Guard:
             return await self._app(scope, receive, _with_headers(send))
         if self._takes(query.pop(TOKEN, [""])[0]):
             rest = f"?{urlencode(query, doseq=True)}" if query else ""
-            return await self._welcome(send, scope["path"] + rest)
+            return await self._welcome(send, _path(scope["path"]) + rest)
         return await _refuse(send, 403, NO_ACCESS)
 
     def _is_known(self, headers: Mapping[str, str]) -> bool:
@@ -81,7 +81,7 @@ class Guard:
     async def _welcome(self, send: Send, path: str) -> None:
         cookie = f"{self._name()}={self._cookie}; HttpOnly; SameSite=Strict; Path=/"
         # A redirect would be without the cookie where the address was opened from another page: so the page reloads.
-        head = [(b"set-cookie", cookie.encode()), (b"refresh", f"0; url={_path(path)}".encode())]
+        head = [(b"set-cookie", cookie.encode()), (b"refresh", f"0; url={path}".encode())]
         await _send(send, 200, "Welcome…", head)
 
 
@@ -97,7 +97,7 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
         if scope["type"] != "http":
-            return await self._app(scope, receive, send)
+            return await _only_lifespan(self._app, scope, receive, send)
         headers = _headers(scope)
         if headers.get("host") not in _hosts(self._host):
             return await _refuse(send, 421, OTHER_HOST)
@@ -122,8 +122,16 @@ def _origins(host: str) -> frozenset[str]:
 
 
 def _path(path: str) -> str:
-    """Return a path of this server: never one that a browser would take for another host."""
-    return "/" + path.lstrip("/\\")
+    """Return a path of this server, quoted: never one that a browser would take for another host, or another header."""
+    return "/" + quote(path.lstrip("/\\"))
+
+
+async def _only_lifespan(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Pass the start and the end of the server on; turn away every other protocol, which bears no token."""
+    if scope["type"] == "lifespan":
+        await app(scope, receive, send)
+    elif scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
 
 
 async def _refuse(send: Send, status: int, text: str, head: Sequence[tuple[bytes, bytes]] = ()) -> None:

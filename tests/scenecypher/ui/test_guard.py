@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from urllib.parse import unquote
+
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from scenecypher.ui.guard import HEADERS, Guard, TokenGuard
 
@@ -105,3 +109,35 @@ def test_programs_bear_the_token_with_each_request(program: TestClient, given: d
         assert answer.status_code == status
         assert answer.headers["cache-control"] == "no-store"
     assert program.get("/mcp?token=right").status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/a%0d%0aset-cookie:%20b=c", "/home%0A", "/%C3%BC%20x;url=http:%2F%2Felsewhere"])
+def test_a_link_with_any_path_signs_in_and_names_no_other_header(client: TestClient, path: str) -> None:
+    """Text of a request in an answer's header as it came: a line end crashed the answer and used the token up."""
+    found = client.get(f"{path}?token=right")
+    assert found.status_code == 200
+    place = found.headers["refresh"].removeprefix("0; url=")
+    assert unquote(place) == unquote(path)
+    assert not set(place) & set("\r\n; ")
+    assert client.get(path).status_code != 403, "the cookie counts"
+
+
+@pytest.mark.parametrize("guard", [Guard, TokenGuard])
+@pytest.mark.parametrize(("kind", "sent"), [("websocket", ["websocket.close"]), ("webtransport", [])])
+def test_what_is_no_request_is_not_waved_through(guard: type[Guard | TokenGuard], kind: str, sent: list[str]) -> None:
+    """A check of one protocol, and an open door for every other."""
+    reached, said = list[str](), list[str]()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        reached.append(scope["type"])
+
+    async def receive() -> Message:
+        return {"type": f"{kind}.connect"}
+
+    async def send(message: Message) -> None:
+        said.append(message["type"])
+
+    behind = guard(app, host=HOST, token="right")
+    asyncio.run(behind({"type": kind, "path": "/", "headers": [], "query_string": b""}, receive, send))
+    asyncio.run(behind({"type": "lifespan"}, receive, send))
+    assert (reached, said) == (["lifespan"], sent)
