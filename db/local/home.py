@@ -16,7 +16,7 @@ from scenecypher.settings import Settings
 class ServerState(BaseModel):
     """Record of the last start: process id, ports, and if the server has answered.
 
-    `restarting` is set from before a server is ended that is lost until its successor answers.
+    `restarting` is set from before a server is ended that is lost until its successor answers, `ending` while it ends.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -26,6 +26,7 @@ class ServerState(BaseModel):
     http: int
     ready: bool = False
     restarting: bool = False
+    ending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
