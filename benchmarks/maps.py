@@ -19,6 +19,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.map_update import MapUpdater
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.files import write_file
 from scenecypher.importers.dsg import NodeMemory, read_scene, symbol_number
 from scenecypher.importers.watching import Watch
 
@@ -81,9 +82,7 @@ def a_map(step: int) -> dict[str, Any]:
 
 def write_map(file: Path, step: int) -> None:
     """Write a version beside its place and move it there, as a careful mapper does."""
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(a_map(step)), encoding="utf-8")
-    part.replace(file)
+    write_file(file, json.dumps(a_map(step)))
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scenecypher.chat.canonical import canonical_hash
 from scenecypher.chat.model import Finish, Reply, Usage
 from scenecypher.errors import DocumentError, InputError
+from scenecypher.files import log_file
 
 Origin = Literal["recorded", "scripted"]
 Key = tuple[str, str, int]  # session, request hash, occurrence
@@ -87,7 +88,9 @@ def read_tape(file: Path | Traversable) -> Tape:
 def begin_tape(file: Path, *, origin: Origin, note: str) -> None:
     """Create the file of a new cassette. Raises InputError if it exists or can't be written."""
     heading = _Heading(cassette=1, source=origin, note=note)
-    _write(file, heading.model_dump(), mode="x")
+    if file.exists():
+        raise InputError(f"the cassette {file} exists; delete it to record it anew, or choose another file")
+    _write(file, heading.model_dump(), is_new=True)
 
 
 def write_exchange(file: Path, exchange: Exchange) -> None:
@@ -95,7 +98,7 @@ def write_exchange(file: Path, exchange: Exchange) -> None:
     reply = exchange.reply
     said = {"text": reply.text, "model": reply.model, "finish": reply.finish, "usage": asdict(reply.usage)}
     line = {"session": exchange.session, "occurrence": exchange.occurrence, "request": exchange.request, "reply": said}
-    _write(file, line | {"request_hash": canonical_hash(exchange.request)}, mode="a")
+    _write(file, line | {"request_hash": canonical_hash(exchange.request)})
 
 
 def _lines(file: Path | Traversable) -> list[tuple[int, str]]:
@@ -136,11 +139,6 @@ def _parsed(form: type[LineForm], file: Path | Traversable, line: tuple[int, str
         ) from error
 
 
-def _write(file: Path, line: dict[str, Any], *, mode: Literal["a", "x"]) -> None:
-    try:
-        with file.open(mode, encoding="utf-8", newline="\n") as stream:
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-    except FileExistsError as error:
-        raise InputError(f"the cassette {file} exists; delete it to record it anew, or choose another file") from error
-    except OSError as error:
-        raise InputError(f"can't write the cassette {file} ({error}); choose a file in a folder that exists") from error
+def _write(file: Path, line: dict[str, Any], *, is_new: bool = False) -> None:
+    with log_file(file, is_new=is_new) as append:
+        append(json.dumps(line, ensure_ascii=False) + "\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from scenecypher.evaluation.experiments import EXPERIMENTS
+from scenecypher.files import write_file
 
 HEAD: Final = "| published | command | without a model |\n|---|---|---|\n"
 TABLE: Final = re.compile(r"(?<=\n)## (?P<section>[^\n]+)\n\n\|[^\n]*\n\|[-|]+\n(?:\|[^\n]*\n)*")
@@ -30,7 +31,7 @@ def _lines(section: str) -> Iterator[str]:
 def main(file: str) -> None:
     """Regenerate the tables of a page."""
     path = Path(file)
-    path.write_text(page(path.read_text(encoding="utf-8")), encoding="utf-8")
+    write_file(path, page(path.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

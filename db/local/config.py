@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,8 @@ from scenecypher.settings import Settings
 HOST: Final = "127.0.0.1"
 DEFAULT_BOLT_PORT: Final = 7687
 DEFAULT_HTTP_PORT: Final = 7474
+PORT_WAIT_S: Final = 5.0
+PORT_POLL_S: Final = 0.1
 
 ADMIN_CLASS: Final = "org.neo4j.cli.AdminTool"
 """Class that `neo4j-admin` runs in a second Java machine; run directly it takes a quarter of the time."""
@@ -108,8 +111,14 @@ def java_arguments(home: ServerHome, jars: Sequence[Path], *, heap_mb: int, shor
     return "".join(f"{_quoted(option)}\n" for option in options)
 
 
-def choose_ports(last: ServerState | None) -> ServerState:
-    """Return the ports of the last start, else the default ones; a taken port is replaced by a free one."""
+def choose_ports(last: ServerState | None, *, wait_s: float = PORT_WAIT_S) -> ServerState:
+    """Return the ports of the last start, else the default ones; a taken port is replaced by a free one.
+
+    Ports of the last start are waited for, `wait_s` in all: a process that was killed lets go of them a little later.
+    """
+    deadline = time.monotonic() + wait_s
+    while last and time.monotonic() < deadline and not (_is_free(last.bolt) and _is_free(last.http)):
+        time.sleep(PORT_POLL_S)
     bolt = _free_port(last.bolt if last else DEFAULT_BOLT_PORT)
     http = _free_port(last.http if last else DEFAULT_HTTP_PORT, other_than=bolt)
     return ServerState(pid=None, bolt=bolt, http=http, restarting=last is not None and last.restarting)

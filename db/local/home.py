@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,14 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from scenecypher.errors import DatabaseUnavailable
+from scenecypher.files import write_file
 from scenecypher.settings import Settings
 
 
 class ServerState(BaseModel):
     """Record of the last start: process id, ports, and if the server has answered.
 
-    `restarting` is set from before a server is ended that is lost until its successor answers.
+    `restarting` is set from before a server is ended that is lost until its successor answers, `ending` while it ends.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -27,6 +27,7 @@ class ServerState(BaseModel):
     http: int
     ready: bool = False
     restarting: bool = False
+    ending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,12 @@ class ServerHome:
 
     def save_state(self, state: ServerState) -> None:
         """Write `state` atomically for the next command."""
-        write_private(self.state_file, state.model_dump_json())
+        write_file(self.state_file, state.model_dump_json(), mode=0o600)
 
     def create_password(self) -> None:
         """Generate the password of a new database."""
         if not self.password_file.exists():
-            write_private(self.password_file, secrets.token_hex(20))
+            write_file(self.password_file, secrets.token_hex(20), mode=0o600)
 
     def password(self) -> str:
         """Return the password. Raises DatabaseUnavailable if its file is gone."""
@@ -113,12 +114,3 @@ class ServerHome:
                 f"or move {self.neo4j / 'data'} away"
             )
             raise DatabaseUnavailable(msg) from None
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file atomically, readable by its owner only."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    draft.replace(path)

@@ -17,6 +17,7 @@ from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.db.local.jars import ALTERNATIVES, Release, class_path
 from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, ServiceError
+from scenecypher.files import write_file
 from scenecypher.settings import Settings
 
 READY_S: Final = 300.0
@@ -85,7 +86,7 @@ def restart(settings: Settings, *, pid: int, is_lost: Callable[[], bool], tell: 
         if state is None or _running_pid(home) != pid or not is_lost():
             return False
         tell(f"restarting the local server: a query still runs after it was ended (log: {home.log})…")
-        home.save_state(state.model_copy(update={"ready": False, "restarting": True}))
+        home.save_state(state.model_copy(update={"ready": False, "restarting": True, "ending": True}))
         process.terminate(pid, within_s=LOST_STOP_S)
         home.save_state(ServerState(pid=None, bolt=state.bolt, http=state.http, restarting=True))
         _start_and_wait(home, settings, tell=tell)
@@ -103,7 +104,7 @@ def stop(settings: Settings, *, tell: Tell) -> bool:
         if pid is None:
             return False
         if state:
-            home.save_state(state.model_copy(update={"ready": False}))
+            home.save_state(state.model_copy(update={"ready": False, "ending": True}))
         process.terminate(pid)
         if state:
             home.save_state(ServerState(pid=None, bolt=state.bolt, http=state.http))
@@ -122,19 +123,21 @@ def status(settings: Settings) -> Server | None:
 def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell) -> Server:
     """Start a server, or adopt one whose starter was interrupted; try again with other ports if these were taken.
 
-    The last try has none of the usual ports, which servers that start and end at the same time take again and again.
+    One that was adopted and ends is no failure: a start of our own follows. The last try has none of the usual ports,
+    which servers that start and end at the same time take again and again.
     """
     last = home.load_state()
     for tries_left in reversed(range(PORT_TRIES)):
-        state = _adopt(home, last) or _launch(home, settings, last=last, tell=tell)
+        adopted = _adopt(home, last)
+        state = adopted or _launch(home, settings, last=last, tell=tell)
         try:
             _wait_until_ready(home, state)
         except ServerEnded as error:
             last = state.model_copy(update={"pid": None})
             home.save_state(last)
-            if not isinstance(error, PortTaken) or not tries_left:
+            if not tries_left or not (adopted or isinstance(error, PortTaken)):
                 raise
-            if tries_left == 1:
+            if tries_left == 1 and not adopted:
                 last = config.other_ports(last)
         else:
             state = state.model_copy(update={"ready": True, "restarting": False})
@@ -144,24 +147,25 @@ def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell) -> Serv
 
 
 def _adopt(home: ServerHome, last: ServerState | None) -> ServerState | None:
-    """Return the server whose starter was interrupted; one whose ports are unknown is stopped instead."""
+    """Return the server whose starter was interrupted; one that was being ended, or has unknown ports, is ended."""
     pid = process.find_process(_process_mark(home))
-    if pid and last is None:
-        process.terminate(pid)
+    if pid and (last is None or last.ending):
+        process.terminate(pid, within_s=LOST_STOP_S if last and last.restarting else process.STOP_S)
+        return None
     return last.model_copy(update={"pid": pid}) if last and pid else None
 
 
 def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, tell: Tell) -> ServerState:
-    if last and last.pid:
+    if last and last.pid and not last.ending:
         tell(f"the local server ended without being stopped (its log: {home.log}); starting it again")
     release = Release.of(settings.server_jars)
     java, jars = _java(), class_path(release, tell=tell)
     tell(f"starting Neo4j {release.version} in {home.root}…")
     state = config.choose_ports(last)
-    (home.conf / "neo4j.conf").write_text(config.conf_text(settings, state), encoding="utf-8")
+    write_file(home.conf / "neo4j.conf", config.conf_text(settings, state))
     _set_password(home, java, jars)
     arguments = config.java_arguments(home, jars, heap_mb=settings.heap_mb, short_run=settings.short_run)
-    home.arguments.write_text(arguments, encoding="utf-8")
+    write_file(home.arguments, arguments)
     home.save_state(state)
     command = (java, f"@{home.arguments}", release.main_class, _process_mark(home), f"--config-dir={home.conf}")
     state = state.model_copy(update={"pid": process.launch(command, log=home.console, folder=home.neo4j)})
@@ -176,7 +180,7 @@ def _set_password(home: ServerHome, java: str, jars: tuple[Path, ...]) -> None:
         home.password()
         return
     home.create_password()
-    home.arguments.write_text(config.java_arguments(home, jars, heap_mb=256, short_run=True), encoding="utf-8")
+    write_file(home.arguments, config.java_arguments(home, jars, heap_mb=256, short_run=True))
     done = subprocess.run(  # noqa: S603
         [java, f"@{home.arguments}", config.ADMIN_CLASS, "dbms", "set-initial-password", f"@{home.password_file}"],
         env={**process.java_environment(), "NEO4J_HOME": str(home.neo4j), "NEO4J_CONF": str(home.conf)},
@@ -227,7 +231,7 @@ def _failure(home: ServerHome) -> ServerEnded:
     said = _text(home.console).strip() or "\n".join(CAUSE.findall(_text(home.log).rpartition("Starting...")[2]))
     reason = _last_line(said).removeprefix("Optional[").removesuffix("]").rpartition("Exception: ")[2]
     kind = PortTaken if "bind" in reason else ServerEnded
-    reason = reason or "it gave no reason"
+    reason = reason.strip() or "its process ended without a reason, as one that is killed; try again"
     return kind(f"the local server did not start: {reason} (its log: {home.log}); correct that, or {ALTERNATIVES}")
 
 

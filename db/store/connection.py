@@ -222,9 +222,12 @@ class Database:
 
         Raises DatabaseUnavailable: unreachable, wrong password, before 5.26.
         """
-        with self._awaiting_restart(), self._calling("read"):
-            agent = self._driver.get_server_info().agent
-        self._check_version(agent.rpartition("/")[2])
+
+        def attempt() -> str:
+            with self._awaiting_restart(), self._calling("read"):
+                return self._driver.get_server_info().agent
+
+        self._check_version(_through_restart(attempt).rpartition("/")[2])
 
     def verify(self) -> ServerInfo:
         """Return the server that answers a statement. Raises as `reach` does, and if there is no such database."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from io import BytesIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,13 +55,12 @@ Bar = tuple[str, Row]
 """Origin of a row, and the row."""
 
 
-def write_figures(result: ExperimentResult, folder: Path, stem: str) -> list[Path]:
-    """Write all figures that a result has numbers for. Raises OSError."""
-    files = []
+def figure_files(result: ExperimentResult) -> Iterator[tuple[str, bytes]]:
+    """Yield all figures that a result has numbers for, each as the name and the content of a file."""
     for name, figure in result_figures(result):
-        files.append(folder / f"{stem}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)}.png")
-        figure.savefig(files[-1], dpi=DPI)
-    return files
+        content = BytesIO()
+        figure.savefig(content, dpi=DPI)
+        yield f"{re.sub(r'[^A-Za-z0-9_-]+', '-', name)}.png", content.getvalue()
 
 
 def result_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:

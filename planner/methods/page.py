@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from scenecypher.files import write_file
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.methods import METHODS
 from scenecypher.planner.methods.differences import DIFFERENCES
@@ -131,7 +132,7 @@ def main(file: str) -> None:
     """Regenerate the page in a file; keep its measurements."""
     path = Path(file)
     measured = path.read_text(encoding="utf-8").partition(REST)[2] if path.exists() else ""
-    path.write_text(page() + REST + measured, encoding="utf-8")
+    write_file(path, page() + REST + measured)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from scenecypher.cli.completion import scene_names
 from scenecypher.cli.context import errors, open_store, output, print_line, tell
 from scenecypher.cli.server import configured, connected_facts, password_place, waiting
 from scenecypher.errors import InputError
+from scenecypher.files import write_files
 
 if TYPE_CHECKING:
     from scenecypher.db.browser.choose import Wanted
@@ -115,12 +116,14 @@ def _write_files(style: Path | None, queries: Path | None, scene: str) -> None:
     from scenecypher.db.browser.saved import saved_queries
     from scenecypher.db.browser.style import grass
 
+    files = dict[Path, str | bytes]()
     if style is not None:
-        style.write_text(grass(), encoding="utf-8")
-        tell(f"wrote {style}")
+        files[style] = grass()
     if queries is not None:
-        queries.write_bytes(saved_queries(scene))
-        tell(f"wrote {queries}")
+        files[queries] = saved_queries(scene)
+    write_files(files)
+    for file in files:
+        tell(f"wrote {file}")
 
 
 def _serve_guide(scene: str, browser: str) -> None:

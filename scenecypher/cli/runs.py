@@ -15,6 +15,7 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.cli.session_view import print_event
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
+from scenecypher.files import write_file
 
 if TYPE_CHECKING:
     from scenecypher.db.store.runs import RunInfo
@@ -94,7 +95,7 @@ def _write_page(run: RunInfo, lines: Iterator[str], file: Path) -> None:
     from scenecypher.ui.render import run_file
     from scenecypher.ui.run_view import frames_of
 
-    file.write_text(run_file(run, [*frames_of(lines)]), encoding="utf-8")
+    write_file(file, run_file(run, [*frames_of(lines)]))
     tell(f"wrote {file}")
 
 

@@ -14,6 +14,7 @@ from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
+from scenecypher.files import write_file, write_files
 from scenecypher.wording import change_line
 
 if TYPE_CHECKING:
@@ -104,11 +105,13 @@ def _write_pages(snapshot: Snapshot, html: Path | None, svg: Path | None, events
     from scenecypher.ui.render import home_file
 
     title = f"{snapshot.info.name} at version {snapshot.info.version}"
+    files = dict[Path, str | bytes]()
     if html is not None:
-        html.write_text(home_file(snapshot, title, events, library=cytoscape(tell)), encoding="utf-8")
+        files[html] = home_file(snapshot, title, events, library=cytoscape(tell))
     if svg is not None:
-        svg.write_text(figure_of(view_of(snapshot.graph), title), encoding="utf-8")
-    for file in filter(None, (html, svg)):
+        files[svg] = figure_of(view_of(snapshot.graph), title)
+    write_files(files)
+    for file in files:
         tell(f"wrote {file}")
 
 
@@ -177,11 +180,7 @@ def export(
     if file is None:
         typer.echo(text)
         return
-    try:
-        file.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        msg = f"{file}: can't be written ({error.strerror}); choose another file"
-        raise InputError(msg) from error
+    write_file(file, text + "\n")
     tell(f"wrote {file}")
 
 

@@ -10,6 +10,7 @@ import typer
 from scenecypher.cli.context import EngineTimeout, errors, open_database, output
 from scenecypher.cli.tasks import File, TaskId, find_task, scene_of
 from scenecypher.errors import InputError
+from scenecypher.files import write_files
 
 HERE = Path()
 
@@ -36,18 +37,8 @@ def pddl(
         info = scene_of(db.store, scene, found)
         question = PlanRequest(found.task.goal, info.vocabulary, db.settings.engine_timeout_s)
         domain, problem = export_pddl(question, part_reader(db.store.database, info, found.task.goal))
-    _write(into, {"domain.pddl": domain, "problem.pddl": problem})
+    files: dict[Path, str | bytes] = {into / "domain.pddl": domain, into / "problem.pddl": problem}
+    write_files(files, makes_folder=True)
+    output().print(f"{' and '.join(map(str, files))} written", markup=False)
     if found.task.action_goals:
         errors().print("the task's action goals are not part of the PDDL problem", style="yellow", markup=False)
-
-
-def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write the files and print their paths. Raises InputError."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        msg = f"{folder}: can't be written ({error.strerror}); choose another folder"
-        raise InputError(msg) from error
-    output().print(f"{' and '.join(str(folder / name) for name in texts)} written", markup=False)

@@ -45,7 +45,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
         if scope["type"] != "http":
-            return await _without_http(self._app, scope, receive, send)
+            return await _only_lifespan(self._app, scope, receive, send)
         headers = _headers(scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
         if headers.get("host") not in _hosts(self._host):
@@ -97,7 +97,7 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
         if scope["type"] != "http":
-            return await _without_http(self._app, scope, receive, send)
+            return await _only_lifespan(self._app, scope, receive, send)
         headers = _headers(scope)
         if headers.get("host") not in _hosts(self._host):
             return await _refuse(send, 421, OTHER_HOST)
@@ -122,12 +122,12 @@ def _origins(host: str) -> frozenset[str]:
 
 
 def _path(path: str) -> str:
-    """Return a path of this server as a header may hold it: never one that a browser would take for another host."""
-    return "/" + quote(path.lstrip("/\\"), safe="/@")
+    """Return a path of this server, quoted: never one that a browser would take for another host, or another header."""
+    return "/" + quote(path.lstrip("/\\"))
 
 
-async def _without_http(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Pass the server's start and end on, and close a WebSocket: no page or program of ours opens one."""
+async def _only_lifespan(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Pass the start and the end of the server on; turn away every other protocol, which bears no token."""
     if scope["type"] == "lifespan":
         await app(scope, receive, send)
     elif scope["type"] == "websocket":

@@ -261,6 +261,63 @@ def test_an_interrupted_start_is_continued_by_the_next(settings: Settings) -> No
     assert remember(server) > 0
 
 
+def test_a_server_that_is_being_ended_is_no_start_to_wait_for(server: local.Server, settings: Settings) -> None:
+    """A restart whose process was killed halfway: the next starter took the server that ended for one that starts."""
+    home = ServerHome.of(settings)
+    last = home.load_state()
+    assert last is not None
+    psutil.Process(server.pid).suspend()  # so that it ends late
+    psutil.Process(server.pid).terminate()
+    home.save_state(last.model_copy(update={"ready": False, "restarting": True, "ending": True}))
+    resumed = threading.Timer(1, psutil.Process(server.pid).resume)
+    resumed.start()
+    successor = local.start(settings, tell=print)
+    resumed.join()
+    assert successor.pid != server.pid
+    assert successor.uri == server.uri
+    assert remember(successor) > 0
+
+
+def test_a_start_that_another_began_and_that_fails_is_begun_anew(server: local.Server, settings: Settings) -> None:
+    """A bystander is told that the server "did not start", without a reason, though none was started for it."""
+    home = ServerHome.of(settings)
+    last = home.load_state()
+    assert last is not None
+    home.save_state(last.model_copy(update={"ready": False}))
+    psutil.Process(server.pid).suspend()
+    killed = threading.Timer(1, psutil.Process(server.pid).kill)
+    killed.start()
+    successor = local.start(settings, tell=print)
+    killed.join()
+    assert (successor.pid != server.pid, successor.uri) == (True, server.uri)
+    assert remember(successor) > 0
+
+
+def test_a_port_that_is_let_go_late_is_waited_for() -> None:
+    """A killed server's port is open until the system has closed it: the next server moved to another one."""
+    with socket.create_server(("127.0.0.1", 0)) as held, socket.create_server(("127.0.0.1", 0)) as free:
+        wanted = ServerState(pid=None, bolt=held.getsockname()[1], http=free.getsockname()[1])
+        free.close()
+        closed = threading.Timer(0.7, held.close)
+        closed.start()
+        assert config.choose_ports(wanted) == wanted
+        closed.join()
+
+
+def test_connections_that_were_closed_leave_the_port_free() -> None:
+    """TIME_WAIT: closed connections are kept for a minute, and a check that minds them finds the port taken."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        place = listening.getsockname()
+        for _ in range(5):
+            client = socket.create_connection(place)
+            accepted, _address = listening.accept()
+            accepted.close()  # the server's end closes first, and waits
+            client.close()
+    waiting = [it for it in psutil.net_connections("tcp") if it.laddr == place and it.status == psutil.CONN_TIME_WAIT]
+    assert waiting
+    assert config.choose_ports(ServerState(pid=None, bolt=place[1], http=1)).bolt == place[1]
+
+
 def test_a_port_taken_after_it_was_chosen(settings: Settings) -> None:
     local.stop(settings, tell=print)
     home = ServerHome.of(settings)
@@ -402,7 +459,7 @@ def test_a_malformed_state_is_ignored(tmp_path: Path, text: str) -> None:
 def test_taken_ports_are_replaced() -> None:
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("0.0.0.0", 0)) as two:  # noqa: S104
         wanted = ServerState(pid=None, bolt=one.getsockname()[1], http=two.getsockname()[1])
-        chosen = config.choose_ports(wanted)
+        chosen = config.choose_ports(wanted, wait_s=0)
         assert not {chosen.bolt, chosen.http} & {wanted.bolt, wanted.http}
         assert chosen.bolt != chosen.http
     assert config.choose_ports(wanted) == wanted, "free again"
