@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from scenecypher.cli.context import progress_bar
+from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.home import small_home
 from tests.scenecypher.cli.conftest import RunCommand
@@ -118,8 +118,7 @@ def test_versions_and_generations_are_compared(command: RunCommand, home: str, s
     never = command("scenes", "diff", home, "--replaced")
     assert (never.code, never.out) == (2, "")
     assert "no earlier generation" in never.err
-    store.put(replace(small_home(), name=home, vocabulary="virtualhome_ext"))
-    assert store.find(home).version == 0, "another vocabulary makes a new generation"
+    publish(store.database, small_home().graph, Header(home, "virtualhome_ext"), replaces=store.find(home).key)
     back = command("scenes", "diff", home, "--replaced", "--json").json
     assert back == _inverse_order(forth)
 
