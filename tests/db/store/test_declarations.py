@@ -11,7 +11,7 @@ from scenecypher.db.graph.delta import AddRelation, Delta, SetProperty
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Properties, Relation, SceneGraph
 from scenecypher.db.schema import Declared
-from scenecypher.db.store.commit import Intent
+from scenecypher.db.store.commit import Decide, Intent
 from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, SceneStore
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.planner.own_actions import read_pddl_scene
@@ -34,6 +34,10 @@ def numbered(graph: SceneGraph, *, leaning: bool = False) -> SceneGraph:
 
 def kinds(store: SceneStore, name: str) -> list[tuple[int, str, str]]:
     return [(it.version, it.kind, it.action) for it in store.history(store.find(name))]
+
+
+def deciding(delta: Delta) -> Decide:
+    return lambda _: delta
 
 
 def acted_in(store: SceneStore, scene: ImportedScene) -> str:
@@ -87,7 +91,7 @@ def test_another_mapping_of_a_problem_keeps_the_history(store: SceneStore, tmp_p
     assert store.load(name).graph == scene.graph
     assert [it.action for it in store.history(two)] == ["paint it", "import"]
     with pytest.raises(SceneReplaced):
-        store.edit(one, lambda _: RED, intent=Intent("late", "by the old actions", "late"))
+        store.edit(one, deciding(RED), intent=Intent("late", "by the old actions", "late"))
     with pytest.raises(SceneReplaced):
         store.redeclare(one, vocabulary="household", declared=one.declared)
 
@@ -97,16 +101,16 @@ def test_who_keeps_the_scene_in_memory_learns_of_new_declarations(store: SceneSt
     name, other = fresh("kept"), SceneStore(store.database)
     store.put(ImportedScene(name, small()))
     info = store.find(name)
-    leans = Delta.of([AddRelation(Relation("cup", "LEANS_ON", "fridge"))])
-    for kept in (store, other):
-        kept.edit(info, lambda _: Delta(), intent=Intent("t", "look", kept.__repr__()))
+    for number, kept in enumerate((store, other)):
+        kept.edit(info, deciding(Delta()), intent=Intent("t", "look", f"look-{number}"))
     store.put(ImportedScene(name, small(), declared=LEANING))
     now = store.find(name)
-    for number, kept in enumerate((store, other)):
-        change = leans if number == 0 else Delta.of([SetProperty("cup", "serial_number", None, "9")])
-        kept.edit(now, lambda _, change=change: change, intent=Intent("t", "change", f"new-{number}"))  # type: ignore[misc]
+    leans = Delta.of([AddRelation(Relation("cup", "LEANS_ON", "fridge"))])
+    store.edit(now, deciding(leans), intent=Intent("t", "lean", "lean"))
+    number_it = Delta.of([SetProperty("cup", "serial_number", None, "9")])
+    other.edit(now, deciding(number_it), intent=Intent("t", "number", "number"))
     with pytest.raises((SceneReplaced, InputError)):
-        store.edit(info, lambda _: RED, intent=Intent("t", "late", "late"))
+        store.edit(info, deciding(RED), intent=Intent("t", "late", "late"))
     assert store.load(name).graph.nodes["cup"].properties["serial_number"] == "9"
 
 
