@@ -219,10 +219,10 @@ def test_an_import_that_would_end_a_history_wants_to_be_told(command: RunCommand
     assert "updated" in imports(2, "--declare", "serial_number", serial_number="7").out
     assert "updated" in imports(3).out
     assert [event["action"] for event in command("history", name, "--json").json] == ["import", "import"]
-    refused = imports(5_001)
+    refused = imports(5_010)
     assert (refused.code, refused.out.strip()) == (2, "")
     assert "ends its history of 2 versions; have it replaced (`--replace`)" in refused.err.replace("\n", " ")
-    assert "replaced, 5,001 nodes" in imports(5_001, "--replace").out
+    assert "replaced, 5,010 nodes" in imports(5_010, "--replace").out
 
 
 def test_a_wrong_password_and_a_server_that_is_not_there(
