@@ -53,7 +53,7 @@ def act_lines(events: Iterable[Event]) -> Iterator[str]:
     """Yield a line for each event: who did what."""
     for event in events:
         undone = UNDONE.fullmatch(event.action)
-        if event.kind == "act":
+        if event.kind in {"act", "declare"}:
             yield f"{event.actor}: {event.action.partition(INSERTED_MARK)[0]}"
         elif undone is not None:
             yield f"{event.actor}: took back {undone[1].partition(INSERTED_MARK)[0]}"

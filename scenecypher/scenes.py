@@ -39,11 +39,15 @@ Teller: TypeAlias = Callable[[str], None]
 
 
 class ImportOptions(TypedDict, total=False):
-    """Options of imports: the `vocabulary` of the actions that a scene allows, and an `agent` to add in a `room`."""
+    """Options of imports: the `vocabulary` of the actions that a scene allows, and an `agent` to add in a `room`.
+
+    With `replace`, another scene of the name is replaced even if that ends its history.
+    """
 
     vocabulary: str | None
     agent: str | None
     room: str | None
+    replace: bool
 
 
 class NodeLinkGraph(Protocol):
@@ -166,12 +170,24 @@ class SceneDatabase:
 
     # --- bringing scenes in
 
-    def import_pddl(self, problem: Path, domain: Path, *, mapping: Path | None = None, name: str | None = None) -> Home:
-        """Import a PDDL problem: a scene with its domain's actions, whose goal `plan` reaches. Raises DocumentError."""
+    def import_pddl(
+        self,
+        problem: Path,
+        domain: Path,
+        *,
+        mapping: Path | None = None,
+        name: str | None = None,
+        replace: bool = False,
+    ) -> Home:
+        """Import a PDDL problem: a scene with its domain's actions, whose goal `plan` reaches.
+
+        Raises DocumentError; InputError for a history that would end, unless the scene may be replaced (`replace`).
+        """
         from scenecypher.planner.own_actions import NAME_PREFIX, read_pddl_scene
 
         named = name or NAME_PREFIX + problem.stem
-        return self._home(self.store.put(read_pddl_scene(problem, domain, mapping=mapping, name=named)).name)
+        scene = read_pddl_scene(problem, domain, mapping=mapping, name=named)
+        return self._home(self.store.put(scene, replaces=replace).name)
 
     def import_virtualhome(self, scene: str, *, name: str | None = None) -> Home:
         """Import one of VirtualHome's 518 recorded homes, such as ``963_2``.
@@ -220,15 +236,18 @@ class SceneDatabase:
         """Import a scene that was read or made in Python.
 
         An equal scene changes nothing, one that differs in few facts is brought up to date by one commit, any other
-        replaces the scene of that name. A robot's map is merged: what others changed in the scene stays. Raises
-        InputError for a bad name, an unknown vocabulary, or an agent where the scene has one.
+        replaces the scene of that name: if that ends a history, only with `replace`. A robot's map is merged: what
+        others changed in the scene stays. Raises InputError for a bad name, an unknown vocabulary, an agent where the
+        scene has one, or a history that would end.
         """
         from scenecypher.importers.adjusting import Adjustment
 
         vocabulary = options.get("vocabulary")
         adjusted = Adjustment(vocabulary, options.get("agent"), options.get("room"))(scene)
         named = adjusted if name is None else replace(adjusted, name=name)
-        return self._home(bring_in(self.store, named, sets_vocabulary=vocabulary is not None).name)
+        replaces = options.get("replace", False)
+        done = bring_in(self.store, named, sets_vocabulary=vocabulary is not None, replaces=replaces)
+        return self._home(done.name)
 
     def _home(self, name: str) -> Home:
         from scenecypher.home import Home

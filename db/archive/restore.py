@@ -131,7 +131,8 @@ def restore_archive(
     except (NameTaken, ConstraintViolated) as error:
         for key in keys.values():
             delete_generation(database, key)
-        raise error if isinstance(error, NameTaken) else NameTaken(", ".join(_ready(contents, names)[:5])) from error
+        name = error.name if isinstance(error, NameTaken) else ", ".join(_ready(contents, names)[:5])
+        raise NameTaken(name) from error
     return tuple(_ready(contents, names))
 
 

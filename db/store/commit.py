@@ -111,6 +111,10 @@ CALL (s) { UNWIND $add_relations AS row
   WITH s, degree[0] AS name, degree[1] AS number WHERE coalesce(s[name], 0) < number
   SET s[name] = number RETURN count(*) AS joined }
 """
+# What a list of scenes shows, of worlds and beliefs alike, is the size at the version that it shows.
+SET_SIZES: Final[LiteralString] = """
+SET s.nodes = coalesce(s.nodes, 0) + $more_nodes, s.relations = coalesce(s.relations, 0) + $more_relations
+"""
 WRITE_EVENT: Final[LiteralString] = """
 CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
                  action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes, clock: s.clock})
@@ -122,7 +126,7 @@ class Intent:
     """The author and the purpose of a change.
 
     `action_id` makes the change safe to repeat: the same id with the same Delta is applied once. `kind` is ``act``,
-    ``undo`` or ``redo``; `undoes` are the versions that it reverts.
+    ``undo``, ``redo``, or ``declare`` of an event without changes; `undoes` are the versions that it reverts.
     """
 
     actor: str
@@ -177,7 +181,8 @@ class WritePlan:
         text: LiteralString = ""
         for name in self.groups:
             text += WRITE_PARTS[name]
-        return text + self.raising + WRITE_EVENT
+        sizes: LiteralString = SET_SIZES if self.parameters["more_nodes"] or self.parameters["more_relations"] else ""
+        return text + self.raising + sizes + WRITE_EVENT
 
     @property
     def end(self) -> LiteralString:
@@ -255,6 +260,8 @@ def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Inten
     text = delta_json(delta)
     parameters: dict[str, Any] = {
         **groups,
+        "more_nodes": len(groups["add_nodes"]) - len(groups["remove_nodes"]),
+        "more_relations": len(groups["add_relations"]) - len(groups["remove_relations"]),
         "key": scene.key,
         "actor": intent.actor,
         "action": intent.action,

@@ -53,7 +53,8 @@ FIRST_PAGE: Final = 10
 class Event:
     """One commit: the resulting version, its author and its changes.
 
-    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it reverted. `at` is the server's time,
+    `kind` is ``act``, ``undo``, ``redo``, or ``declare`` if only the scene's declarations changed; `undoes` are the
+    versions that it reverted. `at` is the server's time,
     `clock` the time that the scene declares, if it does.
     """
 

@@ -13,7 +13,7 @@ from scenecypher.db.graph.merge import apply_fitting, merge, without
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, checked_name, lookup_scene
 from scenecypher.db.store.publish import Progress
-from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, Imported, SceneStore, with_stored_actions
+from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, Imported, SceneStore, with_stored_declarations
 from scenecypher.db.vocabulary import base_name
 from scenecypher.errors import ConflictError, SceneReplaced
 
@@ -22,16 +22,24 @@ TRIES: Final = 5
 
 
 def bring_in(
-    store: SceneStore, scene: ImportedScene, *, sets_vocabulary: bool = False, progress: Progress | None = None
+    store: SceneStore,
+    scene: ImportedScene,
+    *,
+    sets_vocabulary: bool = False,
+    replaces: bool = False,
+    progress: Progress | None = None,
 ) -> Imported:
     """Import a scene: merged into the scene of its name if it `merges`, else as `SceneStore.put` does.
 
-    With `sets_vocabulary`, the scene of its name first gets its vocabulary, even the default one.
+    With `sets_vocabulary`, the scene of its name first gets its vocabulary, even the default one; with `replaces`,
+    another scene replaces it even if that ends a history.
     """
     known = lookup_scene(store.database, checked_name(scene.name)) if sets_vocabulary else None
     if known is not None and base_name(known.vocabulary) != scene.vocabulary:
         store.set_vocabulary(scene.name, scene.vocabulary)
-    return MapUpdater(store).update(scene, progress=progress) if scene.merges else store.put(scene, progress=progress)
+    if scene.merges:
+        return MapUpdater(store).update(scene, progress=progress)
+    return store.put(scene, replaces=replaces, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +97,11 @@ class MapUpdater:
         return self._known
 
     def _load(self, scene: ImportedScene, info: SceneInfo | None) -> _Known | None:
-        scene = with_stored_actions(scene, info)
-        same = info and (info.vocabulary, info.declared, info.role) == (scene.vocabulary, scene.declared, scene.role)
-        if not same:
+        if info is None or info.role != scene.role:
             return None
+        scene = with_stored_declarations(scene, info)
+        if (info.vocabulary, info.declared) != (scene.vocabulary, scene.declared):
+            self._store.redeclare(info, vocabulary=scene.vocabulary, declared=scene.declared, actor=ACTOR)
         snapshot = self._store.load(scene.name)
         others = self._store.history_of_others(snapshot.info, actor=ACTOR)
         source = without(snapshot.graph, [event.delta for event in others])

@@ -63,11 +63,12 @@ MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
 SET s.status = 'retired', s.retired = datetime(), s.was = s.name, s.name = null
 RETURN count(*) AS retired
 """
-# A version without an event: those who keep the scene in memory load it again. `redeclared` is for those who don't.
+# At the version that the change of it just made, unless it was redeclared since it was looked at. Those who keep the
+# scene in memory load it again, and those who know it as it was before are told so. Of a belief it is a version without
+# an event.
 REDECLARE: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s:Scene
-WITH s, s.version + 1 AS version WHERE s.status = 'ready'
-SET s.version = version, s.redeclared = version, s += $facts
+MATCH (s:Scene {key: $key}) WHERE coalesce(s.redeclared, 0) <= $seen
+SET s.redeclared = s.version, s += $facts
 WITH s
 CALL (s) {
   MATCH (b:Scene {status: 'ready'}) WHERE b.world = s.key SET b:Scene
@@ -75,7 +76,7 @@ CALL (s) {
   SET b.version = version, b.redeclared = version, b += $facts
   RETURN count(b) AS beliefs
 }
-RETURN s
+RETURN beliefs
 """
 # What an import replaced is kept longer than what was deleted, if it has a past.
 LEFTOVERS: Final[LiteralString] = """
@@ -179,16 +180,11 @@ def write_generation(database: Database, graph: SceneGraph, header: Header, *, p
     return key
 
 
-def redeclare(database: Database, scene: SceneInfo, *, vocabulary: str, declared: Declared) -> SceneInfo:
-    """Give a scene another vocabulary and what it declares; its graph and history stay. Raises SceneReplaced."""
-
-    def work(tx: ManagedTransaction) -> SceneInfo:
-        record = tx.run(REDECLARE, key=scene.key, facts=_declared_facts(vocabulary, declared)).single()
-        if record is None:
-            raise SceneReplaced(scene.name)
-        return info_of(record["s"])
-
-    return database.write(work, timeout_s=2 * database.commit_timeout_s)
+def redeclare(tx: ManagedTransaction, scene: SceneInfo, *, vocabulary: str, declared: Declared) -> None:
+    """Give a locked scene, and the beliefs about it, another vocabulary and what it declares. Raises SceneReplaced."""
+    given = {"key": scene.key, "seen": scene.version, "facts": _declared_facts(vocabulary, declared)}
+    if tx.run(REDECLARE, given).single() is None:
+        raise SceneReplaced(scene.name)
 
 
 def retire(database: Database, key: str) -> bool:

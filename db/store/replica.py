@@ -19,10 +19,15 @@ from scenecypher.errors import ConflictError, SceneReplaced
 
 EVENTS_SINCE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
-RETURN $key AS key, s.status AS status, s.version AS version,
+RETURN $key AS key, s.status AS status, s.version AS version, coalesce(s.redeclared, 0) AS redeclared,
        COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $after
                  RETURN [e.version, e.delta] ORDER BY e.version } AS events
 """
+
+
+def is_alike(one: SceneInfo, other: SceneInfo) -> bool:
+    """Check if two states of a scene have the same actions and declarations: what is decided by one fits the other."""
+    return (one.vocabulary, one.declared) == (other.vocabulary, other.declared)
 
 
 class Replica:
@@ -81,7 +86,8 @@ class Replica:
         if record is None or record["status"] != "ready":
             raise SceneReplaced(self.scene.name)
         versions = [version for version, _ in record["events"]]
-        if not versions or versions != [*range(self.version + 1, record["version"] + 1)]:
+        is_redeclared = record["redeclared"] > self.version
+        if is_redeclared or not versions or versions != [*range(self.version + 1, record["version"] + 1)]:
             self.reload(self.scene)
             return
         try:
@@ -91,9 +97,9 @@ class Replica:
             self.reload(self.scene)
 
     def reload(self, scene: SceneInfo) -> None:
-        """Load the scene again. Raises SceneReplaced if it has other actions than `scene`: none is decided by these."""
+        """Load the scene again. Raises SceneReplaced if it has other actions or declarations than `scene`."""
         snapshot = load_generation(self._database, scene)
-        if snapshot.info.vocabulary != scene.vocabulary:
+        if not is_alike(snapshot.info, scene):
             raise SceneReplaced(scene.name)
         self._load(snapshot)
 

@@ -12,7 +12,7 @@ from cachetools import LRUCache
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import load_generation
-from scenecypher.db.store.replica import Replica
+from scenecypher.db.store.replica import Replica, is_alike
 
 MAX_MEMBERS: Final = 50_000
 """Nodes and relations of the largest scene that is kept: loading that many took 0.75 s and 10 MiB."""
@@ -49,7 +49,7 @@ class Replicas:
             self._commits[scene.key] = commits = self._commits.get(scene.key, 0) + 1
             is_due = commits > COMMITS_BEFORE_LOADING or scene.key in self._kept
         with self._lent(scene, is_due=at_once or (is_due and _members(scene) <= MAX_MEMBERS)) as replica:
-            if replica is not None and replica.scene.vocabulary != scene.vocabulary:
+            if replica is not None and not is_alike(replica.scene, scene):
                 replica.reload(scene)
             yield replica
 

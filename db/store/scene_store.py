@@ -111,41 +111,39 @@ class SceneStore:
         """Return all published scenes, by name."""
         return catalog.list_scenes(self.database)
 
-    def put(self, scene: ImportedScene, *, actor: str = "import", progress: Progress | None = None) -> Imported:
+    def put(
+        self, scene: ImportedScene, *, actor: str = "import", replaces: bool = False, progress: Progress | None = None
+    ) -> Imported:
         """Import a scene: create it, update it by one commit, or replace it by a new generation.
 
         An equal graph changes nothing. A scene of the default vocabulary keeps the one that it has, one without actions
-        of its own those that it was given, and one without an agent the one that was added, unless it is another scene:
-        it differs in over CHANGES_PER_COMMIT facts. Raises InputError for a bad name, NameTaken.
+        of its own those that it was given, and one without an agent the one that was added. What a scene declares is
+        added to what it has declared. Another scene, of another role or with over CHANGES_PER_COMMIT other facts,
+        replaces it: if that ends a history, only with `replaces`. Raises InputError, also for a bad name; NameTaken.
         """
-        checked_name(scene.name)
-        known = catalog.lookup_scene(self.database, scene.name)
-        scene = with_stored_actions(scene, known)
-        if known is None or known.role != scene.role:
-            checked_new_name(scene.name, scene.role)
-        header = Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
-        if known is None or (known.vocabulary, known.declared, known.role) != (
-            scene.vocabulary,
-            scene.declared,
-            scene.role,
-        ):
-            graph = scene.graph if known is None else self._with_added_agent(scene)
-            return self._publish(graph, header, known, progress)
+        known = catalog.lookup_scene(self.database, checked_name(scene.name))
+        if known is None:
+            return self._publish(scene.graph, _header(scene), None, progress)
         current = self.load(scene.name)
+        scene, known = with_stored_declarations(scene, current.info), current.info
+        if known.role != scene.role:
+            checked_new_name(scene.name, scene.role)
+            _check_may_replace(known, f"it is a {known.role}, the other a {scene.role}", replaces=replaces)
+            return self._publish(scene.graph, _header(scene), known, progress)
         graph = with_added_agent(scene.graph, current.graph)
         delta = diff(current.graph, graph)
-        if not delta:
-            return _imported(current.info, current.graph, "unchanged", 0)
         if len(delta) > CHANGES_PER_COMMIT:
-            return self._publish(scene.graph, header, current.info, progress)
-        done = self.commit(current.info, delta, actor=actor, action="import", expected_version=current.info.version)
-        return _imported(replace(current.info, version=done.version), graph, "updated", len(delta))
-
-    def _with_added_agent(self, scene: ImportedScene) -> SceneGraph:
-        """Return the graph of a scene that replaces another, with the agent that was added to that one."""
-        if scene.graph.by_kind.get("Agent"):
-            return scene.graph
-        return with_added_agent(scene.graph, self.load(scene.name).graph)
+            _check_may_replace(known, f"{len(delta):,} facts differ", replaces=replaces)
+            return self._publish(scene.graph, _header(scene), known, progress)
+        is_declared = (known.vocabulary, known.declared) == (scene.vocabulary, scene.declared)
+        if is_declared and not delta:
+            return _imported(known, graph, "unchanged", 0)
+        intent = Intent(actor, "import", uuid4().hex, known.version)
+        if is_declared:
+            version = self._commit(known, delta, intent=intent).version
+        else:
+            version = self._redeclare(known, scene.vocabulary, scene.declared, delta, intent=intent).version
+        return _imported(replace(known, version=version), graph, "updated", len(delta))
 
     def set_vocabulary(self, name: str, vocabulary: str) -> None:
         """Give a scene, and the beliefs about it, another vocabulary in place of its own actions; the history goes on.
@@ -186,15 +184,16 @@ class SceneStore:
             raise InputError(msg)
         return self._copy(name, to, progress=progress)
 
-    def redeclare(self, scene: SceneInfo, *, vocabulary: str, declared: Declared) -> SceneInfo:
+    def redeclare(self, scene: SceneInfo, *, vocabulary: str, declared: Declared, actor: str = "person") -> SceneInfo:
         """Give a scene, and the beliefs about it, another vocabulary and what it declares; graph and history stay.
 
-        Those who keep the scene in memory load it again. Raises InputError for an unknown vocabulary or if the scene
-        breaks its rules, SceneReplaced.
+        That is a version of the scene, whose event says so. Those who keep the scene in memory load it again. Raises
+        InputError for an unknown vocabulary or if the scene breaks its rules, SceneReplaced.
         """
         name = with_own_actions(base_name(vocabulary), declared.actions)
         check_rules(self.load(scene.name).graph, scene.name, name)
-        return publish.redeclare(self.database, scene, vocabulary=name, declared=declared)
+        intent = Intent(actor, _declaration(scene, name, declared), uuid4().hex)
+        return self._redeclare(scene, name, declared, Delta(), intent=intent)
 
     def delete(self, name: str) -> None:
         """Remove the name of a scene at once; `delete_leftovers` frees its space later. Raises SceneNotFound."""
@@ -384,6 +383,24 @@ class SceneStore:
         info = publish.publish(self.database, graph, header, replaces=replaces, progress=progress)
         return _imported(info, graph, "created" if known is None else "replaced", 0)
 
+    def _redeclare(
+        self, scene: SceneInfo, vocabulary: str, declared: Declared, delta: Delta, *, intent: Intent
+    ) -> SceneInfo:
+        """Commit a Delta that may need what the scene declares from then on, with that, in one transaction."""
+        after = replace(scene, vocabulary=vocabulary, declared=declared)
+        intent = intent if delta else replace(intent, kind="declare")
+        if not delta and intent.action == "import":
+            intent = replace(intent, action=_declaration(scene, vocabulary, declared))
+
+        def work(tx: ManagedTransaction) -> Committed:
+            locked = read_named(tx, scene, delta, intent)
+            publish.redeclare(tx, scene, vocabulary=vocabulary, declared=declared)
+            return write_delta(tx, after, locked, delta, intent=intent)
+
+        done = self._write(work)
+        self.database.versions.note(scene.key, done.version)
+        return replace(after, version=done.version)
+
     def _copy(
         self,
         name: str,
@@ -560,16 +577,44 @@ def with_added_agent(graph: SceneGraph, before: SceneGraph) -> SceneGraph:
     return SceneGraph.of((*graph.nodes.values(), *added.values()), (*graph.relations, *kept))
 
 
-def with_stored_actions(scene: ImportedScene, known: SceneInfo | None) -> ImportedScene:
-    """Return a scene that is imported again with the vocabulary and the actions that it has, where it names none."""
-    if known is None:
-        return scene
+def with_stored_declarations(scene: ImportedScene, known: SceneInfo) -> ImportedScene:
+    """Return a scene that is imported again, with what the `known` one has declared besides.
+
+    It has that one's vocabulary and actions where it names none. Names stay declared: the history has facts of them,
+    which an undo brings back.
+    """
     vocabulary = base_name(known.vocabulary if scene.vocabulary == DEFAULT else scene.vocabulary)
     mine, stored = scene.declared, known.declared
-    if stored.actions and not mine.actions:
-        types = (*mine.relation_types, *stored.relation_types)
-        mine = Declared(types, mine.properties, stored.actions, stored.domain)
-    return replace(scene, vocabulary=with_own_actions(vocabulary, mine.actions), declared=mine)
+    actions = (mine if mine.actions else stored).actions, (mine if mine.actions else stored).domain
+    types, properties = (*mine.relation_types, *stored.relation_types), (*mine.properties, *stored.properties)
+    declared = Declared(types, properties, *actions)
+    return replace(scene, vocabulary=with_own_actions(vocabulary, declared.actions), declared=declared)
+
+
+def _header(scene: ImportedScene) -> Header:
+    return Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
+
+
+def _check_may_replace(known: SceneInfo, why: str, *, replaces: bool) -> None:
+    """Raise InputError if replacing a scene ends a history and nobody has asked for it."""
+    if known.version and not replaces:
+        msg = (
+            f"{known.name} would be replaced by another scene ({why}), which ends its history of {known.version:,} "
+            "versions; have it replaced (`--replace`), or import this one under another name"
+        )
+        raise InputError(msg)
+
+
+def _declaration(before: SceneInfo, vocabulary: str, declared: Declared) -> str:
+    """Return what is declared anew, in words."""
+    was = before.declared
+    names = sorted({*declared.relation_types, *declared.properties} - {*was.relation_types, *was.properties})
+    found = [f"declare {', '.join(names)}"] if names else []
+    if declared.actions != was.actions:
+        found.append("give own actions" if declared.actions else "take own actions away")
+    if base_name(vocabulary) != base_name(before.vocabulary):
+        found.append(f"vocabulary {base_name(vocabulary)}")
+    return "; ".join(found) or "declare the same again"
 
 
 def _imported(

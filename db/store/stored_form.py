@@ -29,6 +29,11 @@ SET f.number = CASE WHEN f.number > $number THEN f.number ELSE $number END
 KEYS: Final[LiteralString] = "MATCH (s:Scene) WHERE s.status IN ['ready', 'retired'] RETURN s.key AS key"
 LOCK_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene"
 ADD_FACTS: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s += $facts"
+COUNT_MEMBERS: Final[LiteralString] = """
+MATCH (s:Scene {key: $key})
+SET s.nodes = COUNT { MATCH (n:Entity {scene: $key}) RETURN n },
+    s.relations = COUNT { MATCH (:Entity {scene: $key})-[r]->() RETURN r }
+"""
 
 
 def add_bounds(tx: ManagedTransaction, key: str) -> None:
@@ -39,7 +44,12 @@ def add_bounds(tx: ManagedTransaction, key: str) -> None:
         tx.run(ADD_FACTS, key=key, facts=facts).consume()
 
 
-STEPS: Final[tuple[Step, ...]] = (add_bounds,)
+def count_members(tx: ManagedTransaction, key: str) -> None:
+    """Count a scene whose sizes were kept as they were when it was made."""
+    tx.run(COUNT_MEMBERS, key=key).consume()
+
+
+STEPS: Final[tuple[Step, ...]] = (add_bounds, count_members)
 """The step at place N leads from form N to form N + 1."""
 FORM: Final = len(STEPS)
 """The form of today, which docs/decisions.md describes; an archive has its number too."""

@@ -75,10 +75,18 @@ AgentOption = Annotated[
     str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name, where a scene has none.")
 ]
 PlaceOption = Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")]
+ReplaceOption = Annotated[
+    bool, typer.Option("--replace", help="Replace a scene of the name even if that ends its history.")
+]
 
 
 def import_and_print(
-    sources: Sequence[Source], *, dry_run: bool, as_json: bool, adjustment: Adjustment | None = None
+    sources: Sequence[Source],
+    *,
+    dry_run: bool,
+    as_json: bool,
+    replaces: bool = False,
+    adjustment: Adjustment | None = None,
 ) -> None:
     """Import all sources, each adjusted, and print the outcome. Raises Exit afterwards if one failed."""
     if adjustment is not None:
@@ -86,7 +94,7 @@ def import_and_print(
     report = ImportReport()
     vocabulary = None if adjustment is None else adjustment.vocabulary
     try:
-        _import_all(sources, report, vocabulary, dry_run=dry_run)
+        _import_all(sources, report, vocabulary, dry_run=dry_run, replaces=replaces)
     finally:
         _print(report, dry_run=dry_run, as_json=as_json)
     if report.failures:
@@ -154,14 +162,16 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
         yield from ((file, folder) for file in files)
 
 
-def _import_all(sources: Sequence[Source], report: ImportReport, vocabulary: str | None, *, dry_run: bool) -> None:
+def _import_all(
+    sources: Sequence[Source], report: ImportReport, vocabulary: str | None, *, dry_run: bool, replaces: bool
+) -> None:
     unlike = _refuse_same_names(sources)
     what = "checking" if dry_run else "importing"
     with nullcontext() if dry_run else open_store() as store, progress_bar(what) as progress, _seldom_collecting():
 
         def bring(number: int, progress: Progress) -> None:
             try:
-                report.outcomes[number] = _import_one(unlike[number], store, vocabulary, progress)
+                report.outcomes[number] = _import_one(unlike[number], store, vocabulary, progress, replaces=replaces)
             except InputError as error:
                 report.outcomes[number] = (unlike[number].label, error)
 
@@ -228,7 +238,9 @@ def fail(error: InputError) -> ImportedScene:
     raise error
 
 
-def _import_one(source: Source, store: SceneStore | None, vocabulary: str | None, progress: Progress) -> dict[str, Any]:
+def _import_one(
+    source: Source, store: SceneStore | None, vocabulary: str | None, progress: Progress, *, replaces: bool
+) -> dict[str, Any]:
     from scenecypher.db.store.catalog import checked_name, checked_new_name
     from scenecypher.db.store.map_update import bring_in
 
@@ -245,7 +257,7 @@ def _import_one(source: Source, store: SceneStore | None, vocabulary: str | None
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
-    done = bring_in(store, scene, sets_vocabulary=vocabulary is not None, progress=progress)
+    done = bring_in(store, scene, sets_vocabulary=vocabulary is not None, replaces=replaces, progress=progress)
     told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}
     return facts | {"outcome": done.outcome, "version": done.version} | told
 

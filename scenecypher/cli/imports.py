@@ -15,6 +15,7 @@ from scenecypher.cli.importing import (
     JSON_LINES,
     AgentOption,
     PlaceOption,
+    ReplaceOption,
     Source,
     VocabularyOption,
     fail,
@@ -44,6 +45,7 @@ def virtualhome(
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this task, such as 963_2.")] = None,
     final: Annotated[bool, typer.Option("--final", help="Also the graph after each program, as NAME@final.")] = False,
     vocabulary: VocabularyOption = None,
+    replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -52,7 +54,7 @@ def virtualhome(
 
     parts: tuple[GraphPart, ...] = ("initial", "final") if final else ("initial",)
     sources = list(_of_files(paths, only, parts) if paths else _of_package(only, parts))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary))
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary))
 
 
 @import_app.command()
@@ -62,6 +64,7 @@ def babyai(
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the first instance.")] = 0,
     count: Annotated[int, typer.Option("--count", min=1, help="How many instances: SEED, SEED + 1, …")] = 1,
     vocabulary: VocabularyOption = None,
+    replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -69,7 +72,7 @@ def babyai(
     from scenecypher.importers.adjusting import Adjustment
 
     sources = list(_of_level(level, range(seed, seed + count)))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary))
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary))
 
 
 @import_app.command()
@@ -85,6 +88,7 @@ def grasif(
     ] = None,
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this scene.")] = None,
     vocabulary: VocabularyOption = None,
+    replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -94,7 +98,7 @@ def grasif(
     if bool(paths) == (subset is not None):
         raise InputError(f"give either the PATH of GraSIF files or a --subset: {', '.join(_SUBSETS)}")
     sources = list(_of_grasif_files(paths, only) if paths else _of_subset(subset or "", only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary))
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary))
 
 
 @import_app.command()
@@ -105,13 +109,16 @@ def homes(
     ] = None,
     *,
     vocabulary: VocabularyOption = None,
+    replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import homes with tasks given as desired states: your own folders, or our two."""
     from scenecypher.importers.adjusting import Adjustment
 
-    import_and_print(list(_of_homes(paths)), dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary))
+    import_and_print(
+        list(_of_homes(paths)), dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary)
+    )
 
 
 @import_app.command()
@@ -126,6 +133,7 @@ def networkx(
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
     place: PlaceOption = None,
+    replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -136,7 +144,9 @@ def networkx(
     read = partial(networkx_json.read_scene, declare=_declared(declare or ()))
     suffixes = (".json", JSON_LINES)
     sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=Adjustment(vocabulary, agent, place))
+    import_and_print(
+        sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary, agent, place)
+    )
 
 
 @import_app.command()
@@ -159,6 +169,7 @@ def dsg(
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
     place: PlaceOption = None,
+    replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -181,7 +192,7 @@ def dsg(
         watch_and_print(watch, adjusted, versions=versions, as_json=as_json)
         return
     sources = list(sources_of_files(paths or (), read, prefix=reader.NAME_PREFIX, only=only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, adjustment=adjust)
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjust)
 
 
 @import_app.command("json")
@@ -191,6 +202,7 @@ def documents(
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
     place: PlaceOption = None,
+    replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -198,7 +210,9 @@ def documents(
     from scenecypher.importers.adjusting import Adjustment
 
     adjustment = Adjustment(vocabulary, agent, place)
-    import_and_print(list(_of_documents(paths)), dry_run=dry_run, as_json=as_json, adjustment=adjustment)
+    import_and_print(
+        list(_of_documents(paths)), dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjustment
+    )
 
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.importing import Source, import_and_print
+from scenecypher.cli.importing import ReplaceOption, Source, import_and_print
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.errors import InputError
 
@@ -82,6 +82,7 @@ def import_pddl(
     domain: Annotated[Path, typer.Option("--domain", metavar="DOMAIN", help="The PDDL domain of the problem.")],
     mapping: MappingOption = None,
     name: Annotated[str | None, typer.Option("--name", help="The scene's name; else pddl/ and the problem's.")] = None,
+    replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -90,7 +91,7 @@ def import_pddl(
 
     named = name or NAME_PREFIX + problem.stem
     read = partial(read_pddl_scene, problem, domain, mapping=mapping, name=named)
-    import_and_print([Source(str(problem), named, read)], dry_run=dry_run, as_json=as_json)
+    import_and_print([Source(str(problem), named, read)], dry_run=dry_run, as_json=as_json, replaces=replaces)
 
 
 def _names(added: AddedActions) -> list[str]:

@@ -182,7 +182,7 @@ class HistoryEvent(Changes):
     at: datetime
     actor: str
     action: str
-    kind: str = Field(description="act, undo or redo")
+    kind: str = Field(description="act, undo, redo, or declare")
     undone: bool
 
 

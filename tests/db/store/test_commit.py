@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, LiteralString
 from uuid import uuid4
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import (
+    AddNode,
     AddRelation,
     ChangeList,
     Delta,
@@ -23,15 +25,17 @@ from scenecypher.db.graph.delta import (
     SetProperty,
     apply,
     diff,
+    invert,
 )
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import Declared
-from scenecypher.db.store.commit import LOCK
+from scenecypher.db.store.commit import LOCK, Intent
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.stored_form import count_members, take_step
 from scenecypher.errors import ConflictError, InputError, SceneCypherError, SceneReplaced
-from tests.db.store.test_store import fresh, small
+from tests.db.store.test_store import fresh, odd, small
 from tests.strategies import scene_graphs
 
 
@@ -60,8 +64,39 @@ def test_committing_a_delta_equals_applying_it_in_memory(
     done = store.commit(store.find(scene), delta, actor="t", action="t")
     assert done.version == 1
     assert store.load(scene).graph == apply(before, delta) == after
+    assert sizes(store, scene) == (len(after.nodes), len(after.relations))
     store.undo(store.find(scene))
     assert store.load(scene).graph == before
+    assert sizes(store, scene) == (len(before.nodes), len(before.relations))
+
+
+def sizes(store: SceneStore, name: str) -> tuple[int, int]:
+    """Return the numbers of nodes and relations that a list of scenes shows."""
+    info = next(it for it in store.scenes() if it.name == name)
+    return info.nodes, info.relations
+
+
+@pytest.mark.parametrize("role", ["world", "belief"])
+def test_the_sizes_of_a_scene_are_those_of_its_version(store: SceneStore, role: Literal["world", "belief"]) -> None:
+    """Sizes as at the making: a belief that had seen one thing more was listed with 13 nodes for 14."""
+    scene = fresh("sizes") + ("@belief" if role == "belief" else "")
+    store.put(ImportedScene(scene, small(), role=role))
+    spoon = Node("spoon", "Object", "spoon", "spoon")
+    seen = Delta.of([AddNode(spoon), AddRelation(Relation("spoon", "INSIDE", "fridge"))])
+    store.commit(store.find(scene), seen, actor="t", action="see")
+    assert sizes(store, scene) == (5, 3)
+    store.edit(store.find(scene), lambda _: invert(seen), intent=Intent("t", "forget", "in memory"))
+    assert sizes(store, scene) == (4, 2)
+    store.put(ImportedScene(scene, odd(), role=role))
+    assert sizes(store, scene) == (len(odd().nodes), len(odd().relations))
+
+
+def test_sizes_that_an_older_version_left_behind_are_counted(store: SceneStore, name: str) -> None:
+    key = store.find(name).key
+    wrong: LiteralString = "MATCH (s:Scene {key: $key}) SET s.nodes = 1, s.relations = null"
+    store.database.write(lambda tx: tx.run(wrong, key=key).consume())
+    take_step(store.database, [key], count_members)
+    assert sizes(store, name) == (4, 2)
 
 
 def test_eight_writers_with_expected_version_pass_no_stale_commit(store: SceneStore, name: str) -> None:

@@ -22,6 +22,7 @@ from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import load_generation
+from scenecypher.db.store.publish import Header
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneReplaced, ServiceError
 from scenecypher.waiting import listen
@@ -262,7 +263,7 @@ def test_a_copy_is_of_its_generation(store: SceneStore) -> None:
     name = fresh("generations")
     store.put(ImportedScene(name, small()))
     old = store.find_at(f"{name}@0")
-    store.put(ImportedScene(name, big(20), "virtualhome"))
+    publish.publish(store.database, big(20), Header(name, "virtualhome"), replaces=store.find(name).key)
     new = store.find_at(f"{name}@0")
     assert old.key != new.key
     assert load_generation(store.database, new).graph == store.load(name).graph

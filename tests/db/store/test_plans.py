@@ -107,7 +107,7 @@ def statements() -> Iterator[tuple[str, str]]:
             yield f"{vocabulary} {operator.name}, lock", reads.lock_statement
             yield f"{vocabulary} {operator.name}, locking by the agent's id", reads.with_named_agent.lock_statement
             yield f"{vocabulary} {operator.name}, read", reads.read_statement
-    everything = WritePlan(tuple(WRITE_PARTS), {})
+    everything = WritePlan(tuple(WRITE_PARTS), {"more_nodes": 1, "more_relations": 1})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
     yield "commit all at once", guarded.guarded_write(everything)
     raising = commit.RAISE_BOUNDS + commit.RAISE_DEGREES

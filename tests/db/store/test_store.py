@@ -185,8 +185,7 @@ def test_a_replaced_generation_with_a_past_is_kept_longer(store: SceneStore) -> 
         info = store.find(name)
         if acted:
             store.commit(info, Delta.of([RemoveRelation(min(small().relations))]), actor="robot", action="take")
-        store.put(ImportedScene(name, small(), "grasif"))
-        assert store.find(name).key != info.key
+        publish(store.database, small(), Header(name, "grasif"), replaces=info.key)
         return info.key
 
     untouched, acted = replaced(acted=False), replaced(acted=True)

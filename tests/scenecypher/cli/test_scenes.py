@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from scenecypher.cli.context import progress_bar
+from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.home import small_home
-from tests.scenecypher.cli.conftest import RunCommand
+from tests.scenecypher.cli.conftest import CommandResult, RunCommand
 
 CUP, MICROWAVE = "cup_2004", "microwave_297"
 
@@ -118,8 +118,7 @@ def test_versions_and_generations_are_compared(command: RunCommand, home: str, s
     never = command("scenes", "diff", home, "--replaced")
     assert (never.code, never.out) == (2, "")
     assert "no earlier generation" in never.err
-    store.put(replace(small_home(), name=home, vocabulary="virtualhome_ext"))
-    assert store.find(home).version == 0, "another vocabulary makes a new generation"
+    publish(store.database, small_home().graph, Header(home, "virtualhome_ext"), replaces=store.find(home).key)
     back = command("scenes", "diff", home, "--replaced", "--json").json
     assert back == _inverse_order(forth)
 
@@ -180,6 +179,8 @@ def test_a_correction_does_first_what_stands_in_the_way(command: RunCommand, hom
         (("scenes", "copy", "{home}", "{home}"), 2, "exists"),
         (("scenes", "copy", "{home}", "{home}@belief"), 2, "choose another name"),
         (("scenes", "copy", "{home}", "{home}@7"), 2, "choose another name"),
+        (("scenes", "copy", "{home}", "../../x"), 2, "choose another name"),
+        (("scenes", "copy", "{home}", "--", "--scene"), 2, "choose another name"),
         (("scenes", "diff", "{home}"), 2, "--since"),
         (("scenes", "diff", "{home}@7"), 2, "has versions 0 to 0, not 7"),
         (("scenes", "diff", "{home}", "{home}@final"), 2, "no scene named"),
@@ -202,6 +203,26 @@ def test_what_goes_wrong_says_what_and_how(
     assert ran.code == code, ran
     assert said in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_an_import_that_would_end_a_history_wants_to_be_told(command: RunCommand, tmp_path: Path) -> None:
+    """History lost without a word: one more `--declare` said "replaced"."""
+    file = tmp_path / f"{uuid4().hex}.json"
+    name = f"networkx/{file.stem}"
+
+    def imports(nodes: int, *options: str, **attributes: str) -> CommandResult:
+        cups = [{"id": f"cup-{number}", **attributes} for number in range(nodes)]
+        file.write_text(json.dumps({"directed": True, "nodes": cups, "edges": []}))
+        return command("import", "networkx", str(file), *options)
+
+    assert "created" in imports(2).out
+    assert "updated" in imports(2, "--declare", "serial_number", serial_number="7").out
+    assert "updated" in imports(3).out
+    assert [event["action"] for event in command("history", name, "--json").json] == ["import", "import"]
+    refused = imports(5_010)
+    assert (refused.code, refused.out.strip()) == (2, "")
+    assert "ends its history of 2 versions; have it replaced (`--replace`)" in refused.err.replace("\n", " ")
+    assert "replaced, 5,010 nodes" in imports(5_010, "--replace").out
 
 
 def test_a_wrong_password_and_a_server_that_is_not_there(
