@@ -1,4 +1,4 @@
-"""What a plan needs and its goal does not name, in scenes too large to be read whole at first; by the product's reader."""
+"""What a plan needs and its goal does not name, in scenes too large for a first look; by the product's reader."""
 
 from __future__ import annotations
 
@@ -61,9 +61,8 @@ def test_a_plan_is_found_however_large_the_scene(store: SceneStore, tmp_path: Pa
 
 def test_what_was_looked_at_is_told_where_it_is_not_all(store: SceneStore) -> None:
     """Kind: a part is taken for the whole: for other vocabularies the reason says which part."""
-    more = [
-        replace(HOME.nodes["book_33"], id=f"book_{100 + number}", name=f"book_{100 + number}") for number in range(60)
-    ]
+    names = [f"book_{number}" for number in range(100, 160)]
+    more = [replace(HOME.nodes["book_33"], id=name, name=name) for name in names]
     scene = put(store, type(HOME).of((*HOME.nodes.values(), *more), HOME.relations))
     goal = HasState(Id("plate_31"), "burnt")
     setting = SessionSetting(store, Gate(store.database), scene, "", "symbolic", goal=goal)

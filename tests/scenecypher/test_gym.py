@@ -191,9 +191,8 @@ def test_a_seed_decides_where_things_are_found(make: MakeEnv) -> None:
 
 
 def test_texts_stay_in_their_space(make: MakeEnv) -> None:
-    env = make(in_memory=True)
-    env.reset()
-    observation = str(env.step("pick_up(☕" + "x" * 2 * MAX_SEEN)[0])
+    env = make(in_memory=True, instruction="☕" * MAX_SEEN)
+    observation = str(env.reset()[0])
     assert env.observation_space.contains(observation)
     assert len(observation) == MAX_SEEN
     assert re.search(r"\.\.\. \(cut: \d+ characters in all\)$", observation), "a cut is told"
@@ -226,17 +225,9 @@ def test_an_unknown_render_mode_is_refused() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_shaping_sums_to_what_was_asked_for_wherever_an_episode_begins(make: MakeEnv, seed: int) -> None:
     """Kind: a norm that was taken once and kept: with things moved, parts that were met at the start summed to more."""
-    goal = "cup-1 ON table-1; lamp-1 is on; apple-1 INSIDE fridge-1"
-    env = make(goal=goal, fix=True, shaping=1.0, in_memory=True, moved=3)
+    env = make(goal="cup-1 ON table-1; lamp-1 is on", fix=True, shaping=1.0, in_memory=True, moved=2)
     env.reset(seed=seed)
-    rewards = [0.0]
-    for action in (
-        *("open(fridge-1)", "pick_up(cup-1)", "put_on(table-1)", "pick_up(apple-1)", "put_inside(fridge-1)"),
-        *("turn_on(lamp-1)",),
-    ):
-        rewards.append(float(env.step(action)[1]))
-        if rewards[-1] >= 1:
-            break
+    rewards = [float(env.step(action)[1]) for action in ("pick_up(cup-1)", "put_on(table-1)", "turn_on(lamp-1)")]
     assert sum(rewards) == pytest.approx(2.0)
 
 
