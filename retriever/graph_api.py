@@ -76,7 +76,7 @@ class GraphApi:
 
     def id_of(self, text: str) -> str:
         """Return the id of the one node that `text` means. Raises UnknownReference with candidates or nearest names."""
-        if self.reader.run_ours(with_string(ATTRS, text)).rows:
+        if self.reader.run(with_string(ATTRS, text)).rows:
             return unicodedata.normalize("NFC", text)
         rows = all_rows(self.reader, with_string(BY_NAME_OR_CLASS, text))
         found = [id_ for id_, rank in rows if rank == rows[0][1]]

@@ -10,7 +10,7 @@ from scenecypher.db.gate import Answer, Explanation, Gate, KnownValues, SceneRef
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
-from scenecypher.errors import QueryRefused, QueryTimeout
+from scenecypher.errors import QueryRefused
 
 T = TypeVar("T")
 
@@ -30,22 +30,6 @@ class SceneReader:
         """Return the query's answer."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
         return self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
-
-    def run_ours(self, cypher: str) -> Answer:
-        """Return the answer to a query that no model wrote: its time-out is the server's. Raises QueryTimeout.
-
-        Raises as `run` does for all else.
-        """
-        try:
-            return self.run(cypher)
-        except QueryRefused as refused:
-            if refused.code != "timeout":
-                raise
-            msg = (
-                f"the server did not read the scene {self.scene.name} within {self.gate.limits.seconds:g} s; try again "
-                "when it is less busy, or raise SCENECYPHER_QUERY_TIMEOUT_S"
-            )
-            raise QueryTimeout(msg, retryable=True) from refused
 
     def explain(self, cypher: str) -> Explanation:
         """Return the query that would run and the server's plan of it, or its refusal."""

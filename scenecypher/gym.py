@@ -59,11 +59,7 @@ CHARACTERS: Final = string.ascii_letters + string.digits + string.punctuation + 
 """Characters of observations and actions in words; all others are escaped as in Python."""
 ESCAPED: Final = re.compile(r"\\(?:x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})")
 MAX_CHARACTERS: Final = 4_000
-"""Length limit of an action in words."""
-MAX_SEEN: Final = 16_000
-"""Length limit of an observation in words; the longest list of our actions has about 5,000 characters."""
-CUT: Final = "... (cut: {} characters in all)"
-"""Ends an observation that is longer."""
+"""Length limit of an observation and of an action in words."""
 MAX_ACTIONS: Final = 4_096
 MAX_STEPS: Final = 50
 """Steps of an episode where neither the caller nor the task limits them."""
@@ -161,8 +157,6 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
             raise InputError("an observation is text or graph, actions are text or a list")
         if (max_steps is not None and max_steps < 1) or moved < 0:
             raise InputError("max_steps is at least 1, moved at least 0")
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise InputError(f"there is no render_mode {render_mode!r}; give ansi, or None")
         self.render_mode = render_mode
         self._scene, self._task, self._goal, self._instruction = scene, task, goal, instruction
         self._observation, self._choice, self._in_memory = observation, actions, in_memory
@@ -170,7 +164,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         self._fix, self._agent, self._settings = fix, agent, settings
         self._open: _Open | None = None
         self._inherited: list[_Open] = []
-        self._steps, self._unmet, self._at_first, self._shown = 0, 0, 0, ""
+        self._steps, self._unmet, self._shown = 0, 0, ""
         self._done: tuple[str, ...] = ()
 
     # --- the spaces
@@ -186,7 +180,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
     def observation_space(self) -> spaces.Space[Any]:  # type: ignore[override]
         """The texts, or ``states`` by node and state, and ``relations`` by type, source and target."""
         if self._observation == "text":
-            return spaces.Text(MAX_SEEN, charset=CHARACTERS)
+            return spaces.Text(MAX_CHARACTERS, charset=CHARACTERS)
         nodes, states, types = len(self.nodes), len(self.states), len(self.relation_types)
         return spaces.Dict(
             states=spaces.MultiBinary([nodes, states]), relations=spaces.MultiBinary([types, nodes, nodes])
@@ -231,7 +225,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         world, episode = self._world(), self._episode
         world.begin(self._drawn())
         self._steps, self._done = 0, ()
-        self._unmet = self._at_first = self._missing(world.graph)
+        self._unmet = self._missing(world.graph)
         listed = action_list(episode.operators, macros_of(episode.scene.vocabulary))
         text = f"Instruction: {episode.instruction}\nThe actions:\n{listed}"
         return self._observe(text, world.graph), self._info(world.graph, (), ())
@@ -294,6 +288,11 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
     def _shaped(self, before: int) -> float:
         return self._shaping * (before - self._unmet) / self._at_first if self._at_first else 0.0
 
+    @cached_property
+    def _at_first(self) -> int:
+        """The unmet parts at the start, without anything moved."""
+        return self._missing(self._episode.start)
+
     def _missing(self, graph: GraphView) -> int:
         """Return the number of unmet parts of the goal, and of actions that the task asks for besides."""
         episode = self._episode
@@ -308,8 +307,6 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     def _text(self, action: Taken) -> str:
         if not isinstance(action, str):
-            if not 0 <= int(action) < len(self.calls):
-                raise InputError(f"there is no action {int(action)}; give a number from 0 to {len(self.calls) - 1}")
             return self.calls[int(action)]
         return ESCAPED.sub(lambda found: chr(int(found[0][2:], 16)), action)
 
@@ -325,8 +322,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     def _observe(self, text: str, graph: GraphView) -> Seen:
         escaped = "".join(it if it in CHARACTERS else it.encode("unicode_escape").decode("ascii") for it in text)
-        end = CUT.format(len(escaped)) if len(escaped) > MAX_SEEN else ""
-        self._shown = escaped[: MAX_SEEN - len(end)] + end
+        self._shown = escaped[:MAX_CHARACTERS]
         return self._shown if self._observation == "text" else self._arrays(graph)
 
     def _arrays(self, graph: GraphView) -> dict[str, NDArray[np.int8]]:

@@ -82,11 +82,9 @@ class Exchange:
         return max(0.0, min(self._due, self._heard + self._timing.silence_s) - now)
 
     def receive(self, reply: Reply, now: float) -> Reply | None:
-        """Return the result if `reply` is that; only what answers this request counts as a sign of life."""
-        if reply.id != self._request.id or isinstance(self._request, Hello) is not isinstance(reply, Ready):
-            return None
+        """Return the result if `reply` is that; late answers to other requests count as signs of life."""
         self._heard = now
-        return None if isinstance(reply, Working) else reply
+        return None if reply.id != self._request.id or isinstance(reply, Working) else reply
 
 
 class RobotLink:
@@ -134,8 +132,6 @@ class RobotLink:
             result = None if reply is None else exchange.receive(reply, self._clock())
             if result is not None:
                 return result
-            if reply is not None and not isinstance(reply, Working):
-                self._garbled = f" (it answered {type(request).__name__} with {type(reply).__name__})"
 
     def _read(self, line: bytes) -> Reply | None:
         """Return the reply of a line; a garbled one is as good as lost, and is told if nothing else comes."""

@@ -33,7 +33,6 @@ from scenecypher.robots.messages import (
     Pictured,
     Ready,
     Refused,
-    Reply,
     Seen,
     Thing,
     View,
@@ -171,28 +170,6 @@ def test_a_robot_that_works_for_ever_counts_as_gone() -> None:
         link.act("grab", (), action_id="a")
     with pytest.raises(RobotGone, match="did not end"):
         link.look("table")
-
-
-@pytest.mark.parametrize(
-    "answer", [lambda id_: Working(id_, "b"), lambda _: Working("other", "b"), lambda id_: Done(id_, "b")]
-)
-def test_another_word_than_ready_is_no_sign_of_life(answer: Callable[[str], Reply]) -> None:
-    """Kind: a wait without an end: a robot that answered `hello` with another word held the plan for ever."""
-
-    class Odd:
-        now, last = 0.0, b""
-
-        def send(self, line: bytes) -> None:
-            self.last = line
-
-        def receive(self, timeout_s: float) -> bytes | None:
-            self.now += max(timeout_s, 0.1)
-            assert self.now < 1_000, "the wait has an end"
-            return encode(answer(decode_request(self.last).id))
-
-    odd = Odd()
-    with pytest.raises(RobotGone, match="nothing was heard of the robot for 30 s"):
-        RobotLink(odd, clock=lambda: odd.now).act("grab", (), action_id="a")
 
 
 def test_reasons_reach_the_planner_on_one_line_and_cut() -> None:
