@@ -115,7 +115,7 @@ class RunRecorder:
 
     @contextmanager
     def ended(self) -> Iterator[None]:
-        """End the run where the block is interrupted or fails."""
+        """End the run where the block is interrupted or fails, by whatever error."""
         try:
             yield
         except (GeneratorExit, KeyboardInterrupt):
@@ -123,6 +123,9 @@ class RunRecorder:
             raise
         except SceneCypherError as error:
             self.end("failed", str(error))
+            raise
+        except BaseException as error:
+            self.end("failed", f"{type(error).__name__}: {error}")
             raise
 
     def _begin(self, began: Began) -> None:

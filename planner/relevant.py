@@ -87,7 +87,7 @@ def read_relevant_part(
         "lifted": [*query.lifted],
         "fillers": query.fillers,
         "wide": wide,
-        "small": SMALL_SCENE_NODES,
+        "small": query.small,
         "contents": MAX_CONTENTS,
     }
 

@@ -308,4 +308,9 @@ def _plan(
 ) -> PlanResult:
     clock_s = timeout_s if setting.budget.seconds is not None else float("inf")
     question = PlanRequest(goal, scene.vocabulary, timeout_s, clock_s, required_actions)
-    return find_plan(question, part_reader(setting.store.database, scene, goal))
+    found = find_plan(question, part_reader(setting.store.database, scene, goal))
+    if found.plan is not None:
+        return found
+    nodes = len(CurrentGraph(setting.store, scene).read().nodes)
+    looked = f"; {found.nodes} of the scene's {nodes} nodes were looked at, those that the goal is about"
+    return replace(found, why=f"{found.why}{looked}") if found.nodes < nodes else found

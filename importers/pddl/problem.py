@@ -55,7 +55,7 @@ class _ProblemReader:
         graph = SceneGraph.of(
             [_with_states(node, states.get(node.id, ())) for node in nodes.values()], sorted(relations)
         )
-        return PddlScene(replace(self._domain, goal=self._goal()), graph)
+        return PddlScene(replace(self._domain, goal=self._goal(agents)), graph)
 
     def _fail(self, line: int, cause: str) -> NoReturn:
         self._problem.fail(line, cause)
@@ -131,7 +131,8 @@ class _ProblemReader:
 
     # --- the goal
 
-    def _goal(self) -> c.Condition:
+    def _goal(self, agents: list[str]) -> c.Condition:
+        """Return the goal, in which the scene's only agent stands for the one that acts."""
         goals = tuple(self._problem.all(":goal"))
         if not goals:
             self._fail(1, "the problem has no (:goal …); add one")
@@ -142,7 +143,14 @@ class _ProblemReader:
             self._problem, self._reader.types, self._domain.predicates, line=goals[0].line, place="the goal"
         )
         parts = tuple(reader.condition(goal) for goal in parsed.goals)
-        return parts[0] if len(parts) == 1 else c.And(parts)
+        goal = parts[0] if len(parts) == 1 else c.And(parts)
+        bound = c.bind(goal, {ACTING: c.Id(agents[0])})
+        if bound != goal and len(agents) > 1:
+            names = ", ".join(agents)
+            self._fail(
+                goals[0].line, f"the goal is about the agent, but there are several ({names}); name one in a predicate"
+            )
+        return bound
 
 
 def _with_states(node: Node, states: Iterable[str]) -> Node:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import islice
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from scenecypher.db.store.processes import this_process
 from scenecypher.db.store.runs import latest_runs
-from scenecypher.errors import InputError, SceneCypherError
+from scenecypher.errors import InputError
 from scenecypher.planner.events import Event, Proposed, Remembered, Solved
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from scenecypher.scenes import SceneDatabase
 
 Pace: TypeAlias = Literal["going", "paused", "stopping"]
+
+_log: Final = logging.getLogger("scenecypher.page")
 
 RUNS_SEARCHED: Final = 200
 """The latest runs of a scene among which the one that has just begun is looked for."""
@@ -68,8 +71,8 @@ class PagePlan:
                 while self._may_go_on():
                     if not self._take_step(events):
                         return
-            except SceneCypherError:
-                return  # the run's own record says what failed
+            except Exception:  # noqa: BLE001 - whatever it is, the run's own record says what failed
+                _log.exception("a plan in %s failed", self.scene)
 
     def _may_go_on(self) -> bool:
         """Wait while it is paused; return False if it is stopped."""

@@ -21,6 +21,7 @@ from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory, Thin
 from scenecypher.planner.recipe import Recipe
 from scenecypher.planner.recording import RunRecorder
 from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.ui.plans import PagePlan
 from scenecypher.ui.run_view import frames_of
 from scenecypher.wording import event_line
 from tests.planner.actions.test_operators import put
@@ -132,3 +133,30 @@ def test_the_end_is_written_and_read_as_json(store: SceneStore) -> None:
     line = [json.loads(it) for it in read_lines(store.database, number)][-1]
     assert (line["event"], line["goal"], line["unmet"]) == ("finished", "not met", ["cup_30 is not inside fridge_21"])
     assert events
+
+
+class Broken:
+    """A method with a fault that is no error of ours."""
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        raise ZeroDivisionError(f"by {len(memory.turns)}")
+
+
+@pytest.mark.parametrize("with_page", [False, True])
+def test_any_error_ends_the_run(store: SceneStore, *, with_page: bool) -> None:
+    """Kind: errors of foreign types: a run stayed `running` while its process lived, and its page asked for ever."""
+    setting = setting_of(store)
+    recipe = Recipe(build=lambda _given: Broken(), words="broken", model=False)
+    recorder = RunRecorder(setting.store.database, setting.scene, "plan")
+    events = recorder.kept(prepare_session(setting, recipe).run())
+    if with_page:
+        plan = PagePlan(setting.scene.name, events, paused=False)
+        plan.start()
+        plan.end()
+        assert plan.is_over
+    else:
+        with pytest.raises(ZeroDivisionError):
+            list(events)
+    assert recorder.number is not None
+    run = find_run(store.database, recorder.number)
+    assert (run.state, run.reason) == ("failed", "ZeroDivisionError: by 0")
