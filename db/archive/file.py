@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -27,12 +28,22 @@ from scenecypher.db.archive.lines import (
 from scenecypher.db.store.publish import Progress
 from scenecypher.errors import DocumentError, InputError
 
-LINE_BYTES: Final = 512 * 2**20
-"""The longest line that is read: that of the largest scene file."""
+LINE_BYTES: Final = 64 * 2**20
+"""The longest line that is written and read."""
+LINE_VALUES: Final = 2_000_000
+"""The most lists, maps and items of them in a line, also in the texts in it: each takes a hundred times its bytes."""
+SCENE_BYTES: Final = 256 * 2**20
+"""The most bytes of all first lines of scenes, which are held in memory."""
+WHOLE_BYTES: Final = 2**40
+"""The most bytes of all lines."""
+RATIO: Final = 200
+"""The most bytes of lines for one of the file, above the longest line; homes have 10 to 20."""
 LEVEL: Final = 6
 """Of compression."""
 LINES_PER_NOTE: Final = 1_000
 """Lines between two notes of progress."""
+PART: Final = ".part"
+"""The end of the name of a file that is being written."""
 NODES, RELATIONS = "nodes", "relations"
 """Names of counts; records are counted by label."""
 
@@ -51,6 +62,9 @@ class SceneWriter:
     def write(self, line: SceneLine | NodeLine | RecordLine) -> None:
         """Write a line."""
         data = line_bytes(line)
+        if fault := _over_budget(data):
+            msg = f"a line of the scene is {fault}: no archive of it could be read again; split what it holds"
+            raise InputError(msg)
         self._digest.update(data)
         self._stream.write(data)
         count_line(self.counts, line)
@@ -109,11 +123,16 @@ class ArchiveWriter:
 def new_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a file that takes the place of `path` when the block ends, readable by its owner alone.
 
-    An error in the block leaves what was there. Raises InputError if the file can't be written.
+    An error in the block leaves what was there. What killed processes left beside `path` is removed. Raises InputError
+    if the file can't be written.
     """
+    import fcntl
+
+    _remove_parts(path)
     try:
-        with NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".part", delete=False) as file:
+        with NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=PART, delete=False) as file:
             try:
+                fcntl.flock(file, fcntl.LOCK_EX)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -125,6 +144,20 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         msg = f"{path}: can't be written ({error.strerror or error}); choose another file, or free some space"
         raise InputError(msg) from error
+
+
+def _remove_parts(path: Path) -> None:
+    """Remove the parts of `path` whose writers have ended: the operating system has released their locks.
+
+    An empty one may not be locked yet.
+    """
+    import fcntl
+
+    for part in path.parent.glob(f"{escape(path.name)}.*{PART}"):
+        with suppress(OSError), part.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if part.stat().st_size:
+                part.unlink()
 
 
 def read_lines(path: Path, *, progress: Progress | None = None) -> Iterator[tuple[int, Line]]:
@@ -151,6 +184,7 @@ class _Checks:
         self.is_ended = False
         self._path, self._scenes, self._begun = path, 0, 0
         self._scene, self._whole = sha256(), sha256()
+        self._held = 0
         self._counts: Counter[str] = Counter()
 
     def check(self, number: int, line: Line, data: bytes) -> None:
@@ -175,9 +209,17 @@ class _Checks:
         """Follow a line of a scene."""
         self._require(isinstance(line, SceneLine) == (self._begun == 0), number, number)
         if self._begun == 0:
+            self._hold(number, len(data))
             self._begun, self._scene, self._counts = number, sha256(), Counter()
         count_line(self._counts, line)
         self._scene.update(data)
+
+    def _hold(self, number: int, size: int) -> None:
+        """Count a line that is held in memory."""
+        self._held += size
+        if self._held > SCENE_BYTES:
+            cause = f"over {SCENE_BYTES // 2**20} MB of facts of scenes; restore archives of fewer scenes"
+            raise DocumentError(str(self._path), f"line {number:,}", cause)
 
     def _require(self, holds: bool, first: int, last: int) -> None:  # noqa: FBT001  one test a call
         if not holds:
@@ -194,16 +236,31 @@ def count_line(counts: Counter[str], line: SceneLine | NodeLine | RecordLine) ->
         counts[line.label] += 1
 
 
+def _over_budget(data: bytes) -> str:
+    """Return what a line has too much of, in words, or no text."""
+    if len(data) > LINE_BYTES:
+        return f"over {LINE_BYTES // 2**20} MB, which no line has"
+    values = sum(map(data.count, (b"[", b"{", b",")))
+    return f"of over {LINE_VALUES:,} values, which no line has" if values > LINE_VALUES else ""
+
+
+def _fault_of(data: bytes, total: int, read: int) -> str:
+    """Return what is wrong with a line, in words, after `total` bytes of lines and `read` bytes of the file."""
+    if total > min(WHOLE_BYTES, LINE_BYTES + RATIO * read):
+        return f"{total:,} bytes by here, more than a file of this size may hold; make another backup"
+    return _over_budget(data) or ("" if data.endswith(b"\n") else CUT_OFF)
+
+
 def _raw_lines(path: Path, progress: Progress | None) -> Iterator[tuple[int, bytes]]:
-    number = 0
+    number = total = 0
     try:
         size = path.stat().st_size
         with path.open("rb") as file, gzip.GzipFile(fileobj=file, mode="rb") as stream:
-            while data := stream.readline(LINE_BYTES):
-                number += 1
-                if not data.endswith(b"\n"):
-                    cause = CUT_OFF if len(data) < LINE_BYTES else f"over {LINE_BYTES // 2**20} MB, which no line has"
-                    raise DocumentError(str(path), f"line {number:,}", cause)
+            while data := stream.readline(LINE_BYTES + 1):
+                number, total = number + 1, total + len(data)
+                fault = _fault_of(data, total, file.tell())
+                if fault:
+                    raise DocumentError(str(path), f"line {number:,}", fault)
                 yield number, data
                 if progress and number % LINES_PER_NOTE == 0:
                     progress(file.tell(), size)
