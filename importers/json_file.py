@@ -101,8 +101,8 @@ def _is_next_value(error: json.JSONDecodeError) -> bool:
 
 
 def _decoded(path: Path, line: JsonLine | None) -> str:
-    data = read_bytes(path, max_bytes=FILE_BYTES)
-    data = data if line is None else data[line.start : line.end]
+    part = None if line is None else slice(line.start, line.end)
+    data = read_bytes(path, max_bytes=FILE_BYTES, part=part)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

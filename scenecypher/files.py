@@ -8,6 +8,7 @@ import secrets
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import IO, Final
 
@@ -43,7 +44,8 @@ def new_file(path: Path, *, mode: int = 0o666, makes_folder: bool = False) -> It
     """Yield a file that takes the place of `path` when the block ends; an error in the block leaves what was there.
 
     It is written beside the file that `path` leads to by symbolic links, flushed, and renamed onto that one, whose mode
-    and owner stay; `mode` is that of a file which is new, before the umask. A pipe, a device and this process's own
+    and owner stay; `mode` is that of a file which is new, before the umask. What a killed writer of the same file left
+    beside it is removed. A pipe, a device and this process's own
     output are written to as they are. Raises InputError naming the file if it can't be written.
     """
     with write_errors(path):
@@ -103,9 +105,12 @@ def _beside(target: Path, mode: int) -> Iterator[IO[bytes]]:
     if before and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     name = os.fsdecode(os.fsencode(target.name)[:NAME_BYTES])
+    _remove_parts(target.parent, name)
     part = target.with_name(f"{name}.{secrets.token_hex(4)}{PART}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         try:
+            with suppress(OSError):  # some network file systems have no locks
+                _lock(file)
             if before:
                 _keep_owner_and_mode(part, before)
             yield file
@@ -115,6 +120,27 @@ def _beside(target: Path, mode: int) -> Iterator[IO[bytes]]:
             with suppress(OSError):
                 part.unlink()
             raise
+
+
+def _remove_parts(folder: Path, name: str) -> None:
+    """Remove the parts of a file whose writers have ended: the operating system has released their locks.
+
+    An empty one may not be locked yet.
+    """
+    for part in folder.glob(f"{escape(name)}.*{PART}"):
+        with suppress(OSError), part.open("rb") as file:
+            if _lock(file) and part.stat().st_size:
+                part.unlink()
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Lock a file as long as it is open; return False where locks are not known (Windows). Raises OSError if it is."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True
 
 
 def _keep_owner_and_mode(part: Path, before: os.stat_result) -> None:

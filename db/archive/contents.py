@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from neo4j.time import DateTime
-
-from scenecypher.db.archive.file import count_line, read_lines
+from scenecypher.db.archive.file import NODES, RELATIONS, count_line, read_lines
 from scenecypher.db.archive.lines import Header, Line, NodeLine, RecordLine, SceneLine
-from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, STEP
+from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, SCENE_FACTS, Facts, is_text
 from scenecypher.db.graph.document import delta_from_json, delta_hash
 from scenecypher.db.graph.value import shown
+from scenecypher.db.store.bounds import PREFIX as BOUND_PREFIX
 from scenecypher.db.store.catalog import SceneInfo, checked_name, info_of
 from scenecypher.db.store.publish import Progress
 from scenecypher.db.store.stored_form import FORM
-from scenecypher.db.vocabulary import base_name, is_known, vocabulary_names
+from scenecypher.db.vocabulary import base_name, is_known, load_vocabulary, vocabulary_names
 from scenecypher.errors import DocumentError, InputError
 
 STATUSES: Final = ("ready", "retired")
-SCENE_FACTS: Final[Mapping[str, type]] = {
-    **dict.fromkeys(("version", "nodes", "relations", "base", "world_version"), int),
-    **dict.fromkeys(("role", "vocabulary", "source", "actions", "domain"), str),
-    **dict.fromkeys(("declared_relations", "declared_properties"), list),
-}
-"""Types of the facts of a scene that are read; all but the version may be missing."""
-RECORD_VALUES: Final[Mapping[str, Mapping[str, type]]] = {
-    EVENT: {
-        **dict.fromkeys(("actor", "action", "action_id", "kind", "delta", "hash"), str),
-        "undoes": list,
-        "at": DateTime,
-    },
-    RUN: {
-        **dict.fromkeys(("scene_name", "command", "instruction", "method", "model", "actor", "line", "host"), str),
-        **dict.fromkeys(("pid", "version"), int),
-        **dict.fromkeys(("began", "touched"), DateTime),
-    },
-    STEP: {"line": str, "at": DateTime},
-}
-"""Types of the values without which a record can't be read."""
+COMPUTED: Final = frozenset({"nodes", "relations"})
+"""Facts of a scene that are computed at restore, as its bounds are, whatever the archive says."""
+ORIGIN: Final = re.compile(r"[^@]*@[0-9]{1,15}", re.ASCII)
+"""The key and the version of which a scene is a copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +114,48 @@ def _info(line: SceneLine) -> SceneInfo:
         msg = f"the status is {shown(line.status)}, none of {', '.join(STATUSES)}"
         raise InputError(msg)
     checked_name(line.name)
-    if "version" not in line.facts or any(
-        type(line.facts.get(name, kind())) is not kind for name, kind in SCENE_FACTS.items()
-    ):
-        raise TypeError
-    foreign = NOT_ARCHIVED.intersection(line.facts)
-    if foreign:
-        raise InputError(f"the scene has no fact {shown(min(foreign))}")
+    facts = read_facts(line)
+    foreign = sorted(name for name in facts if not SCENE_FACTS.knows(name))
+    if foreign or NOT_ARCHIVED.intersection(line.facts):
+        raise InputError(f"the scene has no fact {shown(foreign[0])}; make another backup, or upgrade SceneCypher")
+    _check_values(facts, SCENE_FACTS)
+    _check_references(line)
     references = {"world": line.world, "copied_from": line.copied_from}
-    info = info_of({**line.facts, **references, "key": line.key, "name": line.name, "status": line.status})
-    if info.role not in {"world", "belief"} or info.version < 0:
-        raise ValueError
+    info = info_of({**facts, **references, "key": line.key, "name": line.name, "status": line.status})
+    for name in ("base", "redeclared"):
+        if facts.get(name, 0) > info.version:
+            raise _of_another_form(name, facts[name])
+    _check_actions(line, info)
+    return info
+
+
+def read_facts(line: SceneLine) -> dict[str, Any]:
+    """Return the facts of a scene's line that are read: all but what is computed, such as its bounds."""
+    return {
+        name: value for name, value in line.facts.items() if name not in COMPUTED and not name.startswith(BOUND_PREFIX)
+    }
+
+
+def _check_values(values: Mapping[str, Any], facts: Facts) -> None:
+    """Check all values of a label. Raises InputError."""
+    for name in facts.faults(values):
+        raise _of_another_form(name, values.get(name))
+    facts.check_others(values)
+
+
+def _of_another_form(name: str, value: Any) -> InputError:
+    return InputError(f"not of the form that an archive has: `{name}` is {shown(value)}; make another backup")
+
+
+def _check_references(line: SceneLine) -> None:
+    texts = {"key": line.key, "world": line.world, "replaced_by": line.replaced_by, "copied_from": line.copied_from}
+    for name, text in texts.items():
+        if text is not None and (not is_text(text) or (name == "copied_from" and not ORIGIN.fullmatch(text))):
+            raise _of_another_form(name, text)
+
+
+def _check_actions(line: SceneLine, info: SceneInfo) -> None:
+    """Check that the scene's actions are known here, and its own ones can be read. Raises InputError."""
     vocabulary = base_name(info.vocabulary)
     if not is_known(vocabulary):
         msg = (
@@ -148,7 +163,8 @@ def _info(line: SceneLine) -> SceneInfo:
             "; install the package that brings them"
         )
         raise InputError(msg)
-    return info
+    if info.declared.actions:
+        load_vocabulary(info.vocabulary)
 
 
 class _RecordCheck:
@@ -168,8 +184,7 @@ class _RecordCheck:
         if any(type(it) is not int or it < 1 for it in numbers) or place < self._place or numbers <= self._last:
             raise ValueError
         self._last = numbers
-        if any(type(line.values[name]) is not kind for name, kind in RECORD_VALUES[line.label].items()):
-            raise TypeError
+        _check_values(line.values, RECORDS[line.label].facts)
         if line.label == EVENT:
             _check_event(line.values, scene)
 
@@ -206,7 +221,9 @@ def mapped(scene: ArchivedScene, keys: Mapping[str, str]) -> dict[str, Any]:
     origin, _, version = (scene.line.copied_from or "").partition("@")
     successor = scene.line.replaced_by
     return {
-        **scene.line.facts,
+        **read_facts(scene.line),
+        "nodes": scene.counts[NODES],
+        "relations": scene.counts[RELATIONS],
         "replaced_by": None if successor is None else keys.get(successor, successor),
         "world": keys.get(scene.line.world or ""),
         "copied_from": f"{keys[origin]}@{version}" if origin in keys else None,

@@ -24,8 +24,16 @@ from scenecypher.db.archive.lines import (
 from scenecypher.db.store.publish import Progress
 from scenecypher.errors import DocumentError, InputError
 
-LINE_BYTES: Final = 512 * 2**20
-"""The longest line that is read: that of the largest scene file."""
+LINE_BYTES: Final = 64 * 2**20
+"""The longest line that is written and read."""
+LINE_VALUES: Final = 2_000_000
+"""The most lists, maps and items of them in a line, also in the texts in it: each takes a hundred times its bytes."""
+SCENE_BYTES: Final = 256 * 2**20
+"""The most bytes of all first lines of scenes, which are held in memory."""
+WHOLE_BYTES: Final = 2**40
+"""The most bytes of all lines."""
+RATIO: Final = 200
+"""The most bytes of lines for one of the file, above the longest line; homes have 10 to 20."""
 LEVEL: Final = 6
 """Of compression."""
 LINES_PER_NOTE: Final = 1_000
@@ -48,6 +56,9 @@ class SceneWriter:
     def write(self, line: SceneLine | NodeLine | RecordLine) -> None:
         """Write a line."""
         data = line_bytes(line)
+        if fault := _over_budget(data):
+            msg = f"a line of the scene is {fault}: no archive of it could be read again; split what it holds"
+            raise InputError(msg)
         self._digest.update(data)
         self._stream.write(data)
         count_line(self.counts, line)
@@ -126,6 +137,7 @@ class _Checks:
         self.is_ended = False
         self._path, self._scenes, self._begun = path, 0, 0
         self._scene, self._whole = sha256(), sha256()
+        self._held = 0
         self._counts: Counter[str] = Counter()
 
     def check(self, number: int, line: Line, data: bytes) -> None:
@@ -150,9 +162,17 @@ class _Checks:
         """Follow a line of a scene."""
         self._require(isinstance(line, SceneLine) == (self._begun == 0), number, number)
         if self._begun == 0:
+            self._hold(number, len(data))
             self._begun, self._scene, self._counts = number, sha256(), Counter()
         count_line(self._counts, line)
         self._scene.update(data)
+
+    def _hold(self, number: int, size: int) -> None:
+        """Count a line that is held in memory."""
+        self._held += size
+        if self._held > SCENE_BYTES:
+            cause = f"over {SCENE_BYTES // 2**20} MB of facts of scenes; restore archives of fewer scenes"
+            raise DocumentError(str(self._path), f"line {number:,}", cause)
 
     def _require(self, holds: bool, first: int, last: int) -> None:  # noqa: FBT001  one test a call
         if not holds:
@@ -169,16 +189,31 @@ def count_line(counts: Counter[str], line: SceneLine | NodeLine | RecordLine) ->
         counts[line.label] += 1
 
 
+def _over_budget(data: bytes) -> str:
+    """Return what a line has too much of, in words, or no text."""
+    if len(data) > LINE_BYTES:
+        return f"over {LINE_BYTES // 2**20} MB, which no line has"
+    values = sum(map(data.count, (b"[", b"{", b",")))
+    return f"of over {LINE_VALUES:,} values, which no line has" if values > LINE_VALUES else ""
+
+
+def _fault_of(data: bytes, total: int, read: int) -> str:
+    """Return what is wrong with a line, in words, after `total` bytes of lines and `read` bytes of the file."""
+    if total > min(WHOLE_BYTES, LINE_BYTES + RATIO * read):
+        return f"{total:,} bytes by here, more than a file of this size may hold; make another backup"
+    return _over_budget(data) or ("" if data.endswith(b"\n") else CUT_OFF)
+
+
 def _raw_lines(path: Path, progress: Progress | None) -> Iterator[tuple[int, bytes]]:
-    number = 0
+    number = total = 0
     try:
         size = path.stat().st_size
         with path.open("rb") as file, gzip.GzipFile(fileobj=file, mode="rb") as stream:
-            while data := stream.readline(LINE_BYTES):
-                number += 1
-                if not data.endswith(b"\n"):
-                    cause = CUT_OFF if len(data) < LINE_BYTES else f"over {LINE_BYTES // 2**20} MB, which no line has"
-                    raise DocumentError(str(path), f"line {number:,}", cause)
+            while data := stream.readline(LINE_BYTES + 1):
+                number, total = number + 1, total + len(data)
+                fault = _fault_of(data, total, file.tell())
+                if fault:
+                    raise DocumentError(str(path), f"line {number:,}", fault)
                 yield number, data
                 if progress and number % LINES_PER_NOTE == 0:
                     progress(file.tell(), size)

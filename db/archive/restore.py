@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, islice
+from itertools import groupby, islice, product
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, LiteralString
@@ -14,7 +14,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction
 
 from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents
-from scenecypher.db.archive.file import NODES, read_lines
+from scenecypher.db.archive.file import NODES, RELATIONS, read_lines
 from scenecypher.db.archive.lines import NodeLine, RecordLine, SceneLine
 from scenecypher.db.archive.records import RECORDS, RUN, STEP
 from scenecypher.db.graph.scene import IN_ORDER
@@ -22,6 +22,7 @@ from scenecypher.db.schema import SCENE_KEY
 from scenecypher.db.store.catalog import checked_new_name
 from scenecypher.db.store.connection import ConstraintViolated, Database
 from scenecypher.db.store.lease import LEASE_S
+from scenecypher.db.store.load import LOADED_PER_SECOND
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import (
     ADD_NODES,
@@ -60,7 +61,9 @@ SET s.status = 'retired', s.retired = datetime(), s.was = s.name, s.name = null,
 PUBLISH_ALL: Final[LiteralString] = """
 UNWIND $rows AS row MATCH (s:Scene {key: row.key}) SET s:Scene
 WITH s, row WHERE s.status = 'importing'
-SET s.status = row.status, s.name = row.name, s.was = row.was
+SET s.status = row.status, s.name = row.name, s.was = row.was,
+    s.published = CASE WHEN s.published > datetime() THEN datetime() ELSE s.published END,
+    s.retired = CASE WHEN row.status = 'retired' THEN datetime() END
 RETURN count(*) AS published
 """
 
@@ -70,7 +73,8 @@ MERGE (c:Counter {name: 'run'}) SET c.last = coalesce(c.last, 0) + $count RETURN
 """
 PUBLISH_RUNS: Final[LiteralString] = """
 UNWIND $rows AS row MATCH (r:RestoredRun {scene: row.key}) WHERE r.number > 0
-SET r:Run REMOVE r:RestoredRun RETURN count(*) AS published
+SET r:Run, r.touched = CASE WHEN r.touched > datetime() THEN datetime() ELSE r.touched END
+REMOVE r:RestoredRun RETURN count(*) AS published
 """
 
 
@@ -231,8 +235,11 @@ class _Writing:
         except ConstraintViolated as error:
             cause = "two nodes, or two events, of a scene have one id; make another backup"
             raise DocumentError(str(self.path), "the scenes", cause) from error
-        for step in STEPS[self.contents.form :]:
-            take_step(self.database, [*self.keys.values()], step)
+        # All steps, whatever form the archive says that it has: they measure what was not read, such as bounds.
+        for scene, step in product(self.contents.scenes, STEPS):
+            more_s = (scene.counts[NODES] + scene.counts[RELATIONS]) / LOADED_PER_SECOND
+            take_step(self.database, [self.keys[scene.line.key]], step, more_s=more_s)
+            self._touch_if_due()
 
     def _create(self, scene: ArchivedScene) -> None:
         facts = mapped(scene, self.keys)
@@ -284,13 +291,14 @@ class _Writing:
         total = self.contents.totals.total()
         for batch in batches:
             self._done += write_batch(self.database, batch)
-            if time.monotonic() - self._touched > TOUCH_S:
-                self._touch()
+            self._touch_if_due()
             if self.progress:
                 self.progress(self._done, total)
 
-    def _touch(self) -> None:
-        """Tell `db clean` that the scenes are still being written."""
+    def _touch_if_due(self) -> None:
+        """Tell `db clean` from time to time that the scenes are still being written."""
+        if time.monotonic() - self._touched < TOUCH_S:
+            return
         keys = [*self.keys.values()]
         self.database.write(lambda tx: tx.run(TOUCH, keys=keys).consume())
         self._touched = time.monotonic()

@@ -76,15 +76,19 @@ class TrackedBounds:
 
 def bounds_of(graph: SceneGraph) -> Bounds:
     """Return the bounds of a scene graph, each as small as can be."""
-    found: dict[tuple[str, str], int] = {}
-    for measure, names in (
-        ("nodes", Counter(node.kind for node in graph.nodes.values())),
-        ("relations", Counter(map(attrgetter("type"), graph.relations))),
-        ("out", _largest(map(attrgetter("type", "source"), graph.relations))),
-        ("in", _largest(map(attrgetter("type", "target"), graph.relations))),
-    ):
-        found.update(((measure, name), number) for name, number in names.items())
-    for node in graph.nodes.values():
+    relations: list[tuple[Measure, str, int]] = [
+        *(("relations", name, number) for name, number in Counter(map(attrgetter("type"), graph.relations)).items()),
+        *(("out", *it) for it in _largest(map(attrgetter("type", "source"), graph.relations)).items()),
+        *(("in", *it) for it in _largest(map(attrgetter("type", "target"), graph.relations)).items()),
+    ]
+    return bounds_from(graph.nodes.values(), relations)
+
+
+def bounds_from(nodes: Iterable[Node], relations: Iterable[tuple[Measure, str, int]]) -> Bounds:
+    """Return the bounds of a scene, of which one node at a time is in memory; its `relations` are measured already."""
+    found: dict[tuple[str, str], int] = {(measure, name): number for measure, name, number in relations}
+    for node in nodes:
+        found["nodes", node.kind] = found.get(("nodes", node.kind), 0) + 1
         for key, number in lengths(values_of(node)).items():
             found[key] = max(number, found.get(key, 0))
     return Bounds(frozenset((*key, number) for key, number in found.items()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction, Record
@@ -17,6 +18,9 @@ the copy of a process of this machine that has ended is taken over as soon as on
 ACQUIRE_TRIES: Final = 3
 """Attempts of a worker to lease a copy that others take first, before one more copy is created."""
 
+FREE_COPIES: Final = 16
+"""The most copies of one scene, of all of its versions together, that are kept free for the next lease."""
+
 # The first SET only takes the lock. The decision rests on the copy as matched again after it: while another worker
 # takes a copy, the server may show one of its properties before and another after that change.
 ACQUIRE: Final[LiteralString] = """
@@ -25,9 +29,29 @@ WHERE s.leased IS NOT NULL AND (s.free OR s.leased_until < datetime())
 WITH s LIMIT 1
 SET s:Scene
 WITH s.key AS key
-OPTIONAL MATCH (copy:Scene {key: key}) WHERE copy.free OR copy.leased_until < datetime()
+OPTIONAL MATCH (copy:Scene {key: key, status: 'ready'}) WHERE copy.free OR copy.leased_until < datetime()
 SET copy.free = false, copy.leased_until = datetime() + duration({seconds: $lease_s}), copy.leased = $holder
 RETURN copy
+"""
+# Those that were leased last stay.
+IDLE: Final[LiteralString] = """
+MATCH (s:Scene {status: 'ready'})
+WHERE s.leased IS NOT NULL AND s.copied_from STARTS WITH $origin AND (s.free OR s.leased_until < datetime())
+      AND s.leased_until <= datetime() + duration({seconds: $lease_s - $grace_s})
+WITH s ORDER BY s.leased_until DESC, s.key SKIP $keep RETURN s.key AS key ORDER BY key
+"""
+# Whoever is to delete a copy takes its lock, so that nobody leases it meanwhile. The belief about it goes with it.
+GIVE_UP: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s WHERE s.status = 'ready' AND (s.free OR s.leased_until < datetime())
+SET s.status = 'deleting', s.was = s.name, s.name = null
+WITH s OPTIONAL MATCH (b:Scene {status: 'ready'}) WHERE b.world = s.key
+SET b.status = 'deleting', b.was = b.name, b.name = null
+WITH s, collect(b.key) AS beliefs UNWIND [s.key] + beliefs AS key RETURN key
+"""
+COPIES: Final[LiteralString] = """
+MATCH (s:Scene {status: 'ready'}) WHERE s.leased IS NOT NULL
+RETURN count(*) AS leased_copies, count(CASE WHEN s.free OR s.leased_until < datetime() THEN 1 END) AS free_copies
 """
 HOLDERS: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready', copied_from: $origin}) WHERE s.leased IS NOT NULL AND coalesce(s.free, false) = false
@@ -95,3 +119,24 @@ def release(database: Database, copy: SceneInfo, version: int, *, timeout_s: flo
 def rebase(database: Database, scene: SceneInfo, version: int, *, timeout_s: float) -> None:
     """Make `version` the base to which the caller's scene is reset."""
     database.write(lambda tx: tx.run(REBASE, key=scene.key, version=version).consume(), timeout_s=timeout_s)
+
+
+def give_up_idle(database: Database, origin: str = "", *, keep: int = 0, grace_s: float = 0.0) -> list[str]:
+    """Take copies that nobody uses from later leases; return the keys of generations that are now to be deleted.
+
+    Of the copies whose origin begins with `origin`, the `keep` that were leased last stay, and those leased since
+    `grace_s` seconds ago.
+    """
+    given = {"origin": origin, "keep": keep, "grace_s": round(grace_s), "lease_s": LEASE_S}
+    idle: list[str] = database.read(lambda tx: [row["key"] for row in tx.run(IDLE, given)])
+
+    def work(tx: ManagedTransaction, key: str) -> list[str]:
+        return [row["key"] for row in tx.run(GIVE_UP, key=key)]
+
+    return [gone for key in idle for gone in database.write(partial(work, key=key))]
+
+
+def count_copies(database: Database) -> dict[str, int]:
+    """Return the number of leased copies, and of those that are free, by the names of these facts."""
+    record = database.read_row(COPIES, {})
+    return dict(record) if record else {}

@@ -8,10 +8,10 @@ from typing import Final, LiteralString
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.bounds import Bounds, bounds_of, read_bounds
+from scenecypher.db.store.bounds import Bounds, Measure, bounds_from, read_bounds
 from scenecypher.db.store.catalog import SceneInfo, find_replaced, find_scene, info_of
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.rows import node_from_record
+from scenecypher.db.store.rows import node_from_record, node_of
 from scenecypher.db.store.steady import steady_transaction
 from scenecypher.errors import SceneReplaced
 
@@ -23,6 +23,20 @@ LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
 # One row per node: collect() would hold the whole scene in the server's memory before the first row.
 LOAD_RELATIONS: Final[LiteralString] = """
 MATCH (a:Entity {scene: $key}) RETURN a.id AS source, [(a)-[r]->(b) | [type(r), b.id]] AS to
+"""
+# Maps, not nodes: the driver keeps every node of a result until its last row.
+MEASURED_NODES: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key}) RETURN labels(n) AS labels, properties(n) AS values
+"""
+MEASURED_OUT: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key})
+CALL (n) { MATCH (n)-[r]->() RETURN type(r) AS type, count(*) AS degree }
+RETURN type, sum(degree) AS relations, max(degree) AS most
+"""
+MEASURED_IN: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key})
+CALL (n) { MATCH (n)<-[r]-() RETURN type(r) AS type, count(*) AS degree }
+RETURN type, max(degree) AS most
 """
 
 
@@ -73,9 +87,18 @@ def current_bounds(database: Database, key: str) -> Bounds | None:
     if record is None:
         return None
     known = read_bounds(record["scene"])
-    return known or database.read(
-        lambda tx: bounds_of(SceneGraph.of(*members(tx, key))), timeout_s=2 * database.read_timeout_s
-    )
+    return known or database.read(lambda tx: measured_bounds(tx, key), timeout_s=2 * database.read_timeout_s)
+
+
+def measured_bounds(tx: ManagedTransaction, key: str) -> Bounds:
+    """Measure the bounds of a stored scene, each as small as can be; one node at a time is in memory."""
+    out, into = tx.run(MEASURED_OUT, key=key).values(), tx.run(MEASURED_IN, key=key).values()
+    relations: list[tuple[Measure, str, int]] = [
+        *(("relations", name, number) for name, number, _ in out),
+        *(("out", name, most) for name, _, most in out),
+        *(("in", name, most) for name, most in into),
+    ]
+    return bounds_from((node_of(*row) for row in tx.run(MEASURED_NODES, key=key)), relations)
 
 
 def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:

@@ -14,7 +14,7 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import Role, SceneInfo, checked_new_name, info_of
 from scenecypher.db.store.connection import ConstraintViolated, Database
-from scenecypher.db.store.lease import LEASE_S
+from scenecypher.db.store.lease import LEASE_S, give_up_idle
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.db.vocabulary import base_name
@@ -195,6 +195,8 @@ def retire(database: Database, key: str) -> bool:
 def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progress: Progress | None = None) -> int:
     """Delete generations retired, left half-imported, or cached of earlier versions, more than `grace_s` seconds ago.
 
+    So are copies for leases that were last leased before then.
+
     Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds. Returns their number.
     """
 
@@ -202,7 +204,7 @@ def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progr
         found = [*tx.run(LEFTOVERS, grace_s=grace_s, keep_s=keep_s), *tx.run(OLD_COPIES, grace_s=grace_s)]
         return [record["key"] for record in found]
 
-    keys = database.read(leftovers)
+    keys = list(dict.fromkeys([*give_up_idle(database, grace_s=grace_s), *database.read(leftovers)]))
     for number, key in enumerate(keys, 1):
         delete_generation(database, key)
         if progress:

@@ -433,6 +433,9 @@ class SceneStore:
         finally:
             now = self.find(copy.name)  # its base, since an episode may have set another
             lease.release(self.database, now, self.reset(now), timeout_s=self._commit_timeout_s)
+            origin = (copy.copied_from or "").rpartition("@")[0]
+            for key in lease.give_up_idle(self.database, f"{origin}@", keep=lease.FREE_COPIES):
+                publish.delete_generation(self.database, key)
 
     def _reset_if_changed(self, copy: SceneInfo) -> int:
         """Reset a copy as just found: an earlier worker may have died during its lease.

@@ -7,10 +7,9 @@ from typing import Final, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.store.bounds import bounds_of, read_bounds
+from scenecypher.db.store.bounds import read_bounds
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.load import SCENE, members
+from scenecypher.db.store.load import SCENE, measured_bounds
 from scenecypher.errors import DatabaseUnavailable
 
 Step: TypeAlias = Callable[[ManagedTransaction, str], None]
@@ -40,8 +39,7 @@ def add_bounds(tx: ManagedTransaction, key: str) -> None:
     """Measure a scene that was imported before its bounds were kept."""
     record = tx.run(SCENE, key=key).single()
     if record is not None and read_bounds(record["scene"]) is None:
-        facts = bounds_of(SceneGraph.of(*members(tx, key))).properties()
-        tx.run(ADD_FACTS, key=key, facts=facts).consume()
+        tx.run(ADD_FACTS, key=key, facts=measured_bounds(tx, key).properties()).consume()
 
 
 def count_members(tx: ManagedTransaction, key: str) -> None:
@@ -83,10 +81,10 @@ def bring_up_to_date(database: Database, *, steps: Sequence[Step] = STEPS, tell:
     _store_form(database, len(steps))
 
 
-def take_step(database: Database, keys: Sequence[str], step: Step) -> None:
-    """Take a step with each of these generations, in a transaction each."""
+def take_step(database: Database, keys: Sequence[str], step: Step, *, more_s: float = 0.0) -> None:
+    """Take a step with each of these generations, in a transaction each, which may take `more_s` than usual."""
     for key in keys:
-        database.write(_locked(step, key), timeout_s=2 * database.commit_timeout_s)
+        database.write(_locked(step, key), timeout_s=2 * database.commit_timeout_s + more_s)
 
 
 def _locked(step: Step, key: str) -> Callable[[ManagedTransaction], None]:

@@ -67,7 +67,7 @@ def clean(
     ] = 3_600,
     as_json: AsJson = False,
 ) -> None:
-    """Free the space of deleted and replaced scenes, unfinished imports, cached copies of earlier states, and old runs.
+    """Free the space of deleted and replaced scenes, unfinished imports, cached and leased copies, and old runs.
 
     A replaced scene with a history or with runs, and runs, are kept for SCENECYPHER_KEEP_DAYS (365), of runs the last
     SCENECYPHER_KEEP_RUNS (10,000).

@@ -74,15 +74,17 @@ def named_facts(settings: Settings) -> dict[str, Any]:
 
 
 def probe(address: Address) -> dict[str, Any]:
-    """Return the version and edition of a server that answers, else the problem."""
+    """Return the version and edition of a server that answers and its copies for episodes, else the problem."""
     from scenecypher.db.store.connection import Database
+    from scenecypher.db.store.lease import count_copies
 
     with Database(address) as database:
         try:
             info = database.verify()
+            copies = count_copies(database)
         except ServiceError as error:
             return {"running": False, "problem": str(error)}
-    return {"running": True, "version": info.version, "edition": info.edition}
+    return {"running": True, "version": info.version, "edition": info.edition, **copies}
 
 
 def password_place(facts: dict[str, Any]) -> str:

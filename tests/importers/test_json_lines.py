@@ -33,6 +33,23 @@ def test_each_line_is_a_document(tmp_path: Path) -> None:
     assert refused.value.place == "line 4, column 2"
 
 
+IO = Path("/proc/self/io")
+
+
+@pytest.mark.skipif(not IO.exists(), reason="what a process reads is counted on Linux only")
+def test_lines_are_read_in_one_pass(tmp_path: Path) -> None:
+    """Growth with the size of the input: the whole file was read again for each of its lines."""
+    file = written(tmp_path / "homes.jsonl", *({"a": "x" * 20_000} for _ in range(100)))
+    before = _bytes_read()
+    for line in json_lines(file):
+        read_json(file, line=line)
+    assert _bytes_read() - before < 3 * file.stat().st_size
+
+
+def _bytes_read() -> int:
+    return int(IO.read_text(encoding="ascii").split()[1])
+
+
 def test_lines_under_another_name_are_told(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match=r"line 2, column 1: a second document begins here.*call it NAME.jsonl"):
         read_scene(written(tmp_path / "homes.json", good_networkx(), good_networkx()))

@@ -9,9 +9,12 @@ import json
 import subprocess
 import sys
 import threading
+import tracemalloc
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -22,13 +25,14 @@ from hypothesis import strategies as st
 
 from scenecypher.db.archive.backup import back_up
 from scenecypher.db.archive.contents import read_contents
-from scenecypher.db.archive.file import ArchiveWriter, read_lines
+from scenecypher.db.archive.file import ArchiveWriter, _raw_lines, read_lines
 from scenecypher.db.archive.lines import Header as ArchiveHeader
 from scenecypher.db.archive.lines import RecordLine, SceneLine
 from scenecypher.db.archive.restore import Naming, check_archive, restore_archive
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
+from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.publish import Header, publish
@@ -55,6 +59,12 @@ def stored_facts(store: SceneStore, name: str) -> dict[str, Any]:
     statement = "MATCH (s:Scene {name: $name}) RETURN properties(s) AS facts"
     (facts,) = store.database.read(lambda tx: [row["facts"] for row in tx.run(statement, name=name)])
     return {key: value for key, value in facts.items() if key not in {"name", "key", "world", "copied_from", "started"}}
+
+
+def read_facts(store: SceneStore, name: str) -> dict[str, Any]:
+    """Return the stored facts of a scene that a restore reads, not those that it computes."""
+    facts = stored_facts(store, name).items()
+    return {key: value for key, value in facts if not key.startswith("most_") and key not in {"nodes", "relations"}}
 
 
 def stored_events(store: SceneStore, info: SceneInfo) -> list[dict[str, Any]]:
@@ -94,7 +104,8 @@ def test_what_is_restored_is_what_was_saved(
     before, after = store.load(name), store.load(new)
     assert after.graph == before.graph
     assert after.info.key != before.info.key
-    assert stored_facts(store, new) == stored_facts(store, name)
+    assert read_facts(store, new) == read_facts(store, name)
+    assert after.info.bounds == bounds_of(after.graph) or not after.graph.nodes
     assert stored_events(store, after.info) == stored_events(store, before.info)
     for version in range(before.info.version + 1):
         assert store.as_of(new, version) == store.as_of(name, version)
@@ -359,12 +370,126 @@ def test_an_archive_that_was_made_wrong_is_refused_at_its_line(
     whole: Path, tmp_path: Path, damage: Callable[[Lines], None], says: str
 ) -> None:
     """Digests are right in these: somebody has written them anew."""
+    with pytest.raises(DocumentError, match=says):
+        read_contents(forged(whole, tmp_path / "wrong.archive", damage))
+
+
+def with_fact(name: str, value: Any) -> Callable[[Lines], None]:
+    """Return the damage that sets a fact of the world, which is the second scene."""
+    return lambda lines: first(lines, "scene", 1)["facts"].update({name: value})
+
+
+def with_run(**values: Any) -> Callable[[Lines], None]:
+    """Return the damage that adds a run of one step, some values of which are wrong; those of the step begin with _."""
+    time = {"time": "2026-11-23T18:03:43+00:00"}
+    run = {
+        **dict.fromkeys(("scene_name", "command", "instruction", "method", "model", "actor", "line", "host"), "x"),
+        "pid": 1,
+        "started": 1.5,
+        "version": 0,
+        "number": 1,
+        "began": time,
+        "touched": time,
+        "steps": 1,
+        "outcome": "done",
+        "tokens_in": 1,
+        "tokens_out": 1,
+    }
+    step = {"line": "{}", "at": time, "run": 1, "number": 1, "kind": "finished", "turn": 1}
+    run |= {name: value for name, value in values.items() if name[0] != "_"}
+    step |= {name[1:]: value for name, value in values.items() if name[0] == "_"}
+
+    def damage(lines: Lines) -> None:
+        *_, end = (place for place, line in enumerate(lines) if line[0] == "end of scene")
+        lines[end:end] = [["record", "Run", run], ["record", "Step", step]]
+        lines[end + 2][1]["counts"] |= {"Run": 1, "Step": 1}
+
+    return damage
+
+
+def forged(whole: Path, path: Path, damage: Callable[[Lines], None]) -> Path:
+    """Return an archive that somebody changed and whose digests he made anew."""
     lines: Lines = [json.loads(line) for line in gzip.decompress(whole.read_bytes()).splitlines()]
     damage(lines)
-    path = tmp_path / "wrong.archive"
     path.write_bytes(gzip.compress(signed(lines)))
+    return path
+
+
+FAR: Final = {"time": "9999-12-31T23:59:59+00:00"}
+WRONG_FACTS: Final[dict[str, tuple[Callable[[Lines], None], str]]] = {
+    "a negative version": (with_fact("version", -1), "`version` is -1"),
+    "a version that no number of commits reaches": (with_fact("version", 2**63), "`version` is a whole number of 64"),
+    "a text for the version": (with_fact("version", "2"), "`version` is '2'"),
+    "a truth value for the version": (with_fact("version", value=True), "`version` is True"),
+    "a base above the version": (with_fact("base", 3), "`base` is 3"),
+    "a negative base": (with_fact("base", -1), "`base` is -1"),
+    "a redeclaration to come": (with_fact("redeclared", 3), "`redeclared` is 3"),
+    "a text for the redeclaration": (with_fact("redeclared", "1"), "`redeclared` is '1'"),
+    "a negative version of the world": (with_fact("world_version", -1), "`world_version` is -1"),
+    "a text for the clock": (with_fact("clock", "yesterday"), "`clock` is 'yesterday'"),
+    "a clock without zone": (with_fact("clock_start", {"time": "2026-11-23T18:03:43"}), "`clock_start` is"),
+    "a clock at the end of time": (with_fact("clock", FAR), "`clock` is"),
+    "a number for the time of publishing": (with_fact("published", 5), "`published` is 5"),
+    "numbers for declared names": (with_fact("declared_properties", [1]), r"`declared_properties` is \[1\]"),
+    "a declared name that is none": (with_fact("declared_relations", ["a) DETACH DELETE (n"]), "relation type"),
+    "actions that can't be read": (with_fact("actions", "{"), "actions"),
+    "actions that are a number": (with_fact("actions", 7), "`actions` is 7"),
+    "a role that is none": (with_fact("role", "king"), "`role` is 'king'"),
+    "half a surrogate pair": (with_fact("source", "\ud800"), "`source` is"),
+    "a fact that no scene has": (with_fact("cached", value=True), "no fact 'cached'"),
+    "another author than a text": (with_event(actor=1), "`actor` is 1"),
+    "a kind of event that is none": (with_event(kind="rob"), "`kind` is 'rob'"),
+    "an event at the end of time": (with_event(at=FAR), "`at` is"),
+    "a text for the event's clock": (with_event(clock="x"), "`clock` is 'x'"),
+    "texts for the versions undone": (with_event(undoes=["1"]), r"`undoes` is \['1'\]"),
+    "a negative process": (with_run(pid=-1), "`pid` is -1"),
+    "a text for a run's steps": (with_run(steps="many"), "`steps` is 'many'"),
+    "negative tokens": (with_run(tokens_in=-5), "`tokens_in` is -5"),
+    "a number without end": (with_run(started=float("1e999")), "line 15: "),
+    "a run's number that no counter reaches": (with_run(number=2**60, _run=2**60), "`number` is"),
+    "a number for a run's end": (with_run(ended=5), "`ended` is 5"),
+    "a text for a run's last version": (with_run(last_version="2"), "`last_version` is '2'"),
+    "a text for a step's turn": (with_run(_turn="x"), "`turn` is 'x'"),
+    "a number for a step's question": (with_run(_question=3), "`question` is 3"),
+    "numbers for a step's reasons": (with_run(_reasons=[1]), r"`reasons` is \[1\]"),
+    "a step's version that is none": (with_run(_version=-1), "`version` is -1"),
+    "a value that no property holds": (with_run(_more=[1, "x"]), "more"),
+    "a property's name that is none": (with_run(**{"_x y": 1}), "'x y'"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_FACTS)
+def test_every_fact_of_an_archive_is_checked_for_type_and_range(whole: Path, tmp_path: Path, wrong: str) -> None:
+    """Forged data: who writes an archive can make its digests anew, so that each fact in it may be any value."""
+    damage, says = WRONG_FACTS[wrong]
     with pytest.raises(DocumentError, match=says):
-        read_contents(path)
+        read_contents(forged(whole, tmp_path / "forged.archive", damage))
+
+
+def test_a_run_without_a_fault_is_taken(whole: Path, tmp_path: Path) -> None:
+    assert read_contents(forged(whole, tmp_path / "forged.archive", with_run())).last_run == 1
+
+
+def test_what_can_be_computed_is_computed_at_restore(store: SceneStore, whole: Path, tmp_path: Path) -> None:
+    """Forged derived data: bounds of 1 let a query through that stops the server, times to come are never collected."""
+    soon = {"time": "2999-01-01T00:00:00+00:00"}
+
+    def damage(lines: Lines) -> None:
+        with_run(touched=soon)(lines)
+        for place in (0, 1):
+            facts = first(lines, "scene", place)["facts"]
+            facts |= {name: 1 for name in facts if name.startswith("most_")} | {"most_nodes_Ghost": "x"}
+            facts |= {"nodes": 1, "relations": "many", "published": soon}
+
+    prefix = f"{uuid4().hex}/"
+    names = restored(store, forged(whole, tmp_path / "forged.archive", damage), Naming(prefix=prefix))
+    for name in names:
+        after = store.load(name)
+        assert after.info.bounds == bounds_of(after.graph)
+        assert (after.info.nodes, after.info.relations) == (len(after.graph.nodes), len(after.graph.relations))
+        assert stored_facts(store, name)["published"].to_native() <= datetime.now(UTC)
+    touched = "MATCH (r:Run {scene_name: $name}) RETURN r.touched <= datetime() AS is_past"
+    assert store.database.read(lambda tx: tx.run(touched, name=names[1]).single(strict=True)["is_past"])
 
 
 def test_an_archive_of_an_older_form_is_brought_up_to_date(store: SceneStore, whole: Path, tmp_path: Path) -> None:
@@ -396,7 +521,7 @@ def signed(lines: Lines) -> bytes:
             line[1]["sha256"] = scene.hexdigest()
         if line[0] == "end":
             line[1]["sha256"] = whole.hexdigest()
-        data = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+        data = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "backslashreplace")
         scene.update(data)
         if line[0] in {"archive", "end of scene"}:
             whole.update(data)
@@ -440,6 +565,39 @@ def test_lines_in_another_order_are_noticed(whole: Path, tmp_path: Path) -> None
             read_contents(path)
 
 
+HEADER: Final = b'["archive",{"format":"scenecypher/archive","form":1,"made":"2026-11-25"}]\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "level", "says"),
+    [
+        (b"[" + b"[]," * 13_000_000 + b"[]]\n", 9, "line 2: .*of over 2,000,000 values"),
+        (b'["node","' + b"[{" * 1_100_000 + b'"]\n', 0, "line 2: of over 2,000,000 values"),
+        (b'["' + b"x" * 65 * 2**20, 0, "line 2: over 64 MB"),
+        ((b'"' + b"x" * 2**20 + b'"\n') * 100, 9, "more than a file of this size may hold"),
+    ],
+    ids=["brackets", "brackets in a text", "a long line", "many lines in a small file"],
+)
+def test_a_small_file_takes_no_more_memory_than_a_line_may(tmp_path: Path, line: bytes, level: int, says: str) -> None:
+    """Growth of memory with what a file says: a few kilobytes of gzip hold a gigabyte of lists."""
+    path = tmp_path / "bomb.archive"
+    path.write_bytes(gzip.compress(HEADER + line, compresslevel=level))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DocumentError, match=says):
+            deque(_raw_lines(path, None), maxlen=0)
+        assert tracemalloc.get_traced_memory()[1] < 300 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_line_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
+    with (tmp_path / "a.archive").open("w+b") as opened:
+        scene = ArchiveWriter(opened, ArchiveHeader(FORM, "2026-11-25")).begin_scene()
+        with pytest.raises(InputError, match="of over 2,000,000 values"):
+            scene.write(RecordLine("Event", {"delta": "[" * 2_100_000}))
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"format":"scenecypher/scene"}\n', gzip.compress(b"[]\n", mtime=0)])
 def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "no.archive"
@@ -468,6 +626,35 @@ def test_a_backup_that_fails_leaves_the_file_that_was_there(store: SceneStore, t
         back_up(store.database, path, scenes=[store.find(name)], progress=fail)
     assert path.read_text() == "before"
     assert [*tmp_path.iterdir()] == [path]
+
+
+WRITER: Final = """
+import sys
+from pathlib import Path
+from scenecypher.db.archive.file import new_file
+with new_file(Path(sys.argv[1])) as file:
+    file.write(b"a whole home")
+    file.flush()
+    print("written", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_backup_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    """Left behind: a process that is killed can't remove its half file, which has a home in it. Others' stay."""
+    path, other = tmp_path / "a.archive", tmp_path / "b.archive.x.part"
+    other.write_text("of another archive")
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdin=-1, stdout=-1, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "written\n"
+        with new_file(path):
+            assert len([*tmp_path.glob("a.archive.*.part")]) == 2, "who still writes keeps his file"
+        process.kill()
+        process.wait()
+        assert len([*tmp_path.glob("a.archive.*.part")]) == 1
+        with new_file(path) as file:
+            file.write(b"whole")
+    assert {*tmp_path.iterdir()} == {path, other}
 
 
 # --- a restore that is killed
