@@ -27,7 +27,6 @@ from scenecypher.robots.messages import (
     encode,
 )
 
-
 ANSWERS: Final[dict[type[Request], tuple[type[Reply], ...]]] = {
     Hello: (Ready,),
     Act: (Working, Done, Refused, Forgotten),
