@@ -59,7 +59,9 @@ CHARACTERS: Final = string.ascii_letters + string.digits + string.punctuation + 
 """Characters of observations and actions in words; all others are escaped as in Python."""
 ESCAPED: Final = re.compile(r"\\(?:x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})")
 MAX_CHARACTERS: Final = 4_000
-"""Length limit of an observation and of an action in words."""
+"""Length limit of an action in words."""
+MAX_SEEN: Final = 16_000
+"""Length limit of an observation in words, three times that of the longest list of actions; a longer one says so."""
 MAX_ACTIONS: Final = 4_096
 MAX_STEPS: Final = 50
 """Steps of an episode where neither the caller nor the task limits them."""
@@ -155,6 +157,8 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
             raise InputError("give a scene by its name in the database, or a task of a data set")
         if observation not in {"text", "graph"} or actions not in {"text", "list"}:
             raise InputError("an observation is text or graph, actions are text or a list")
+        if render_mode not in {None, *self.metadata["render_modes"]}:
+            raise InputError(f"render_mode is 'ansi', for texts, or None; not {render_mode!r}")
         if (max_steps is not None and max_steps < 1) or moved < 0:
             raise InputError("max_steps is at least 1, moved at least 0")
         self.render_mode = render_mode
@@ -164,7 +168,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         self._fix, self._agent, self._settings = fix, agent, settings
         self._open: _Open | None = None
         self._inherited: list[_Open] = []
-        self._steps, self._unmet, self._shown = 0, 0, ""
+        self._steps, self._unmet, self._at_first, self._shown = 0, 0, 0, ""
         self._done: tuple[str, ...] = ()
 
     # --- the spaces
@@ -180,7 +184,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
     def observation_space(self) -> spaces.Space[Any]:  # type: ignore[override]
         """The texts, or ``states`` by node and state, and ``relations`` by type, source and target."""
         if self._observation == "text":
-            return spaces.Text(MAX_CHARACTERS, charset=CHARACTERS)
+            return spaces.Text(MAX_SEEN, charset=CHARACTERS)
         nodes, states, types = len(self.nodes), len(self.states), len(self.relation_types)
         return spaces.Dict(
             states=spaces.MultiBinary([nodes, states]), relations=spaces.MultiBinary([types, nodes, nodes])
@@ -225,7 +229,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         world, episode = self._world(), self._episode
         world.begin(self._drawn())
         self._steps, self._done = 0, ()
-        self._unmet = self._missing(world.graph)
+        self._unmet = self._at_first = self._missing(world.graph)
         listed = action_list(episode.operators, macros_of(episode.scene.vocabulary))
         text = f"Instruction: {episode.instruction}\nThe actions:\n{listed}"
         return self._observe(text, world.graph), self._info(world.graph, (), ())
@@ -233,7 +237,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
     def step(self, action: Taken) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
         """Carry out an action; of a refused one, what was done before it stays and is told.
 
-        Raises ServiceError; InputError before a reset.
+        Raises ServiceError; InputError before a reset, and for a number of no action.
         """
         world, text = self._current(), self._text(action)
         self._steps += 1
@@ -286,12 +290,8 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         return [it for each in self._episode.operators.values() for it in nested_effects(each.effects)]
 
     def _shaped(self, before: int) -> float:
+        """Return the share of the parts that this episode began without."""
         return self._shaping * (before - self._unmet) / self._at_first if self._at_first else 0.0
-
-    @cached_property
-    def _at_first(self) -> int:
-        """The unmet parts at the start, without anything moved."""
-        return self._missing(self._episode.start)
 
     def _missing(self, graph: GraphView) -> int:
         """Return the number of unmet parts of the goal, and of actions that the task asks for besides."""
@@ -307,6 +307,8 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     def _text(self, action: Taken) -> str:
         if not isinstance(action, str):
+            if not 0 <= action < len(self.calls):
+                raise InputError(f"there is no action {action}; they are numbered from 0 to {len(self.calls) - 1}")
             return self.calls[int(action)]
         return ESCAPED.sub(lambda found: chr(int(found[0][2:], 16)), action)
 
@@ -322,7 +324,8 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     def _observe(self, text: str, graph: GraphView) -> Seen:
         escaped = "".join(it if it in CHARACTERS else it.encode("unicode_escape").decode("ascii") for it in text)
-        self._shown = escaped[:MAX_CHARACTERS]
+        left_off = f"\n... cut: it had {len(escaped):,} characters"
+        self._shown = escaped if len(escaped) <= MAX_SEEN else escaped[: MAX_SEEN - len(left_off)] + left_off
         return self._shown if self._observation == "text" else self._arrays(graph)
 
     def _arrays(self, graph: GraphView) -> dict[str, NDArray[np.int8]]:

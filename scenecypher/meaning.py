@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,8 @@ LEAST: Final = 0.33
 """Least cosine of two words for the same thing: measured, tap and faucet have 0.34, stove and oven 0.31."""
 KEPT: Final = 8_192
 BATCH: Final = 256
+PAUSE_S: Final = 30.0
+"""Seconds for which a service that failed for a moment is left alone."""
 _log: Final = logging.getLogger("scenecypher.meaning")
 
 
@@ -37,11 +40,14 @@ class Near:
 class Meaning:
     """Nearness of words by the vectors of `load()`, which is called at the first use; thread-safe.
 
-    Where there are none, or no longer, nothing is near anything.
+    Where there are none, or no longer, nothing is near anything: a failure that may pass lasts `PAUSE_S`, by `clock`.
     """
 
-    def __init__(self, load: Callable[[], Embed | None] = lambda: None) -> None:
-        self._load, self._lock = load, Lock()
+    def __init__(
+        self, load: Callable[[], Embed | None] = lambda: None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._load, self._clock, self._lock = load, clock, Lock()
+        self._absent_until = -math.inf
         self._vectors: LRUCache[str, Vector] = LRUCache(KEPT)
 
     def nearest(self, text: str, known: Sequence[str], *, limit: int = 3, least: float = LEAST) -> tuple[Near, ...]:
@@ -77,20 +83,22 @@ class Meaning:
     def _embedded(self, words: dict[str, None]) -> dict[str, Vector]:
         """Return the unit vectors of some words; none at all if they can't be had."""
         with self._lock:
-            if self._embed is None:
+            embed = self._embed
+            if embed is None or self._clock() < self._absent_until:
                 return {}
-            missing = [word for word in words if word not in self._vectors]
             found = {word: self._vectors[word] for word in words if word in self._vectors}
-            try:
-                for start in range(0, len(missing), BATCH):
-                    batch = missing[start : start + BATCH]
-                    found.update(zip(batch, map(_unit, self._embed(batch)), strict=True))
-            except ModelUnavailable as error:
-                _log.warning("words are compared by their letters alone: %s", error)
-                self._embed = None
-                return {}
+        missing = [word for word in words if word not in found]
+        try:
+            for start in range(0, len(missing), BATCH):
+                batch = missing[start : start + BATCH]
+                found.update(zip(batch, map(_unit, embed(batch)), strict=True))
+        except ModelUnavailable as error:
+            _log.warning("words are compared by their letters alone: %s", error)
+            self._absent_until = self._clock() + PAUSE_S if error.retryable else math.inf
+            return {}
+        with self._lock:
             self._vectors.update(found)
-            return found
+        return found
 
 
 NO_MEANING: Final = Meaning()

@@ -5,23 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 from uuid import uuid4
 
 from scenecypher.errors import InputError, ServiceError
 from scenecypher.robots.messages import (
     Act,
     Cancel,
+    Done,
     Forgotten,
     Hello,
     Look,
+    Pictured,
     Ready,
+    Refused,
     Reply,
     Request,
+    Seen,
     Working,
     decode_reply,
     encode,
 )
+
+ANSWERS: Final[dict[type[Request], tuple[type[Reply], ...]]] = {
+    Hello: (Ready,),
+    Act: (Working, Done, Refused, Forgotten),
+    Look: (Working, Seen, Pictured, Refused, Forgotten),
+}
+"""The replies that a request may have."""
 
 
 class RobotGone(ServiceError):
@@ -59,13 +70,18 @@ class Exchange:
         self._request, self._timing = request, timing
         self._began = self._heard = now
         self._due = now
+        self._misplaced = ""
 
     def outgoing(self, now: float) -> Request | None:
         """Return what is to be sent now. Raises RobotGone."""
         timing = self._timing
         if now - self._heard >= timing.silence_s:
-            raise RobotGone(f"nothing was heard of the robot for {timing.silence_s:g} s; see to it, then go on")
-        if isinstance(self._request, Act | Look) and now - self._began >= timing.action_s + timing.silence_s:
+            msg = f"nothing was heard of the robot for {timing.silence_s:g} s; see to it, then go on{self._misplaced}"
+            raise RobotGone(msg)
+        if isinstance(self._request, Hello) and now - self._began >= timing.silence_s:
+            msg = f"the robot did not say within {timing.silence_s:g} s that it is ready; see to it, then go on"
+            raise RobotGone(f"{msg}{self._misplaced}")
+        if now - self._began >= timing.action_s + timing.silence_s:
             raise RobotGone(
                 f"the robot did not end the action {timing.silence_s:g} s after it was cancelled; see to it"
             )
@@ -82,9 +98,18 @@ class Exchange:
         return max(0.0, min(self._due, self._heard + self._timing.silence_s) - now)
 
     def receive(self, reply: Reply, now: float) -> Reply | None:
-        """Return the result if `reply` is that; late answers to other requests count as signs of life."""
+        """Return the result if `reply` is that; late answers to other requests count as signs of life.
+
+        A reply that this request can't have does not: it is told if nothing else comes.
+        """
+        is_other = reply.id != self._request.id
+        if not is_other and not isinstance(reply, ANSWERS[type(self._request)]):
+            self._misplaced = (
+                f" (it answered {self._request.kind!r} with {reply.kind!r}; docs/robots.md has the answers)"
+            )
+            return None
         self._heard = now
-        return None if reply.id != self._request.id or isinstance(reply, Working) else reply
+        return None if is_other or isinstance(reply, Working) else reply
 
 
 class RobotLink:
@@ -112,8 +137,7 @@ class RobotLink:
 
     def _ask(self, request: Callable[[str], Act | Look]) -> Reply:
         if not self._boot:
-            ready = self._exchange(Hello(uuid4().hex))
-            self._boot = ready.boot if isinstance(ready, Ready) else ""
+            self._boot = self._exchange(Hello(uuid4().hex)).boot
         reply = self._exchange(request(self._boot))
         self._boot = reply.boot
         return reply

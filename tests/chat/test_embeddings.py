@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 from hypothesis import given
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 from scenecypher.chat import embeddings as module
 from scenecypher.chat.embeddings import vectors_of
 from scenecypher.errors import UnknownReference
-from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.meaning import NO_MEANING, PAUSE_S, Meaning, Vector
 from scenecypher.settings import Settings
 from tests.scripted_model import Fail, Raw, ScriptedModel
 
@@ -109,3 +112,40 @@ def test_a_service_that_fails_is_told_once_and_left_alone(
     assert [record.message.split(":")[0] for record in caplog.records if record.name == "scenecypher.meaning"] == [
         "words are compared by their letters alone"
     ]
+
+
+def test_a_failure_that_passes_switches_meaning_off_for_a_while_only() -> None:
+    """A failure that may pass ends nothing for good: one 503 switched meaning off for the life of the process."""
+    now = 0.0
+    with ScriptedModel([Fail(503, "busy"), _vectors([1.0, 0.0], [1.0, 0.1])]) as server:
+        settings = _settings(server)
+        meaning = Meaning(lambda: vectors_of(settings), clock=lambda: now)
+        assert meaning.nearest("sofa", ["couch"]) == ()
+        now = PAUSE_S - 1
+        assert meaning.nearest("sofa", ["couch"]) == ()
+        assert len(server.requests) == 1
+        now = PAUSE_S
+        assert [it.word for it in meaning.nearest("sofa", ["couch"])] == ["couch"]
+
+
+def test_a_service_that_is_slow_holds_up_no_word_that_is_known() -> None:
+    """No lock is held while a service is awaited: all threads waited for one slow answer."""
+    asked, answer = Event(), Event()
+
+    def embed(words: Sequence[str]) -> Sequence[Vector]:
+        if "slow" in words:
+            asked.set()
+            assert answer.wait(20)
+        return [[1.0, 0.0] for _ in words]
+
+    meaning = Meaning(lambda: embed)
+    meaning.nearest("sofa", ["couch"])
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(meaning.nearest, "slow", ["couch"])
+        assert asked.wait(20)
+        known = pool.submit(meaning.nearest, "sofa", ["couch"])
+        try:
+            assert [it.word for it in known.result(5)] == ["couch"]
+        finally:
+            answer.set()
+        assert slow.result(20)

@@ -22,7 +22,7 @@ from scenecypher.db.store.connection import Address
 from scenecypher.db.store.lease import acquire
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RejectedError
-from scenecypher.gym import MAX_CHARACTERS, HomeEnv
+from scenecypher.gym import MAX_SEEN, HomeEnv
 from scenecypher.importers import datasets
 from scenecypher.planner.action_mask import ActionMask
 from scenecypher.planner.actions.ground_calls import calls_for
@@ -193,7 +193,7 @@ def test_texts_stay_in_their_space(make: MakeEnv) -> None:
     env.reset()
     observation = env.step("pick_up(☕" + "x" * 9_000)[0]
     assert env.observation_space.contains(observation)
-    assert len(str(observation)) <= MAX_CHARACTERS
+    assert len(str(observation)) <= MAX_SEEN
 
 
 def test_a_name_that_an_observation_escapes_can_be_acted_on_as_it_stands_there(
@@ -331,3 +331,41 @@ def test_what_was_done_before_a_refusal_stays_and_is_told(make: MakeEnv, monkeyp
     seen, _, _, _, info = env.step("pick_up(cup-1)")
     assert info["carried_out"] == ["go_to(kitchen)"]
     assert "refused: it is stuck; before that was done: go_to(kitchen)" in str(seen)
+
+
+def test_an_observation_tells_all_actions_and_says_where_it_is_cut() -> None:
+    """What is limited is told: a text was cut without a word."""
+    env = HomeEnv(task="eai/963_2", in_memory=True)
+    first = str(env.reset()[0])
+    assert all(f"\n{name}(" in first for name in ("push", "pull", "move"))
+    long = HomeEnv(task="eai/963_2", in_memory=True, instruction="Take the cup, é. " * 4_000)
+    cut, _ = long.reset()
+    assert long.observation_space.contains(cut)
+    assert "\n... cut: it had " in str(cut)[-60:]
+
+
+@pytest.mark.parametrize("moved", [0, 3])
+def test_shaping_sums_up_to_what_was_asked_for_in_each_episode(*, moved: int) -> None:
+    """A measure is taken where its episode begins, not at the first use: what had been done by then was not counted."""
+    env = HomeEnv(task="eai/12_2", in_memory=True, fix=True, shaping=2.0, moved=moved)
+    for seed in (1, 2):
+        env.reset(seed=seed)
+        _, reward, is_met, _, info = env.step("touch(cat_1000)")
+        assert (reward, is_met) == (3.0, True), info
+
+
+@pytest.mark.parametrize("action", [-1, 1_000_000, np.int64(-1)])
+def test_a_number_of_no_action_does_none(action: int) -> None:
+    """A number from outside is checked for its range: -1 did the last action of the list."""
+    env = HomeEnv(task="homes/apartment/watch_tv", in_memory=True, actions="list")
+    env.reset()
+    with pytest.raises(InputError, match=f"there is no action {action}; they are numbered from 0 to "):
+        env.step(action)
+
+
+@pytest.mark.parametrize("mode", ["human", "rgb_array", ""])
+def test_a_way_to_render_that_there_is_not_is_refused(mode: str) -> None:
+    """A choice from outside is checked against what there is."""
+    with pytest.raises(InputError, match="render_mode is 'ansi', for texts, or None"):
+        HomeEnv(task="homes/apartment/watch_tv", render_mode=mode)
+    assert HomeEnv(task="homes/apartment/watch_tv", render_mode=None).render_mode is None

@@ -33,6 +33,7 @@ from scenecypher.robots.messages import (
     Pictured,
     Ready,
     Refused,
+    Reply,
     Seen,
     Thing,
     View,
@@ -170,6 +171,30 @@ def test_a_robot_that_works_for_ever_counts_as_gone() -> None:
         link.act("grab", (), action_id="a")
     with pytest.raises(RobotGone, match="did not end"):
         link.look("table")
+
+
+@pytest.mark.parametrize(
+    "answer", [Working, Done, Forgotten, lambda request, boot: Working(f"not {request}", boot)], ids=str
+)
+def test_a_wait_for_a_robot_that_never_answers_what_was_asked_has_an_end(answer: Callable[[str, str], Reply]) -> None:
+    """A word from outside that is no answer to the question does not keep the wait for one alive."""
+
+    class Confused:
+        now, last, sent = 0.0, b"", 0
+
+        def send(self, line: bytes) -> None:
+            self.last = line
+
+        def receive(self, timeout_s: float) -> bytes | None:
+            self.now += timeout_s
+            self.sent += 1
+            assert self.sent < 10_000, "it waits for ever"
+            return encode(answer(decode_request(self.last).id, "b"))
+
+    confused = Confused()
+    with pytest.raises(RobotGone, match=r"(nothing was heard|did not say within 30 s).*see to it"):
+        RobotLink(confused, clock=lambda: confused.now).act("grab", (), action_id="a")
+    assert confused.now < 31
 
 
 def test_reasons_reach_the_planner_on_one_line_and_cut() -> None:
