@@ -39,6 +39,7 @@ from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import FORM
 from scenecypher.errors import ConflictError, DocumentError, InputError, NothingToRedo, NothingToUndo, SceneNotFound
+from scenecypher.files import new_file
 from tests.db.store.test_store import fresh, odd, small
 from tests.sampling import FULL
 from tests.strategies import scene_graphs
@@ -631,7 +632,7 @@ def test_a_backup_that_fails_leaves_the_file_that_was_there(store: SceneStore, t
 WRITER: Final = """
 import sys
 from pathlib import Path
-from scenecypher.db.archive.file import new_file
+from scenecypher.files import new_file
 with new_file(Path(sys.argv[1])) as file:
     file.write(b"a whole home")
     file.flush()
