@@ -232,7 +232,7 @@ class _Options:
     def place(self) -> dict[str, str]:
         """The options that choose another world than the scene, and another observer than the truth."""
         named = {"world": self.world, "url": self.url, "observer": self.observer}
-        return {name: value for name, value in named.items() if value not in {None, SCENE, TRUTH}}
+        return {name: value for name, value in named.items() if value is not None and value not in {SCENE, TRUTH}}
 
     def or_then(self, then: Mapping[str, Any]) -> _Options:
         """Return these options, and those that were not given as a run began with them."""
