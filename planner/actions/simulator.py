@@ -213,13 +213,14 @@ class ActionSimulator(ABC):
 
     def _committed_of(self, call: ActionCall, at: _Progress) -> Iterator[CommittedAction]:
         """Yield what was committed under an id: what was inserted, then the action. Raises InputError for another."""
+        requested = self._event_of(at.requested)
+        if requested is not None:
+            last = self.macros[call.name].steps(call)[-1] if call.name in self.macros else call
+            self._check_same(last, requested, at.requested)
         while (event := self._event_of(at.next_inserted)) is not None:
             yield at.record(self._committed_as(event, at.next_inserted))
-        event = self._event_of(at.requested)
-        if event is not None:
-            last = self.macros[call.name].steps(call)[-1] if call.name in self.macros else call
-            self._check_same(last, event, at.requested)
-            yield self._committed_as(event, at.requested)
+        if requested is not None:
+            yield self._committed_as(requested, at.requested)
 
     def _committed_as(self, event: Event, action_id: str) -> CommittedAction:
         """Return the action of an event, which has this id."""
