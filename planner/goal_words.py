@@ -22,9 +22,9 @@ _STATE: Final = re.compile(r"(.+?)\s+is\s+(not\s+)?(\w+)", re.IGNORECASE)
 
 
 def read_goal(text: str, *, resolve: Callable[[str], str], types: tuple[str, ...] = ()) -> Condition:
-    """Return the condition that a text states. Raises InputError.
+    """Return the condition that a text states. Raises InputError; UnknownReference for a node that there is not.
 
-    `resolve` returns the id of the node that a word means, and raises UnknownReference. `types` are relation types of
+    `resolve` returns the id of the node that a word means. `types` are relation types of
     the scene's own.
     """
     names = sorted({*RELATION_TYPES, *types, *WORDS}, key=len, reverse=True)
@@ -36,7 +36,7 @@ def read_goal(text: str, *, resolve: Callable[[str], str], types: tuple[str, ...
 
 
 def read_goal_in(database: Database, scene: SceneInfo, text: str) -> Condition:
-    """Return the condition that a text states of a scene. Raises InputError."""
+    """Return the condition that a text states of a scene. Raises InputError, UnknownReference."""
     resolve = partial(resolve_reference, database, scene)
     return read_goal(text, resolve=resolve, types=scene.declared.relation_types)
 
@@ -46,7 +46,7 @@ def _parts(text: str, related: re.Pattern[str], resolve: Callable[[str], str]) -
         try:
             yield _part(part, related, resolve)
         except UnknownReference as error:
-            raise InputError(f"the goal {part[:100]!r}: {error}") from error
+            raise UnknownReference(f"the goal {part[:100]!r}: {error}", error.word, error.known) from error
 
 
 def _part(part: str, related: re.Pattern[str], resolve: Callable[[str], str]) -> Condition:

@@ -40,7 +40,7 @@ class GraphApi:
     """Fixed read calls on one scene. A node is given by id, else by a name or class that only it has.
 
     Answers are plain JSON values, sorted and complete. Each call raises UnknownReference with the nearest names,
-    QueryRefused for more than the gate allows, SceneReplaced and ServiceError.
+    QueryRefused for more rows than it gives, SceneReplaced and ServiceError, also for a read that takes too long.
     """
 
     reader: SceneReader
@@ -76,7 +76,7 @@ class GraphApi:
 
     def id_of(self, text: str) -> str:
         """Return the id of the one node that `text` means. Raises UnknownReference with candidates or nearest names."""
-        if self.reader.run(with_string(ATTRS, text)).rows:
+        if self.reader.run_own(with_string(ATTRS, text)).rows:
             return unicodedata.normalize("NFC", text)
         rows = all_rows(self.reader, with_string(BY_NAME_OR_CLASS, text))
         found = [id_ for id_, rank in rows if rank == rows[0][1]]

@@ -32,13 +32,13 @@ def all_rows_with_version(reader: SceneReader, query: str) -> tuple[list[list[An
 
 def _at_one_version(reader: SceneReader, query: str) -> tuple[list[list[Any]], int] | None:
     """Return all pages and their version, or None if the scene changed between two of them."""
-    answer = reader.run(query)
+    answer = reader.run_own(query)
     version, rows, has_more = answer.version, [*answer.rows], answer.truncated is not None
     while has_more:
         if len(rows) >= MAX_ROWS:
             msg = f"there are more than {MAX_ROWS:,} rows"
             raise QueryRefused("size", msg, hint="ask about single nodes, or in Cypher")
-        answer = reader.run(f"{query} SKIP {len(rows)}")
+        answer = reader.run_own(f"{query} SKIP {len(rows)}")
         if answer.version != version:
             return None
         rows += answer.rows

@@ -4,15 +4,15 @@
     ├── InputError         the user fixes a file, a name or a setting      exit code 2
     │   ├── DocumentError      a scene file: file, place, cause
     │   ├── SceneNotFound      no such scene, with the nearest names
-    │   ├── NameTaken          another scene got the name meanwhile
-    │   ├── NothingToUndo      no action is in effect                  exit code 1
-    │   └── NothingToRedo      the latest change is no undo            exit code 1
+    │   └── NameTaken          another scene got the name meanwhile
     ├── RejectedError      the model (or person) who wrote it tries again  exit code 1
     │   ├── QueryRefused       the gate's verdict: code, piece, hint
     │   ├── ActionRefused      an unmet precondition, in words
     │   ├── UnknownReference   a name that means nothing, or too much
     │   ├── ReplyRejected      a model's reply that does not have the asked form
-    │   └── ConflictError      the scene is not as the Delta says
+    │   ├── ConflictError      the scene is not as the Delta says
+    │   ├── NothingToUndo      no action is in effect
+    │   └── NothingToRedo      the latest change is no undo
     ├── RunStopped         a person stopped a long run: how to go on   exit code 130
     └── ServiceError       the operator: database or model service         exit code 2
         ├── DatabaseUnavailable  unreachable, wrong password, too old, failed
@@ -25,7 +25,8 @@
         ├── GateFault          the gate failed on a query: a fault of SceneCypher
         └── ModelUnavailable   the model service, or a cassette that lacks a reply
 
-Every message ends with what to do next.
+The branch alone decides the exit code. What names the place to work in (a file, a scene, a setting) is input; what is
+proposed within a scene (a query, an action, a node) is refused. Every message ends with what to do next.
 """
 
 from __future__ import annotations
@@ -81,18 +82,6 @@ class NameTaken(InputError):
         self.name = name
 
 
-class NothingToUndo(InputError):
-    """A scene has no action in effect, or not of the given version; nothing was committed."""
-
-    exit_code = 1
-
-
-class NothingToRedo(InputError):
-    """The latest change of a scene is no undo; nothing was committed."""
-
-    exit_code = 1
-
-
 class RejectedError(SceneCypherError):
     """A proposal that does not fit the scene; the text is written for the model that proposed it."""
 
@@ -146,6 +135,14 @@ class ReplyRejected(RejectedError):
 
 class ConflictError(RejectedError):
     """A scene that differs from a Delta's *before*; nothing was committed."""
+
+
+class NothingToUndo(RejectedError):
+    """A scene has no action in effect, or not of the given version; nothing was committed."""
+
+
+class NothingToRedo(RejectedError):
+    """The latest change of a scene is no undo; nothing was committed."""
 
 
 class RunStopped(SceneCypherError):

@@ -127,8 +127,8 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         settings: the database; by default those of the environment and `.env`.
 
     A connection is opened by the process that plays, at its first `reset`; `close` gives it and the copy back. A
-    copy whose process was killed is taken over by the next one. Raises InputError for what can't be played; the
-    scene is read at the first use of a space or `reset`.
+    copy whose process was killed is taken over by the next one. Raises InputError for what can't be played,
+    UnknownReference for a node of the goal that there is not; the scene is read at the first use of a space or `reset`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own form

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
@@ -13,6 +14,8 @@ from platformdirs import user_data_path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from scenecypher.errors import InputError, did_you_mean
+
+PREFIX: Final = "SCENECYPHER_"
 
 
 def _read_prices(given: object) -> object:
@@ -114,7 +117,7 @@ def without_password(url: str) -> str:
 
 def variable_of(name: str) -> str:
     """Return the environment variable of a setting."""
-    return name.upper() if name.startswith(("neo4j_", "openai_")) else f"SCENECYPHER_{name.upper()}"
+    return name.upper() if name.startswith(("neo4j_", "openai_")) else f"{PREFIX}{name.upper()}"
 
 
 def _check_names(given: Mapping[str, object]) -> None:
@@ -127,7 +130,22 @@ def _check_names(given: Mapping[str, object]) -> None:
 def _from_environment(file: Path | None) -> dict[str, Any]:
     """Return the settings of the environment, then those of the file; an empty text sets nothing."""
     found = {name.upper(): text for texts in (_in_file(file), os.environ) for name, text in texts.items() if text}
-    return {name: found[variable_of(name)] for name in Settings.model_fields if variable_of(name) in found}
+    variables = {variable_of(name): name for name in Settings.model_fields}
+    _check_spelling(sorted(found.keys() - variables.keys()))
+    return {name: found[variable] for variable, name in variables.items() if variable in found}
+
+
+def _check_spelling(unknown: Iterable[str]) -> None:
+    """Refuse a variable with our prefix that is near to one of ours; others may be other programs', or our tests'."""
+    for variable in unknown:
+        stem = variable.removeprefix(PREFIX)
+        is_ours = variable.startswith(PREFIX) and not stem.startswith("TEST_")
+        near = get_close_matches(stem.lower(), tuple(Settings.model_fields), n=1) if is_ours else ()
+        if near:
+            meant = variable_of(near[0])
+            raise InputError(
+                f"there is no setting {variable}, did you mean {meant}? Correct it in the environment or .env"
+            )
 
 
 def _in_file(file: Path | None) -> Mapping[str, str | None]:

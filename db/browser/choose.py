@@ -11,7 +11,7 @@ from scenecypher.db.past import build_past
 from scenecypher.db.store.catalog import SceneInfo, find_scene, lookup_scene, scene_of, split_at
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.runs import find_run, latest_runs
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, UnknownReference
 
 ROOMS: Final[LiteralString] = """
 MATCH (room:Place {scene: $key})
@@ -82,7 +82,7 @@ def _room(database: Database, scene: SceneInfo, room: str | None) -> str:
         has = (
             f"it has {', '.join(known)}{', ...' if len(known) == ROOMS_TOLD else ''}" if known else "it has none at all"
         )
-        raise InputError(f"{scene.name!r} has no room {room or ''!r}; {has}")
+        raise UnknownReference(f"{scene.name!r} has no room {room or ''!r}; {has}")
     if room is not None and room != found[0] and len(found) > 1:
         raise InputError(f"{scene.name!r} has several rooms {room!r}; name one by its id: {', '.join(found)}")
     return found[0]

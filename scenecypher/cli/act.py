@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scenecypher.cli.completion import agent_ids, calls
-from scenecypher.cli.context import CommitTimeout, ConnectTimeout, ReadTimeout, open_database, output, print_json
+from scenecypher.cli.context import (
+    CommitTimeout,
+    ConnectTimeout,
+    ReadTimeout,
+    error_document,
+    open_database,
+    output,
+    print_error,
+    print_json,
+)
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.db.store.enumerations import DENSE
+from scenecypher.errors import SceneCypherError
 from scenecypher.wording import change_line, is_dense
 
 if TYPE_CHECKING:
@@ -63,16 +73,22 @@ def act(
 
 
 def _print_steps(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
-    """Print each step as it happens, or all as one JSON list. Steps before a refusal are printed too."""
-    done: list[CommittedAction] = []
+    """Print each step as it happens, or all as one JSON list; those before an error are in its document, as `done`."""
+    done: list[dict[str, Any]] = []
     try:
         for step in steps:
-            done.append(step)
-            if not as_json:
+            if as_json:
+                done.append(_document(step))
+            else:
                 _print(step)
-    finally:
-        if as_json and done:
-            print_json([_document(step) for step in done])
+    except SceneCypherError as error:
+        if not done:
+            raise
+        print_json({**error_document(error), "done": done})
+        print_error(error)
+        raise typer.Exit(error.exit_code) from error
+    if as_json:
+        print_json(done)
 
 
 def _print(step: CommittedAction) -> None:

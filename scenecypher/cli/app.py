@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 from collections.abc import Sequence
 from functools import cache
+from itertools import takewhile
 from typing import Annotated, Any
 
 import typer
@@ -32,7 +34,7 @@ from scenecypher.cli import (
     tasks_pddl,
     ui,
 )
-from scenecypher.cli.context import WAS_INTERRUPTED, checked_utf8, errors, print_error
+from scenecypher.cli.context import WAS_INTERRUPTED, checked_utf8, error_document, errors, print_error, print_line
 from scenecypher.cli.waits import shown_waits
 from scenecypher.errors import RunStopped, SceneCypherError
 
@@ -40,7 +42,8 @@ EPILOG = (
     "A first look: [bold]scenecypher demo[/]. On your own: [bold]scenecypher import virtualhome --only 963_2[/], then "
     "[bold]scenecypher scenes list[/] and "
     "[bold]scenecypher ask virtualhome/963_2 'What is on the kitchen counter?'[/]. "
-    "Exit codes: 0 done, 1 refused (the reason in words), 2 bad input or set-up."
+    "Exit codes: 0 done, 1 refused (the reason in words), 2 bad input or set-up. "
+    "With [bold]--json[/] the reason is JSON, too."
 )
 
 app = typer.Typer(
@@ -105,6 +108,8 @@ def run_command_line(arguments: Sequence[str]) -> int:
             errors().print(str(stopped), markup=False, soft_wrap=True)
         return stopped.exit_code
     except SceneCypherError as error:
+        if "--json" in [*takewhile(lambda it: it != "--", arguments)]:
+            print_line(json.dumps(error_document(error), ensure_ascii=False))
         print_error(error)
         return error.exit_code
     except OSError as error:

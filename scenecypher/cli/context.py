@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from scenecypher.cli.waits import LINE
-from scenecypher.errors import InputError, QueryRefused, SceneCypherError
+from scenecypher.errors import InputError, QueryRefused, RejectedError, SceneCypherError, ServiceError
 from scenecypher.wording import counted as counted  # noqa: PLC0414 - commands import it from here
 
 if TYPE_CHECKING:
@@ -79,6 +79,20 @@ def print_error(error: SceneCypherError) -> None:
     errors().print(str(error), markup=False, highlight=False)
     if isinstance(error, QueryRefused) and error.code == "timeout":
         errors().print("or give it more time: --query-timeout, or SCENECYPHER_QUERY_TIMEOUT_S", markup=False)
+
+
+def error_document(error: SceneCypherError) -> dict[str, Any]:
+    """Return an error as a JSON document; its `code` is the gate's, or names the branch of the tree of errors."""
+    match error:
+        case QueryRefused():
+            code = error.code
+        case RejectedError():
+            code = "refused"
+        case ServiceError():
+            code = "service"
+        case _:
+            code = "input"
+    return {"ok": False, "code": code, "message": str(error)}
 
 
 def tell(line: str) -> None:

@@ -71,20 +71,27 @@ def _events_of(thing: str, store: SceneStore, info: SceneInfo, log: list[Event])
 
 
 def print_history(log: list[Event], *, changes: bool = False, held: frozenset[int] | None = None) -> None:
-    """Print events as a table, oldest first; undone ones, which are not `held`, are marked."""
+    """Print events as a table, oldest first; undone ones, which are not `held`, are marked.
+
+    Of a scene with a clock of its own, both times are shown: its own, which queries tell, and the server's.
+    """
     from scenecypher.db.store.history import versions_in_effect
 
     if not log:
         output().print("no history yet: no action since the import")
         return
     held = versions_in_effect(log) if held is None else held
+    has_clock = any(event.clock for event in log)
     rows: list[tuple[str, ...]] = []
     for event in log:
         state = "" if event.version in held else "undone"
         lines = "\n".join(map(change_line, event.delta.changes)) if changes else str(len(event.delta))
-        when = event.at.strftime("%Y-%m-%d %H:%M:%S")
-        rows.append((str(event.version), when, event.actor, event.action, lines, state))
-    print_table(list(map(Column, ("version", "time", "actor", "action", "changes", ""))), rows)
+        times = [
+            f"{it:%Y-%m-%d %H:%M:%S}" if it else "" for it in ((event.clock, event.at) if has_clock else (event.at,))
+        ]
+        rows.append((str(event.version), *times, event.actor, event.action, lines, state))
+    when = ("scene's time", "server's time") if has_clock else ("time",)
+    print_table(list(map(Column, ("version", *when, "actor", "action", "changes", ""))), rows)
     older = log[0].version - 1
     if older:
         tell(f"versions 1 to {older:,} are not shown; `scenecypher history SCENE --limit N` shows more")
@@ -139,6 +146,7 @@ def _document(event: Event, *, holds: bool) -> dict[str, Any]:
     return {
         "version": event.version,
         "at": event.at.isoformat(),
+        "scene_time": event.clock.isoformat() if event.clock else None,
         "actor": event.actor,
         "action": event.action,
         "action_id": event.action_id,

@@ -17,6 +17,7 @@ from scenecypher.cli.context import (
     QueryTimeout,
     ReadTimeout,
     counted,
+    error_document,
     open_database,
     output,
     print_json,
@@ -131,12 +132,10 @@ def result_document(reader: SceneReader, cypher: str) -> dict[str, Any]:
     """Return one query's answer or refusal as a JSON document. Raises DatabaseUnavailable."""
     try:
         answer = reader.query(cypher)
-    except QueryRefused as refused:
-        return {"ok": False, "code": refused.code, "message": str(refused)}
     except DatabaseUnavailable:
         raise
-    except ServiceError as error:
-        return {"ok": False, "code": "service", "message": str(error)}
+    except (QueryRefused, ServiceError) as error:
+        return error_document(error)
     document = {
         "ok": True,
         "columns": list(answer.columns),

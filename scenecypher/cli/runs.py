@@ -46,7 +46,8 @@ def list_runs(
     from scenecypher.db.store.runs import latest_runs
 
     with open_store() as store:
-        runs = [*islice(latest_runs(store.database, scene), limit)][::-1]
+        found = [*islice(latest_runs(store.database, scene), limit + 1)]
+        runs = found[:limit][::-1]
         if scene is not None and not runs:
             store.find(scene)
     if as_json:
@@ -55,6 +56,8 @@ def list_runs(
         print_table(COLUMNS, [_row(run) for run in runs])
     else:
         output().print("no runs are kept yet" + (f" of {scene}" if scene else ""), markup=False)
+    if len(found) > limit:
+        tell(f"there are earlier runs than these {limit:,}; `scenecypher runs list --limit N` shows more")
 
 
 @runs_app.command()

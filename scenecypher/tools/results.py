@@ -179,7 +179,7 @@ class HistoryEvent(Changes):
     """One commit of a scene's history."""
 
     version: int
-    at: datetime
+    at: datetime = Field(description="by the scene's own clock if it has one, else by the server's")
     actor: str
     action: str
     kind: str = Field(description="act, undo, redo, or declare")

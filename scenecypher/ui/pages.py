@@ -12,7 +12,7 @@ from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
-from scenecypher.errors import InputError
+from scenecypher.errors import UnknownReference
 from scenecypher.planner.belief import belief_name
 from scenecypher.planner.methods import METHODS
 from scenecypher.retriever.retrieval import NOTICES, cell_text
@@ -155,7 +155,7 @@ class Pages:
         wanted = required(fields, "id")
         room = next((it for it in snapshot.view().rooms if it.id == wanted), None)
         if room is None:
-            raise InputError(f"{scene} has no room {wanted!r}")
+            raise UnknownReference(f"{scene} has no room {wanted!r}; open its page again, which shows them")
         return render("room.html", room=room, address=Address(scene, version if "version" in fields else None))
 
     def node(self, fields: Fields) -> str:
@@ -163,7 +163,8 @@ class Pages:
         scene, version, snapshot = self._at(fields)
         node = snapshot.graph.nodes.get(required(fields, "id"))
         if node is None:
-            raise InputError(f"{scene} has no node {fields['id']!r} at version {version}")
+            msg = f"{scene} has no node {fields['id']!r} at version {version}; open its page again, which shows them"
+            raise UnknownReference(msg)
         around = (*snapshot.graph.outgoing.get(node.id, ()), *snapshot.graph.incoming.get(node.id, ()))
         telling = [it for it in around if it.type != DENSE][:RELATIONS_SHOWN]
         ends = {end for it in telling for end in (it.source, it.target)}

@@ -19,15 +19,17 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.enumerations import literal
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import QueryRefused, RejectedError, ReplyRejected, UnknownReference
+from scenecypher.errors import QueryRefused, QueryTimeout, RejectedError, ReplyRejected, UnknownReference
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.home import small_home
 from scenecypher.importers.offices import scene as office
+from scenecypher.retriever import collapsed
 from scenecypher.retriever.collapsed import collapse
 from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.reader import SceneReader
 from tests.retriever.conftest import home, put_home
 
+SLOW = "MATCH (a), (b), (c), (d), (e), (f), (g) WHERE a.name + b.name + c.name + g.name = 'x' RETURN count(*)"
 WORLDS: dict[str, Callable[[], ImportedScene]] = {
     "virtualhome": lambda: ImportedScene("home", home(), vocabulary="virtualhome"),
     "small home": small_home,
@@ -54,6 +56,18 @@ def api(store: SceneStore, gate: Gate, scene: SceneInfo) -> GraphApi:
 
 def of(store: SceneStore, scene: SceneInfo, gate: Gate) -> GraphApi:
     return GraphApi(SceneReader(gate, Enumerator(store.database), scene))
+
+
+def test_a_read_of_ours_that_is_too_slow_is_no_refusal_of_what_a_model_wrote(
+    store: SceneStore, gate: Gate, scene: SceneInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose fault it is is told so: a time-out of the product's own read was given to a model, to ask for less."""
+    slow = of(store, scene, Gate(gate._database, limits=Limits(seconds=0.5)))
+    monkeypatch.setattr(collapsed, "PLACES", SLOW)
+    with pytest.raises(QueryTimeout, match=r"own read .* SCENECYPHER_QUERY_TIMEOUT_S") as raised:
+        collapse(slow)
+    assert raised.value.retryable
+    assert "--" not in str(raised.value), "not each command has an option for it"
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -21,7 +21,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.lease import acquire
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ActionRefused, InputError, RejectedError
+from scenecypher.errors import ActionRefused, InputError, RejectedError, UnknownReference
 from scenecypher.gym import MAX_SEEN, HomeEnv
 from scenecypher.importers import datasets
 from scenecypher.planner.action_mask import ActionMask
@@ -229,7 +229,7 @@ def test_what_can_not_be_played_is_refused_before_anything_is_read(options: dict
 def test_a_scene_or_a_goal_that_is_not_there_is_named(make: MakeEnv, settings: Settings) -> None:
     with pytest.raises(InputError, match="no scene named 'nowhere'"):
         HomeEnv("nowhere", goal="a is on", settings=settings).reset()
-    with pytest.raises(InputError, match="'teapot'"):
+    with pytest.raises(UnknownReference, match="'teapot'"):
         make(goal="teapot ON desk-1").reset()
     with pytest.raises(InputError, match="does not have: is it the task's own"):
         make(goal=None, task="homes/apartment/watch_tv").reset()

@@ -26,6 +26,24 @@ def test_other_programs_variables_are_not_read(monkeypatch: pytest.MonkeyPatch) 
     assert Settings() == before
 
 
+def test_a_misspelt_variable_of_ours_is_refused_with_the_nearest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What was meant for us is used or refused: a limit that somebody misspelt was not set, without a word."""
+    monkeypatch.setenv("SCENECYPHER_QUERY_TIMEOUT", "1")
+    with pytest.raises(InputError, match="SCENECYPHER_QUERY_TIMEOUT, did you mean SCENECYPHER_QUERY_TIMEOUT_S"):
+        Settings()
+    monkeypatch.setenv("SCENECYPHER_QUERY_TIMEOUT", "")
+    for others in ("NEO4J_HOME", "SCENECYPHER_TEST_PASSWORD", "SCENECYPHER_FLEET_HOMES", "SCENECYPHER_COMPLETE"):
+        monkeypatch.setenv(others, "elsewhere")
+    Settings()
+    file = tmp_path / ".env"
+    file.write_text("SCENECYPHER_HEAP=1000\n", encoding="utf-8")
+    monkeypatch.setattr(Settings, "env_file", file)
+    with pytest.raises(InputError, match="did you mean SCENECYPHER_HEAP_MB"):
+        Settings()
+
+
 def test_each_limit_of_a_query_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Limits.of(Settings()) == replace(Limits(), seconds=10.0)
     for number, name in enumerate(LIMITS, 1):

@@ -109,8 +109,52 @@ def test_json_tells_what_was_done_before_a_refusal(store: SceneStore, capsys: py
     world = put(store, kitchen(), vocabulary="grasif")
     assert run_command_line(["act", world.name, "rearrange(cup-1, on, pen-1)", "--fix", "--json"]) == 1
     said = capsys.readouterr()
-    assert [step["action"] for step in json.loads(said.out)] == ["go_to(kitchen)", "pick_up(cup-1)"]
+    refused = json.loads(said.out)
+    assert [step["action"] for step in refused["done"]] == ["go_to(kitchen)", "pick_up(cup-1)"]
+    assert (refused["ok"], refused["code"]) == (False, "refused")
     assert "pen-1 can not be something to put things on" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "exit_code"),
+    [
+        (["act", "SCENE", "put_in(cup_30, fridge_21)"], "refused", 1),
+        (["act", "SCENE", "grab(cupp_30)"], "refused", 1),
+        (["history", "SCENE", "cupp_30"], "refused", 1),
+        (["undo", "SCENE"], "refused", 1),
+        (["act", "no-such-scene", "grab(cup_30)"], "input", 2),
+        (["history", "no-such-scene"], "input", 2),
+    ],
+)
+def test_a_refusal_is_json_where_json_was_asked_for(
+    home: SceneInfo, capsys: pytest.CaptureFixture[str], arguments: list[str], code: str, exit_code: int
+) -> None:
+    """What a program asked for as JSON is JSON whatever comes of it, and the branch of the error decides its code."""
+    given = [home.name if it == "SCENE" else it for it in arguments]
+    assert run_command_line([*given, "--json"]) == exit_code
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    assert (document["ok"], document["code"]) == (False, code)
+    assert document["message"] in said.err
+
+
+def test_the_history_has_the_scene_s_own_time_beside_the_server_s(
+    home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One event has one time by each clock, and each is marked: `ask` told the one, `history` the other."""
+    assert run_command_line(["scenes", "set", home.name, "--clock", "2026-03-09T10:46:00+00:00"]) == 0
+    assert run_command_line(["act", home.name, "grab(cup)"]) == 0
+    capsys.readouterr()
+    run_command_line(["history", home.name])
+    heads, *_, row = capsys.readouterr().out.splitlines()
+    assert "scene's time" in heads
+    assert "server's time" in heads
+    server = store.history(home)[0].at
+    assert "2026-03-09 10:46:00" in row
+    assert f"{server:%Y-%m-%d %H:%M:%S}" in row
+    run_command_line(["history", home.name, "--json"])
+    (event,) = json.loads(capsys.readouterr().out)
+    assert (event["at"], event["scene_time"]) == (server.isoformat(), "2026-03-09T10:46:00+00:00")
 
 
 def test_an_action_in_a_belief_happens_in_its_world(store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:

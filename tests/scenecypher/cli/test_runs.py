@@ -157,3 +157,14 @@ def test_runs_are_deleted_and_switched_off(
     assert command("plan", scene.name, TASK).code == 0
     assert command("runs", "list", scene.name).out == f"no runs are kept yet of {scene.name}\n"
     assert command("runs", "list", "no such scene").code == 2
+
+
+def test_a_list_that_is_cut_says_that_there_are_more(command: RunCommand, model: Serve, scene: SceneInfo) -> None:
+    """What is limited is told: a list of the last runs looked like a list of all."""
+    model([PUT, says("done"), says("done")])
+    for _ in range(2):
+        command("plan", scene.name, TASK)
+    more = "there are earlier runs than these 1; `scenecypher runs list --limit N` shows more\n"
+    for form in ((), ("--json",)):
+        assert command("runs", "list", scene.name, "--limit", "1", *form).err == more
+        assert command("runs", "list", scene.name, "--limit", "2", *form).err == ""

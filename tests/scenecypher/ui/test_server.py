@@ -140,7 +140,7 @@ def test_a_room_comes_as_a_part(client: TestClient, home: sc.Home) -> None:
     part = shown(client, "/room", scene=home.name, id="kitchen")
     assert "fridge" in part
     assert "<html" not in part
-    assert client.get("/room", params={"scene": home.name, "id": "cellar"}).status_code == 400
+    assert client.get("/room", params={"scene": home.name, "id": "cellar"}).status_code == 409
 
 
 def test_an_action_is_carried_out_or_refused_in_the_words_of_the_command_line(
