@@ -104,7 +104,7 @@ def render(tokens: tuple[Token, ...], reading: Reading, public: frozenset[str] |
         part = f"{blank}{inserted}{text}{''.join(reading.after.get(index, ()))}"
         parts.append(part)
         length += len(part)
-    parameters = {name: PARAMETER_TYPES[kind][1](value) for (kind, value), name in names.items()}
+    parameters: dict[str, Value] = {name: PARAMETER_TYPES[kind][1](value) for (kind, value), name in names.items()}
     if reading.asks_public:
         parameters[PUBLIC_PARAMETER] = sorted(public or ())
     return ScopedQuery("".join(parts), parameters, reading.columns or (), tuple(origin), public=public)
