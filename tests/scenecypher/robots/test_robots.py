@@ -174,7 +174,9 @@ def test_a_robot_that_works_for_ever_counts_as_gone() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [Working, Done, Forgotten, lambda request, boot: Working(f"not {request}", boot)], ids=str
+    "answer",
+    [Working, Done, Forgotten, lambda request, boot: Working(f"not {request}", boot)],
+    ids=["working", "done", "forgotten", "of another request"],
 )
 def test_a_wait_for_a_robot_that_never_answers_what_was_asked_has_an_end(answer: Callable[[str, str], Reply]) -> None:
     """A word from outside that is no answer to the question does not keep the wait for one alive."""
