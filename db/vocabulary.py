@@ -118,7 +118,8 @@ def conventions_of(name: str) -> Conventions:
 
 def is_known(name: str) -> bool:
     """Check if a vocabulary has this name, without loading it."""
-    return name in FORMER_NAMES or name in vocabulary_names()
+    # The search of all installed packages is the last: it takes 15 ms, for each scene that is read.
+    return name in {*FORMER_NAMES, *BUILT_IN, *_added} or name in vocabulary_names()
 
 
 @cache

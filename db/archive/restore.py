@@ -63,7 +63,7 @@ UNWIND $rows AS row MATCH (s:Scene {key: row.key}) SET s:Scene
 WITH s, row WHERE s.status = 'importing'
 SET s.status = row.status, s.name = row.name, s.was = row.was,
     s.published = CASE WHEN s.published > datetime() THEN datetime() ELSE s.published END,
-    s.retired = CASE WHEN row.status = 'retired' THEN datetime() END
+    s.retired = CASE WHEN row.status = 'ready' THEN null WHEN s.retired <= datetime() THEN s.retired ELSE datetime() END
 RETURN count(*) AS published
 """
 

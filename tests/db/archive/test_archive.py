@@ -223,7 +223,10 @@ def test_a_whole_backup_has_earlier_generations_that_have_a_history(store: Scene
     earlier = scene_of(store.database, first.key)
     assert earlier is not None
     back_up(store.database, path, scenes=[earlier, store.find(name)])
+    path = forged(path, path, with_time_to_come)
     restored(store, path, Naming(name=f"{name}-again"))
+    retired = "MATCH (s:Scene {status: 'retired', was: $name}) RETURN s.retired <= datetime() AS is_past"
+    assert store.database.read(lambda tx: tx.run(retired, name=f"{name}-again").single(strict=True)["is_past"])
     assert store.load_replaced(f"{name}-again").graph == odd()
     assert store.find(f"{name}-again").version == 0
 
@@ -406,6 +409,10 @@ def with_run(**values: Any) -> Callable[[Lines], None]:
         lines[end + 2][1]["counts"] |= {"Run": 1, "Step": 1}
 
     return damage
+
+
+def with_time_to_come(lines: Lines) -> None:
+    first(lines, "scene")["facts"]["retired"] = {"time": "2999-01-01T00:00:00+00:00"}
 
 
 def forged(whole: Path, path: Path, damage: Callable[[Lines], None]) -> Path:
