@@ -78,8 +78,8 @@ def _no_such_value(
         return None
     node = f"(:{claim.label})" if claim.label else "node"
     spelt = did_you_mean(claim.values[0], anywhere)
-    near = spelt + _meant(claim.values[0], anywhere, meaning, told=spelt)
     is_of_another_case = claim.values[0].casefold() in map(str.casefold, known)
+    near = spelt if is_of_another_case else spelt + _meant(claim.values[0], anywhere, meaning, told=spelt)
     elsewhere = "" if is_of_another_case else _other_label(claim, occurring) or _other_property(claim, occurring)
     other = elsewhere or near
     return None if corrections_only and not other else f"no {node} has {_words(claim)}{other}"

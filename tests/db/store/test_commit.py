@@ -34,7 +34,7 @@ from scenecypher.db.store.commit import LOCK, Intent
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import count_members, take_step
-from scenecypher.errors import ConflictError, InputError, SceneCypherError, SceneReplaced
+from scenecypher.errors import ConflictError, InputError, RejectedError, SceneCypherError, SceneReplaced
 from tests.db.store.test_store import fresh, odd, small
 from tests.strategies import scene_graphs
 
@@ -309,7 +309,7 @@ def test_undo_and_redo_equal_an_editors_two_stacks(store: SceneStore, choices: l
                 store.redo(info)
                 done.append(undone.pop())
             case _:
-                with pytest.raises(InputError, match="nothing to"):
+                with pytest.raises(RejectedError, match="nothing to"):
                     store.undo(info) if choice == "undo" else store.redo(info)
         assert store.load(scene).graph == done[-1]
 
