@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import math
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +26,7 @@ from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
 from scenecypher.db.gate.realm import joined_bounds, reads_past
 from scenecypher.db.gate.scope import SCENE_PARAMETER, ScopedQuery, Value, scope
+from scenecypher.db.gate.words import RESERVED
 from scenecypher.db.past import PastNotBuilt, PastState, build_past, past_state
 from scenecypher.db.schema import Vocabulary
 from scenecypher.db.store.bounds import Bounds
@@ -31,7 +34,7 @@ from scenecypher.db.store.cache import LRUCache
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.store.load import current_bounds
-from scenecypher.db.store.steady import SceneChanging, known_version, read_steadily
+from scenecypher.db.store.steady import SceneChanging, known_version, read_until
 from scenecypher.db.store.values import JsonValue, exceeds, json_value
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.db.telemetry import span, timed
@@ -40,9 +43,12 @@ from scenecypher.errors import GateFault, QueryRefused, SceneCypherError, SceneR
 LOG: Final = logging.getLogger("scenecypher.db")
 OPERATION: Final = "query"
 PLANNING_TRIES: Final = 2  # maximum requests for a plan that the server does not make in time
+UNPLANNED_S: Final = 60.0  # how long a shape that the server could not plan in time is not tried again
 PAST_TRIES: Final = 5  # maximum reads of a past whose scene changes meanwhile
+LEAST_S: Final = 0.1  # time limit of a question's last try
 GRACE_S: Final = 0.5  # time after a transaction's limit until the watchdog terminates it, if the server has not
 CACHE_SIZE: Final = 512  # maximum entries of each cache: texts, plans, bounds
+VARIABLE: Final = re.compile(r"(?<![\w$.:|&!`])[A-Za-z_]\w*(?!\w|\()")
 PLAN_S: Final = 600.0  # lifetime of a checked plan in the cache: the server may plan anew as its data changes
 
 
@@ -96,6 +102,7 @@ class Gate:
         self._lost_shapes: set[str] = set()
         self._texts: LRUCache[tuple[str, Vocabulary, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
         self._plans: LRUCache[str, tuple[float, int, Plan]] = LRUCache(CACHE_SIZE)
+        self._unplanned: LRUCache[str, float] = LRUCache(CACHE_SIZE)
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
         self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
@@ -142,11 +149,15 @@ class Gate:
 
         A connection that may not write reads what is built, and the answer says so.
         """
+        used = 0.0
         for _ in range(PAST_TRIES):
+            if used >= self.limits.seconds:
+                break
             past = build_past(self._database, scene)
             if past.built < 0:
                 raise PastNotBuilt(scene.name)
-            answer = self._run(cypher, scene, vocabulary, known, past)
+            answer = self._run(cypher, scene, vocabulary, known, past, seconds=self.limits.seconds - used)
+            used += answer.seconds
             if not past.is_current:
                 upto = f"of the past up to version {past.built} of {past.version}, since this account may only read"
                 return replace(answer, truncated=f"{answer.truncated}, {upto}" if answer.truncated else f"rows {upto}")
@@ -161,6 +172,8 @@ class Gate:
         vocabulary: Vocabulary,
         known: KnownValues | None,
         past: PastState | None = None,
+        *,
+        seconds: float | None = None,
     ) -> Answer:
         start = time.perf_counter()
         with span("gate", {"scenecypher.scene": scene.name}) as gated:
@@ -174,8 +187,9 @@ class Gate:
                     kind="CLIENT",
                 ) as queried,
             ):
-                read = partial(self._rows, scoped, scene)
-                (columns, rows, truncated), version = read_steadily(self._database, scene, read)
+                until = time.monotonic() + (self.limits.seconds if seconds is None else seconds)
+                read = partial(self._rows, scoped, scene, until)
+                (columns, rows, truncated), version = read_until(self._database, scene, read, until=until)
                 queried.note({"db.response.returned_rows": len(rows)})
             gated.note({"scenecypher.version": version, "scenecypher.truncated": truncated is not None})
         return Answer(columns, rows, truncated, version, time.perf_counter() - start)
@@ -251,17 +265,24 @@ class Gate:
         return plan
 
     def _plan(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[Plan, str | None]:
-        """Return the server's plan and query type. Raises ServiceError if the server is too busy to plan."""
-        for _ in range(PLANNING_TRIES):
-            try:
-                return retry_once_on_disconnect(lambda: self._explain_once(scoped, scene))
-            except QueryRefused as refused:
-                if refused.code != "timeout":
-                    raise
+        """Return the server's plan and query type, in a turn of its own: planning takes the server's processor, too.
+
+        Raises ServiceError if the server is too busy to plan, at once for the same query in other names.
+        """
+        shape = shape_of(scoped.text)
+        with self._database.planners.taken(waiting=lambda _: None):
+            if (self._unplanned.get(shape) or 0.0) <= time.monotonic():
+                for _ in range(PLANNING_TRIES):
+                    try:
+                        return retry_once_on_disconnect(lambda: self._explain_once(scoped, scene))
+                    except QueryRefused as refused:
+                        if refused.code != "timeout":
+                            raise
+                self._unplanned.put(shape, time.monotonic() + UNPLANNED_S)
         msg = (
             f"the server was busy: in {PLANNING_TRIES} times {self.limits.planning_seconds:g} seconds it did not plan "
-            "the query, which says nothing about the query; ask again when the server is less busy, or raise "
-            "SCENECYPHER_QUERY_PLANNING_S"
+            "the query, which says nothing about the query; ask again in a minute, when the server is less busy, or "
+            "raise SCENECYPHER_QUERY_PLANNING_S"
         )
         raise ServiceError(msg, retryable=True)
 
@@ -311,8 +332,11 @@ class Gate:
                 if watched.lost:
                     self._lost_shapes.add(scoped.text)
 
-    def _rows(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
-        with self._running(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
+    def _rows(
+        self, scoped: ScopedQuery, scene: SceneRef, until: float
+    ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
+        left = max(LEAST_S, math.ceil(10 * (until - time.monotonic())) / 10)
+        with self._running(scoped.text, scoped, scene, seconds=min(left, self.limits.seconds)) as result:
             return collect(result, scoped, self.limits)
 
 
@@ -326,6 +350,17 @@ def _own_faults() -> Iterator[None]:
     except Exception as error:
         LOG.exception("the gate failed on a query")
         raise GateFault(error) from error
+
+
+def shape_of(text: str) -> str:
+    """Return a text with its variables renamed in order of appearance: texts of one shape are planned alike."""
+    names: dict[str, str] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        word = found.group()
+        return word if word.upper() in RESERVED else names.setdefault(word, f"v{len(names)}")
+
+    return VARIABLE.sub(renamed, text)
 
 
 def run_scoped(

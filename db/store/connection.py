@@ -181,6 +181,8 @@ class Database:
         self.read_timeout_s, self.commit_timeout_s = read_timeout_s, commit_timeout_s
         self.slots = Slots(slots)
         """Slots for heavy queries, shared by all askers of this connection."""
+        self.planners = Slots(slots)
+        """Slots for the planning of queries."""
         self.versions = Versions()
         """Versions of scenes, as this connection saw them last."""
         self.is_prepared = False

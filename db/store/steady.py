@@ -12,6 +12,8 @@ committed from that look on: no second look is needed (`ReadBookmarks.moment`).
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, LiteralString, Protocol, TypeVar
@@ -64,6 +66,7 @@ def read_steadily(
     *,
     tries: int = STEADY_TRIES,
     status: str = "ready",
+    until: float = math.inf,
 ) -> tuple[T, int]:
     """Return what `read` returns, and the version that the scene had before, during and after that read.
 
@@ -71,19 +74,44 @@ def read_steadily(
     besides its own if nothing was committed to the database since the last look; else one: versions only grow, so the
     version that was seen last, however long ago, serves as the one before.
 
-    Raises SceneReplaced if this generation has another status, SceneChanging.
+    `until`, on the clock `time.monotonic`, no try begins after which another one would not fit. Raises SceneReplaced if
+    this generation has another status, SceneChanging.
     """
-    before = known_version(database, scene, status=status)
-    for _ in range(tries):
-        moment = database.bookmarks.moment
+    before, took = known_version(database, scene, status=status), 0.0
+    for number in range(tries):
+        began, moment = time.monotonic(), database.bookmarks.moment
+        if number and began + 2 * took > until:
+            break
         value = retry_once_on_disconnect(read)
         if status == "ready" and database.versions.is_steady(scene.key, before, moment) and _still(database, moment):
             return value, before
-        after = current_version(database, scene, status=status)
+        after, took = current_version(database, scene, status=status), time.monotonic() - began
         if after == before:
             return value, after
         before = after
     raise SceneChanging(scene.name)
+
+
+def read_until(database: Database, scene: Generation, read: Callable[[], T], *, until: float) -> tuple[T, int]:
+    """Return what `read` returns, and its version, as `read_steadily`, by one deadline on the clock `time.monotonic`.
+
+    The last try is made while this process holds the scene's lock, so that nobody changes it meanwhile. Raises
+    SceneReplaced; SceneChanging if this connection may not write, so that it can't take the lock.
+    """
+
+    def locked(tx: ManagedTransaction) -> tuple[T, int]:
+        version = _version_of(tx.run(LOOK_UNDER_LOCK, key=scene.key).single(), scene, "ready")
+        return read(), version
+
+    try:
+        return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, until=until)
+    except SceneChanging:
+        try:
+            return database.write(locked, timeout_s=max(1.0, until - time.monotonic() + 1.0))
+        except QueryFailed as error:
+            if error.code not in WRITE_REFUSED:
+                raise
+        return read_steadily(database, scene, read, until=until)
 
 
 def steady_transaction(

@@ -32,6 +32,7 @@ EDGES: list[tuple[str, str, str]] = [
     ),
     ("RETURN 1 AS a " + "UNION ALL RETURN 1 AS a " * 29, "RETURN 1 AS a " + "UNION ALL RETURN 1 AS a " * 30, "cost"),
     ("RETURN x" + ".name" * 40, "RETURN x" + ".name" * 41, "nesting"),
+    ("MATCH (a)" + "-[:ON]->()" * 12 + " RETURN 1", "MATCH (a)" + "-[:ON]->()" * 13 + " RETURN 1", "cost"),
     ("MATCH " + "(a), " * 15 + "(b) RETURN 1", "MATCH " + "(a), " * 16 + "(b) RETURN 1", "cost"),
     (f"RETURN {'NOT ' * 40}true AS x", f"RETURN {'NOT ' * 41}true AS x", "nesting"),
     (f"MATCH (n:{'!' * 40}Object) RETURN n", f"MATCH (n:{'!' * 41}Object) RETURN n", "nesting"),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import cycle
-from threading import Barrier
+from threading import Barrier, Event
+from time import perf_counter
 from typing import Any, LiteralString
 
 import pytest
 from neo4j import READ_ACCESS, ManagedTransaction
 
 from scenecypher.db.condition import HasState, Id
-from scenecypher.db.gate import Gate, SceneRef
+from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.graph.delta import ChangeList, Delta, invert
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.schema import vocabulary_of
@@ -38,6 +40,7 @@ from scenecypher.db.store.steady import (
 from scenecypher.errors import InputError, QueryFailed, SceneReplaced
 from scenecypher.planner.relevant import RelevanceQuery, read_relevant_part
 from scenecypher.planner.surroundings import read_surroundings
+from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import home, scene
 from tests.db.store.test_store import fresh
 from tests.db.store.torn import measure
@@ -152,6 +155,67 @@ def test_writers_that_leave_no_pause_wait_for_one_read_under_the_lock(
     reads = 0
     with pytest.raises(SceneChanging, match="ask again"):
         steady_transaction(reading, scene, interrupted, timeout_s=30)
+
+
+@contextmanager
+def acting(store: SceneStore, scene: SceneInfo) -> Iterator[None]:
+    """Commit to the scene several times a second while the block runs."""
+    is_over, begun = Event(), Event()
+
+    def act() -> None:
+        for delta in cycle([SOILED, invert(SOILED)]):
+            store.commit(scene, delta, actor="t", action="interrupt")
+            begun.set()
+            if is_over.wait(0.1):
+                return
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(act)
+        try:
+            begun.wait(30)
+            yield
+        finally:
+            is_over.set()
+            done.result(timeout=60)
+
+
+def query_of_a_second(gate: Gate, ref: SceneRef) -> str:
+    """Return a query that takes from one second to three on this machine."""
+    numbers, seconds = 1_000_000, 0.0
+    while seconds < 1:
+        numbers = min(numbers * 2, int(numbers * 1.5 / seconds)) if seconds else numbers
+        text = "UNWIND range(1, 1000) AS x UNWIND range(1, %d) AS y WITH x * y AS z WHERE z %% 7 = 3 RETURN count(z)"
+        text %= numbers // 1_000
+        seconds = [gate.run(text, ref, VOCABULARY).seconds for _ in range(2)][1]  # the first is planned
+    return text
+
+
+def test_a_question_beside_a_busy_writer_is_answered_within_its_limit(
+    store: SceneStore, database: Database, scene: SceneInfo
+) -> None:
+    """The kind: a limit held for each of up to eight tries, not for the question, which then was not answered."""
+    gate, ref = Gate(database, limits=Limits(seconds=10)), SceneRef(scene.key, scene.name)
+    text = query_of_a_second(gate, ref)
+    with acting(store, scene):
+        begun = perf_counter()
+        answer = gate.run(text, ref, vocabulary_of(scene.declared))
+        seconds = perf_counter() - begun
+    assert answer.version > 0
+    assert seconds < gate.limits.seconds
+
+
+def test_a_question_that_can_not_take_the_lock_is_told_so_within_its_limit(
+    store: SceneStore, reading: ReadingDatabase, scene: SceneInfo
+) -> None:
+    """The kind: as above, for an account that may only read; the scene's change ends its tries, not their number."""
+    gate, ref = Gate(reading, limits=Limits(seconds=4)), SceneRef(scene.key, scene.name)
+    text = query_of_a_second(gate, ref)
+    with acting(store, scene):
+        begun = perf_counter()
+        with pytest.raises(SceneChanging, match="changes faster than it is read"):
+            gate.run(text, ref, vocabulary_of(scene.declared))
+        seconds = perf_counter() - begun
+    assert seconds < gate.limits.seconds + 1
 
 
 @pytest.fixture
