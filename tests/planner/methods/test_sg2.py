@@ -102,7 +102,7 @@ def test_only_the_content_is_passed_on(whole: Played) -> None:
 
 def test_errors_are_fed_back_to_whoever_made_them(whole: Played) -> None:
     assert "Dor" in whole.last(5)
-    assert "did you mean `.class = 'door'`?" in whole.last(5), "the gate's hint"
+    assert "did you mean `Door`?" in whole.last(5), "the gate's hint"
     assert "Result 1" in whole.last(6)
     assert "Result 2" in whole.last(8), "the Verifier sees all results so far"
     assert "no [mode]" in whole.last(10)
