@@ -104,7 +104,7 @@ RECORDS: Final[Mapping[str, RecordKind]] = {
             {
                 **dict.fromkeys(("actor", "action", "action_id", "delta", "hash"), is_text),
                 "version": is_whole,
-                "kind": _one_of("act", "undo", "redo"),
+                "kind": _one_of("act", "undo", "redo", "declare"),
                 "undoes": _is_wholes,
                 "at": is_time,
             },
