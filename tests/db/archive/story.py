@@ -34,7 +34,7 @@ ACTIONS: Final = (
     "redo 4",
     "undo 4: take(mug, box, hall)",
 )
-"""The history of the home, oldest first. Version 2 gave it its actions."""
+"""The history of the home, oldest first, but for version 2, which gave it its actions: an event since form 2."""
 
 
 def carry_out_run(store: SceneStore, name: str) -> None:

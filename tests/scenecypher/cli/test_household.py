@@ -93,7 +93,7 @@ def test_a_vocabulary_is_changed_in_place(command: RunCommand, file: Path, store
     command("import", "networkx", str(file), "--agent", "robot", "--in", "hall")
     command("act", name, "go_to(kitchen)")
     assert command("scenes", "set", name, "--vocabulary", "grasif").out == f"{name}: vocabulary grasif\n"
-    assert [event.action for event in store.history(store.find(name))] == ["go_to(kitchen)"]
+    assert [event.action for event in store.history(store.find(name))] == ["go_to(kitchen)", "vocabulary grasif"]
     assert command("import", "networkx", str(file), "--agent", "robot", "--in", "hall").code == 0
     assert (store.find(name).vocabulary, store.find(name).version) == ("grasif", 3)
     assert (
