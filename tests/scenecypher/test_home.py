@@ -137,7 +137,7 @@ def test_acting_undoing_and_the_history(home: sc.Home) -> None:
     assert home.history(after=3)[0].kind == "redo"
     home.undo(to=0)
     assert home.graph == before
-    with pytest.raises(sc.InputError):
+    with pytest.raises(sc.RejectedError):
         home.undo()
 
 
