@@ -278,7 +278,7 @@ def test_a_page_for_looking_changes_nothing(db: sc.SceneDatabase, home: sc.Home)
         ("/home?scene={home}&version=99", 400, "versions 0 to 0"),
         ("/home?scene={home}&version=-1", 400, "no whole number"),
         ("/home?scene={home}&version=1e9", 400, "no whole number"),
-        ("/node?scene={home}&id=ghost", 400, "no node 'ghost'"),
+        ("/node?scene={home}&id=ghost", 409, "no node 'ghost'"),
         ("/nothing", 404, "no such page"),
     ],
 )
