@@ -51,6 +51,7 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "settings",
         "tree",
         "waiting",
+        "files",
         "wording",
     )
     for module in modules:
