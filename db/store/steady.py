@@ -98,20 +98,12 @@ def read_until(database: Database, scene: Generation, read: Callable[[], T], *, 
     The last try is made while this process holds the scene's lock, so that nobody changes it meanwhile. Raises
     SceneReplaced; SceneChanging if this connection may not write, so that it can't take the lock.
     """
-
-    def locked(tx: ManagedTransaction) -> tuple[T, int]:
-        version = _version_of(tx.run(LOOK_UNDER_LOCK, key=scene.key).single(), scene, "ready")
-        return read(), version
-
     try:
         return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, until=until)
     except SceneChanging:
-        try:
-            return database.write(locked, timeout_s=max(1.0, until - time.monotonic() + 1.0))
-        except QueryFailed as error:
-            if error.code not in WRITE_REFUSED:
-                raise
-        return read_steadily(database, scene, read, until=until)
+        timeout_s = max(1.0, until - time.monotonic() + 1.0)
+        found = _read_under_lock(database, scene, lambda _: read(), timeout_s=timeout_s)
+        return read_steadily(database, scene, read, until=until) if found is None else found
 
 
 def steady_transaction(
@@ -129,20 +121,36 @@ def steady_transaction(
     write, so that it can't take the lock.
     """
     read = read or (lambda: database.read(work, timeout_s=timeout_s))
+    try:
+        return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
+    except SceneChanging:
+        limit_s = timeout_s or database.read_timeout_s
+        found = _read_under_lock(database, scene, work, timeout_s=limit_s, status=status)
+        if found is None:
+            raise
+        return found
+
+
+def _read_under_lock(
+    database: Database,
+    scene: Generation,
+    work: Callable[[ManagedTransaction], T],
+    *,
+    timeout_s: float,
+    status: str = "ready",
+) -> tuple[T, int] | None:
+    """Return what `work` reads while this process holds the scene's lock, and its version; None if it may not write."""
 
     def locked(tx: ManagedTransaction) -> tuple[T, int]:
         version = _version_of(tx.run(LOOK_UNDER_LOCK, key=scene.key).single(), scene, status)
         return work(tx), version
 
     try:
-        return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
-    except SceneChanging as changing:
-        try:
-            return database.write(locked, timeout_s=timeout_s or database.read_timeout_s)
-        except QueryFailed as error:
-            if error.code in WRITE_REFUSED:
-                raise changing from error
-            raise
+        return database.write(locked, timeout_s=timeout_s)
+    except QueryFailed as error:
+        if error.code in WRITE_REFUSED:
+            return None
+        raise
 
 
 def steady_record(database: Database, scene: Generation, text: LiteralString, parameters: Mapping[str, Any]) -> Record:
