@@ -29,7 +29,10 @@ from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.reader import SceneReader
 from tests.retriever.conftest import home, put_home
 
-SLOW = "MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i) WHERE a.name + b.name + c.name + g.name = 'x' RETURN count(*)"
+SLOW = """
+MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i)
+WHERE a.name + b.name + c.name + d.name + e.name + f.name + g.name + h.name + i.name = 'x' RETURN count(*)
+"""
 WORLDS: dict[str, Callable[[], ImportedScene]] = {
     "virtualhome": lambda: ImportedScene("home", home(), vocabulary="virtualhome"),
     "small home": small_home,
