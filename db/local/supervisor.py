@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
-from scenecypher.db.local.home import ServerHome
+from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.db.local.server import Server, Tell, restart, start, status
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.settings import Settings
@@ -39,26 +39,37 @@ class Supervisor:
         with self._lock:
             if status(self._settings) is not None:
                 return True
-            server = start(self._settings, tell=self._tell)
-            self.pid = server.pid
-            return server.uri == self._uri
+            return self._go_on(start(self._settings, tell=self._tell))
 
     def await_restart(self, since: int) -> bool:
-        """Wait until the successor of process `since` answers; False if nobody restarted that one.
+        """Wait until the successor of process `since` answers, and start one if that process was killed or crashed.
 
-        A server that was stopped by a command is not started again. Raises DatabaseUnavailable if the successor does
-        not start, or listens at another port.
+        False if that process runs, or a command stopped it. Raises DatabaseUnavailable if the successor does not start,
+        or listens at another port.
         """
         with self._lock:
             if self.pid != since:
                 return True
             state = self._home.load_state()
-            if state is None or not (state.restarting or state.pid not in {None, since}):
+            if state is None or not (self._has_successor(state, since) or self._has_died(state)):
                 return False
             self._tell("the local server is being restarted; waiting until it answers, then going on…")
             server = start(self._settings, tell=self._tell)
-            if server.uri != self._uri:
+            if not self._go_on(server):
                 msg = f"the local server was restarted, and now listens at {server.uri}; run the command again"
                 raise DatabaseUnavailable(msg)
-            self.pid = server.pid
             return True
+
+    @staticmethod
+    def _has_successor(state: ServerState, since: int) -> bool:
+        return state.restarting or state.pid not in {None, since}
+
+    def _has_died(self, state: ServerState) -> bool:
+        return state.pid is not None and not state.ending and status(self._settings) is None
+
+    def _go_on(self, server: Server) -> bool:
+        """Take the server that runs now for ours, unless it listens elsewhere."""
+        if server.uri != self._uri:
+            return False
+        self.pid = server.pid
+        return True

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.connection import Database, ServerRestarted, retry_once
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.processes import Process, is_gone
 from scenecypher.errors import InputError, ServiceError
@@ -183,7 +183,7 @@ def add_steps(
     facts = asdict(progress) | ({} if end is None else asdict(end))
     steps = [{"number": row.number, "values": dict(row.values), "ago_ms": row.ago_ms} for row in rows]
     given = {"number": number, "facts": facts, "ends": end is not None, "steps": steps}
-    database.run_autocommit(ADD_STEPS, given)
+    retry_once(lambda: database.run_autocommit(ADD_STEPS, given), errors=ServerRestarted)
 
 
 def find_run(database: Database, number: int) -> RunInfo:

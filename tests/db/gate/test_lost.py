@@ -23,6 +23,8 @@ from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.processes import this_process
+from scenecypher.db.store.runs import RunFacts, RunProgress, StepRow, add_steps, begin_run, find_run
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
 from scenecypher.settings import Settings
@@ -37,6 +39,7 @@ ENDLESS: Final = "RETURN $__text =~ '.*a.*a.*a.*a.*ab' AS x"
 """A query of some 10^16 steps within one expression: the server marks it as terminated, and it runs on."""
 TEXT: Final = {"__text": "a" * 3_000}
 DISGUISE: Final = "RETURN true AS x"
+FACTS: Final = RunFacts("", "test/home", "plan", "Tidy up.", "stepwise", "scripted", "robot", 0, None, "{}")
 LIMITS: Final = Limits(seconds=1, lost_seconds=3)
 
 
@@ -223,3 +226,25 @@ def toggle(store: SceneStore, info: SceneInfo, action_id: str, decide: Toggling 
     """Toggle the cup, as an action does; return the new version."""
     intent = Intent("robot", "toggle", action_id)
     return store.act(info, FOOTPRINT, decide or Toggling(), intent=intent).version
+
+
+def test_a_server_that_was_killed_is_started_again_by_who_needs_it(
+    settings: Settings, one: ProcessConnection, other: ProcessConnection
+) -> None:
+    """A connected writer is told to run its command again, though a new command would start the server."""
+    info, run = one.scene(), begin_run(one.database, FACTS, this_process())
+    step, progress = StepRow(1, {"line": "{}"}), RunProgress(1, None, 0, 0)
+    before, uri = pid_of(settings), one.database.address.uri
+    psutil.Process(before).kill()
+    with ThreadPoolExecutor(5) as pool:
+        written = [pool.submit(toggle, it.store, info, f"{number}") for number, it in enumerate((one, other))]
+        read = pool.submit(one.ask, "RETURN 1 AS x", info)
+        reached, kept = pool.submit(other.database.reach), pool.submit(add_steps, one.database, run, [step], progress)
+        versions = {done.result(timeout=300) for done in written}
+        assert read.result(timeout=300) == [[1]]
+        assert (reached.result(timeout=300), kept.result(timeout=300)) == (None, None)
+    assert versions == {1, 2}
+    assert sorted(event.action_id for event in one.store.history(info)) == ["0", "1"]
+    assert find_run(one.database, run).steps == 1
+    assert (pid_of(settings) != before, one.database.address.uri) == (True, uri)
+    assert any("ended without being stopped" in line for line in (*one.told, *other.told))
