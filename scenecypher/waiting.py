@@ -1,9 +1,10 @@
-"""What the program waits for at the moment: a model, an engine or a server; a command line shows it to a person."""
+"""What the program waits for at the moment: a model, an engine or a server; a command line and a page show it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeAlias
 
 Listener: TypeAlias = Callable[[str], AbstractContextManager[None]]
@@ -11,6 +12,8 @@ Listener: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 _NOBODY: Listener = lambda _: nullcontext()  # noqa: E731 - a value, replaced by `listen`
 _listener = _NOBODY
+_waits: dict[object, tuple[float, str]] = {}
+"""When each wait under way began, and for what. Each operation on it is atomic."""
 
 
 def listen(listener: Listener | None) -> None:
@@ -19,6 +22,19 @@ def listen(listener: Listener | None) -> None:
     _listener = listener or _NOBODY
 
 
-def waiting_for(what: str) -> AbstractContextManager[None]:
-    """Return the context of a wait for `what`."""
-    return _listener(what)
+@contextmanager
+def waiting_for(what: str) -> Iterator[None]:
+    """Wait for `what` in the block."""
+    wait = object()
+    _waits[wait] = time.monotonic(), what
+    try:
+        with _listener(what):
+            yield
+    finally:
+        del _waits[wait]
+
+
+def waits(*, over_s: float = 1.0) -> tuple[str, ...]:
+    """Return what any thread has waited for longer than `over_s`, each once, the longest wait first."""
+    now = time.monotonic()
+    return tuple(dict.fromkeys(what for since, what in sorted(_waits.copy().values()) if now - since > over_s))

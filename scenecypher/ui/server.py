@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from scenecypher.errors import SceneCypherError, SceneNotFound
@@ -23,6 +23,7 @@ from scenecypher.ui.guard import BODY_BYTES
 from scenecypher.ui.pages import Pages
 from scenecypher.ui.plans import PagePlans
 from scenecypher.ui.render import render, static_text
+from scenecypher.waiting import waits
 
 if TYPE_CHECKING:
     from scenecypher.home import PlanOptions
@@ -137,6 +138,7 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
             *(Route(path, _endpoint(answer), methods=["GET"]) for path, answer in seen.items()),
             *(Route(path, _endpoint(answer), methods=["POST"]) for path, answer in {**asked, **changed}.items()),
             Route("/run/steps", _steps(pages)),
+            Route("/waiting", _waiting),
             *(Route(f"/static/{name}", _static(text, "text/javascript")) for name, text in scripts.items()),
             Route("/static/home.css", _static(static_text("home.css"), "text/css")),
             *(
@@ -147,7 +149,7 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
         exception_handlers={HTTPException: _no_page},
         lifespan=_ending(started),
     )
-    app.state.is_ending = lambda: False
+    app.state.is_ending, app.state.under_way = lambda: False, 0
     return app
 
 
@@ -165,11 +167,21 @@ def _endpoint(answer: Answer) -> Callable[[Request], object]:
 
     async def endpoint(request: Request) -> Response:
         fields = _fields(request)
-        if request.method == "POST":
-            fields = await _posted(request)
-        return await run_in_threadpool(_answered, answer, fields)
+        request.app.state.under_way += 1
+        try:
+            if request.method == "POST":
+                fields = await _posted(request)
+            return await run_in_threadpool(_answered, answer, fields)
+        finally:
+            request.app.state.under_way -= 1
 
     return endpoint
+
+
+async def _waiting(request: Request) -> Response:
+    """Tell what answers wait for, or that they are under way; without a thread, since they may have all of them."""
+    told = f"Waiting for {'; '.join(found)}…" if (found := waits()) else "Working…"
+    return PlainTextResponse(told if request.app.state.under_way else "")
 
 
 def _fields(request: Request) -> dict[str, str]:

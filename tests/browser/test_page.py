@@ -16,6 +16,7 @@ from scenecypher.cli.demo_script import INSTRUCTION, SCRIPT
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.local.jars import Pin, library_jar
+from scenecypher.db.store.connection import Address
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.ui.drawing import cytoscape
@@ -23,6 +24,7 @@ from scenecypher.ui.render import home_file
 from tests.browser.chromium import Window
 from tests.browser.served import Entered, served
 from tests.planner.actions.household_worlds import NODES, RELATIONS, SILENT
+from tests.waiting import locked, until
 
 AXE = Pin(
     "org.webjars.npm", "axe-core", "4.6.3", "", "c339ddad238886211644ff2b58f8c395bf42de4a1d7742c98af7aa01a9675ac3"
@@ -31,6 +33,13 @@ RUN_AXE = """async () => (await axe.run()).violations.flatMap((it) =>
     it.nodes.map((one) => `${it.id}: ${one.html}: ${one.failureSummary}`))"""
 IS_TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 CUP = "cup_2004"
+SEND = """(isStopped) => {
+    const told = () => document.elementFromPoint(20, innerHeight - 5).closest("#waits")?.textContent;
+    const seen = () => { console.log(told()); if (isStopped && told()?.startsWith("Waiting")) window.stop(); };
+    new MutationObserver(seen).observe(document.getElementById("waits"), { childList: true });
+    document.querySelector('form[action="/act"]').requestSubmit();
+}"""
+"""Send the form of an action, write what the notice at the foot of the window says on the console."""
 HOSTILE = ("<script>document.body.remove()</script>", "x" * 500, "שלום\u202eolleh")
 
 
@@ -256,6 +265,32 @@ def test_two_tabs_watch_one_run(window: Window, pages: Entered, home: sc.Home) -
     first.get_by_role("button", name="Stop").click()
     for tab in (first, second):
         expect(tab.get_by_role("status")).to_have_text("stopped")
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_page_says_what_its_answer_waits_for(
+    window: Window, pages: Entered, home: sc.Home, address: Address, *, is_stopped: bool
+) -> None:
+    """A wait without words: nothing was seen of an action that waits. The notice goes with the page or the wait."""
+    page, notice, told = window.page, window.page.locator("#waits"), list[str]()
+    page.on("console", lambda it: told.append(it.text))
+
+    def is_told() -> bool:
+        page.wait_for_timeout(20)  # events come in while Playwright waits
+        return told[-1:] == ["Waiting for the database…"]
+
+    go(page, pages.at("/home", scene=home.name))
+    page.get_by_label("Act", exact=True).fill("walk(cup_2004)")
+    expect(notice).to_have_text("")
+    with locked(address, home.info.key):
+        page.evaluate(SEND, is_stopped)  # until the answer is there, Playwright asks nothing more of a page
+        until(is_told, within_s=20)
+    if not is_stopped:
+        expect(page.locator("main")).to_contain_text("walk(cup_2004) by person")
+        expect(notice).to_have_text("")
+        page.go_back()
+    expect(page.get_by_label("Act", exact=True)).to_be_visible()
+    expect(notice).to_have_text("")
 
 
 def test_a_token_counts_once_and_a_server_that_has_gone_is_told(

@@ -34,6 +34,7 @@ const SILENT = "The server does not answer; start `scenecypher ui` again, and op
       const place = room.querySelector("[data-content]");
       if (!room.open || place.dataset.content === "there") return;
       place.dataset.content = "there";
+      tellWaits();
       try {
         const answer = await fetch(room.dataset.load);
         if (!answer.ok) throw new Error(answer.statusText);
@@ -81,4 +82,25 @@ function watch(address) {
     else if (!document.hidden && !source) open();
   });
   open();
+}
+
+// Says what an answer waits for, some time after it was asked for, until it is there or the server is at work on none: no
+// event tells that a person has stopped a page that was loading.
+const waits = document.getElementById("waits");
+const WAITED_MS = 1500;
+let look = 0;
+function tellWaits() {
+  clearTimeout(look);
+  look = setTimeout(async function ask() {
+    const mine = look;
+    const answer = await fetch("/waiting").catch(() => null);
+    const told = answer && answer.ok ? await answer.text().catch(() => "") : "";
+    if (mine !== look) return;
+    if (waits.textContent !== told) waits.textContent = told;
+    if (told) look = setTimeout(ask, WAITED_MS);
+  }, WAITED_MS);
+}
+if (waits) {
+  addEventListener("beforeunload", tellWaits);
+  addEventListener("pagehide", () => { clearTimeout(look); look = 0; waits.textContent = ""; });
 }

@@ -28,6 +28,7 @@ from scenecypher.db.store.runs import RunFacts, RunProgress, StepRow, add_steps,
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
 from scenecypher.settings import Settings
+from scenecypher.waiting import waits
 from tests.db.gate.conftest import HOME, send_unchecked
 from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import FOOTPRINT, Toggling, home
@@ -110,6 +111,7 @@ def test_a_lost_server_is_restarted_and_each_write_done_once(
         written = [pool.submit(toggle, it.store, info, f"{number}") for number, it in enumerate((one, other))]
         imported = pool.submit(other.scene)
         read = pool.submit(one.ask, "RETURN 1 AS x", info)
+        until(lambda: "the local server, which is being restarted" in waits(over_s=0), within_s=60)
         with pytest.raises(QueryRefused) as refused:
             asked.result(timeout=300)
         versions = {done.result(timeout=300) for done in written}

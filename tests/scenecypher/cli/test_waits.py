@@ -18,6 +18,7 @@ from scenecypher.cli.waits import ERASED, WaitLine, shown_waits
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.planner.actions.pddl_engine import run_in_subprocess
 from scenecypher.waiting import listen, waiting_for
+from scenecypher.waiting import waits as waits_now
 from tests.scripted_model import ScriptedModel
 
 
@@ -66,6 +67,30 @@ def test_the_oldest_of_several_waits_is_shown(line: WaitLine, clock: Clock, writ
             clock.seconds = 5
             line.tick()
         assert written == [f"{ERASED}waiting for the database (5 s)"]
+
+
+def test_the_waits_of_all_threads_are_known() -> None:
+    """Waits that nobody could ask for: only a terminal was told of them."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        with waiting_for("the engine"):
+            begun.set()
+            ended.wait(20)
+
+    with waiting_for("the past"):
+        with waiting_for("the database"):
+            other = threading.Thread(target=wait)
+            other.start()
+            assert begun.wait(20)
+            assert waits_now() == (), "none has lasted"
+            with waiting_for("the database"):
+                assert waits_now(over_s=0) == ("the past", "the database", "the engine")
+        assert waits_now(over_s=0) == ("the past", "the engine")
+    assert waits_now(over_s=0) == ("the engine",)
+    ended.set()
+    other.join()
+    assert waits_now(over_s=0) == ()
 
 
 @pytest.mark.parametrize(("columns", "shown"), [(0, "waiting for the database (2 s)"), (12, "waiting for")])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from anyio.to_thread import current_default_thread_limiter
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
@@ -20,6 +22,7 @@ from scenecypher.ui import pages
 from scenecypher.ui.guard import Guard
 from scenecypher.ui.server import application
 from tests.planner.actions.household_worlds import SILENT
+from tests.waiting import locked, until
 
 HOST = "127.0.0.1:8766"
 
@@ -299,3 +302,29 @@ def test_a_killed_database_is_told_in_words(home: sc.Home) -> None:
         answer = client_of(gone).get("/home", params={"scene": home.name})
     assert answer.status_code == 400
     assert "127.0.0.1:1" in answer.text
+
+
+def test_what_an_answer_waits_for_is_told_while_it_is_under_way(
+    db: sc.SceneDatabase, home: sc.Home, address: Address
+) -> None:
+    """A wait without words: an answer that takes long left its page with nothing to show until it was there.
+
+    What is waited for is told though the waiting answer has the only thread.
+    """
+
+    def limit_threads() -> None:
+        current_default_thread_limiter().total_tokens = 1
+
+    with client_of(db) as client, ThreadPoolExecutor(1) as pool:
+        assert client.portal is not None
+        client.portal.call(limit_threads)
+        assert client.get("/waiting").text == ""
+        with locked(address, home.info.key):
+            acted = pool.submit(client.post, "/act", data={"scene": home.name, "action": "pick_up(key)"})
+            until(lambda: client.get("/waiting").text == "Working…", within_s=20)
+            until(lambda: client.get("/waiting").text == "Waiting for the database…", within_s=20)
+            assert not acted.done()
+        assert acted.result(timeout=60).status_code == 200
+        assert client.get("/waiting").text == ""
+        client.cookies.clear()
+        assert client.get("/waiting").status_code == 403
