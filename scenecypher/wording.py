@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change
+    from scenecypher.db.store.history import Event as Commit
     from scenecypher.planner.events import (
         Answered,
         Asked,
@@ -55,6 +56,11 @@ def change_line(change: Change) -> str:
             parts = [f"+{item}" for item in change.added] + [f"-{item}" for item in change.removed]
             line = f"~ {change.id} {change.field}: {' '.join(parts)}"
     return line
+
+
+def event_times(commit: Commit) -> dict[str, Any]:
+    """Return the times of a commit for JSON: the server's, and the scene's own, None if it had none."""
+    return {"at": commit.at.isoformat(), "scene_time": commit.clock.isoformat() if commit.clock else None}
 
 
 def event_line(event: Event) -> tuple[str, str]:

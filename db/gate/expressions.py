@@ -35,6 +35,9 @@ MAX_CHAIN: Final = 40
 MAX_LIST_DEPTH: Final = 16  # maximum depth of nested lists: the server's type checker doubles its work with each level
 MAX_LOGIC_DEPTH: Final = 12  # maximum nested brackets that hold AND, OR or XOR: the server multiplies conditions out
 MAX_ROUND_DIGITS: Final = 20  # maximum digits of round()
+IN_UTC: Final = "(datetime('1970-01-01T00:00Z') + duration.inSeconds(datetime('1970-01-01T00:00Z'), "
+"""Prefix that turns a time of a query into UTC, as all stored ones are: the server takes equal instants of two zones
+for unequal. Null stays null, which a map with `timezone` would not take."""
 ENDS: Final = frozenset({",", ")", "]", "}", "|", ";", ".."})
 NUMBER_ENDS: Final = ENDS | words.CLAUSES | words.LOGIC | words.CASE_WORDS | {"NOT", "IN", "IS", ""}
 ORDERED: Final = frozenset({"=", "<>", "<", ">", "<=", ">="})
@@ -343,12 +346,19 @@ class ExpressionReader(PatternReader):
             self.expect(")")
         if self.is_arrow(self.at):
             self.refuse("this reads like a pattern", hint="write nodes as (variable), or put blanks around -")
-        if lowered == "keys":
-            self.reading.before[opening - 1].append("[__k IN ")
-            self.reading.after[self.at - 1].append(f" WHERE {self._is_public('__k')}]")
+        self._wrap_call(opening - 1, lowered)
         if lowered == "coalesce":
             self.reading.uses[used:] = [replace(use, may_be_absent=True) for use in self.reading.uses[used:]]
         return size
+
+    def _wrap_call(self, first: int, name: str) -> None:
+        """Let `keys` list public keys only, and turn a `datetime` into UTC; the call ends at the last token."""
+        if name == "keys":
+            self.reading.before[first].append("[__k IN ")
+            self.reading.after[self.at - 1].append(f" WHERE {self._is_public('__k')}]")
+        if name == "datetime":
+            self.reading.before[first].append(IN_UTC)
+            self.reading.after[self.at - 1].append("))")
 
     def _arguments(self, token: Token, name: str) -> Size:
         """Read the arguments of a function; return the size of its value."""

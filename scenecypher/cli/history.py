@@ -10,7 +10,7 @@ import typer
 from scenecypher.cli.context import counted, open_store, output, print_json, tell
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.table import Column, print_table
-from scenecypher.wording import change_line
+from scenecypher.wording import change_line, event_times
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
@@ -145,8 +145,7 @@ def _document(event: Event, *, holds: bool) -> dict[str, Any]:
 
     return {
         "version": event.version,
-        "at": event.at.isoformat(),
-        "scene_time": event.clock.isoformat() if event.clock else None,
+        **event_times(event),
         "actor": event.actor,
         "action": event.action,
         "action_id": event.action_id,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scenecypher.wording import change_line, counted, is_dense
+from scenecypher.wording import change_line, counted, event_times, is_dense
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Delta
@@ -179,7 +179,10 @@ class HistoryEvent(Changes):
     """One commit of a scene's history."""
 
     version: int
-    at: datetime = Field(description="by the scene's own clock if it has one, else by the server's")
+    at: datetime = Field(description="by the server's clock")
+    scene_time: datetime | None = Field(
+        default=None, description="by the scene's own clock, if it had one then; queries of the past tell this time"
+    )
     actor: str
     action: str
     kind: str = Field(description="act, undo, redo, or declare")
@@ -206,7 +209,7 @@ class HistoryEvents(Result):
 def _event(event: Event, before: Sequence[str], *, undone: bool) -> HistoryEvent:
     return HistoryEvent(
         version=event.version,
-        at=event.clock or event.at,
+        **event_times(event),
         actor=event.actor,
         action=event.action,
         kind=event.kind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.own_actions import own_goal, read_pddl_scene
 from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
+from tests.scenecypher.cli.conftest import CommandResult, RunCommand, command
+
+__all__ = ["CommandResult", "RunCommand", "command"]
 
 pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
 
@@ -113,3 +117,32 @@ def test_a_goal_of_one_of_several_agents_names_it(tmp_path: Path) -> None:
     files[0].write_text(files[0].read_text(encoding="utf-8").replace("(robot-in hall)", "").replace("(hand-empty)", ""))
     with pytest.raises(DocumentError, match="the goal is about the agent, but there are several"):
         read_pddl_scene(*files, name="fetch")
+
+
+@pytest.mark.parametrize(
+    ("goal", "actions"),
+    [
+        ("(robot-in kitchen)", ["go(hall, kitchen)"]),
+        ("(holding mug)", ["go(hall, kitchen)", "take(mug, kitchen)"]),
+        ("(alarm)", ["ring()"]),
+        ("(not (robot-in hall))", ["go(hall, kitchen)"]),
+        ("(not (holding mug))", []),
+        ("(and (holding mug) (hand-empty))", None),
+    ],
+)
+def test_a_problem_is_imported_and_its_goal_planned_at_the_command_line(
+    command: RunCommand, tmp_path: Path, goal: str, actions: list[str] | None
+) -> None:
+    """Kind: an end told otherwise than the scene has it: "nothing can be done" where an action would do."""
+    problem, domain = files_of(tmp_path, FETCH, goal)
+    name = fresh("fetch")
+    assert command("import", "pddl", str(problem), "--domain", str(domain), "--name", name).code == 0
+    for todo in (actions, [] if actions else actions):
+        done = command("plan", name, "--method", "symbolic", "--json")
+        *events, end = map(json.loads, done.out.splitlines())
+        assert done.code == (1 if actions is None else 0), done.out
+        assert [it["action"] for it in events if it["event"] == "acted"] == (todo or [])
+        assert (end["outcome"] == "done", end["goal"]) == ((False, "not met") if actions is None else (True, "met"))
+    told = command("plan", name, "--method", "symbolic").out
+    assert ("done: the goal holds (" in told) is (actions is not None)
+    assert [it["action"] for it in command("history", name, "--json").json] == (actions or [])

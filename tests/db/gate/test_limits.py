@@ -93,6 +93,11 @@ EDGES: list[tuple[str, str, str]] = [
         "cost",
     ),
     ("RETURN date('2020-01-01') AS d", "RETURN date({timezone: 'UTC'}) AS d", "function"),
+    (
+        f"RETURN [{', '.join(['datetime({year: 2020})'] * 40)}] AS l",
+        f"RETURN [{', '.join(['datetime({year: 2020})'] * 41)}] AS l",
+        "cost",
+    ),
     ("RETURN datetime({year: 2020}) AS d", "WITH {timezone: 'UTC'} AS m RETURN datetime(m) AS d", "function"),
     (
         "UNWIND ['2020-01-01'] AS t WITH t, t + 'T12:00' AS u RETURN date(t) AS d, datetime(u) AS e",

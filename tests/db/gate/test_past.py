@@ -256,6 +256,43 @@ def test_times_of_the_past_are_utc_whatever_zone_the_clock_was_set_in(store: Sce
     ]
 
 
+ZONED: Final = [
+    ("MATCH (e:PastEvent) WHERE e.at = datetime('2026-11-23T11:00+01:00') RETURN e.action AS x", ["take cup"]),
+    ("MATCH (e:PastEvent) WHERE e.at = datetime('2026-11-23T11:00[Europe/Berlin]') RETURN e.action AS x", ["take cup"]),
+    ("MATCH (e:PastEvent) WHERE e.at <= datetime('2026-11-23T03:00-05:00') RETURN e.action AS x", ["open fridge"]),
+    ("MATCH (e:PastEvent) WHERE e.at >= datetime('20261123T133000+0230') RETURN e.action AS x", ["put cup on fridge"]),
+    ("MATCH (e:PastEvent) WHERE e.at IN [datetime('2026-11-23T11:05+01:00')] RETURN e.action AS x", ["close fridge"]),
+    ("MATCH (e:PastEvent {at: datetime('2026-11-23T02:00-08:00')}) RETURN e.action AS x", ["take cup"]),
+    (
+        "MATCH (e:PastEvent {at: datetime({year: 2026, month: 11, day: 23, hour: 15, timezone: '+05:00'})}) RETURN 1",
+        [1],
+    ),
+    ("MATCH (e:PastEvent) WHERE e.at = datetime('2026-11-23' + 'T11:00+01:00') RETURN e.action AS x", ["take cup"]),
+    (
+        "UNWIND [datetime('2026-11-23T11:00+01:00'), datetime('2026-11-23T10:00Z')] AS t RETURN count(DISTINCT t) AS x",
+        [1],
+    ),
+    ("RETURN datetime('2026-11-23T10:00:00.123456789+01:00') AS x", ["2026-11-23T09:00:00.123456789+00:00"]),
+    ("RETURN datetime('2026-11-23T10:00+01:00').hour AS x", [9]),
+    ("RETURN datetime(null) AS x", [None]),
+]
+
+
+@pytest.mark.parametrize(("cypher", "found"), ZONED)
+def test_times_in_a_query_compare_by_instant(gate: Gate, pair: Pair, cypher: str, found: list[object]) -> None:
+    """A fault of this kind compares a time in another zone with a stored one of the same instant as unequal."""
+    assert [row[0] for row in gate.run(cypher, pair.ref, VOCABULARY).rows] == found
+
+
+@pytest.mark.parametrize(
+    ("time", "says"),
+    [("'at noon'", "Text cannot be parsed to a DateTime"), ("'+999999999-12-31T23:59-18:00'", "out of range")],
+)
+def test_what_is_no_time_is_refused_in_the_servers_words(gate: Gate, pair: Pair, time: str, says: str) -> None:
+    with pytest.raises(QueryRefused, match=says):
+        gate.run(f"RETURN datetime({time}) AS x", pair.ref, VOCABULARY)
+
+
 def test_a_clock_needs_a_time_with_a_zone(store: SceneStore) -> None:
     assert parse_time("2026-11-23T10:15").tzinfo is not None
     with pytest.raises(InputError, match="write it as"):

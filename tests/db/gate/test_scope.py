@@ -42,6 +42,10 @@ SCOPED = {
         "WITH [1] AS l RETURN l[0], l[-1], l[size(l) - 1], l[0..2]"
     ),
     "WITH [1] AS l RETURN l[size(l) + l]": "WITH [1] AS l RETURN l[head([__i IN [size(l) + l] WHERE __i <> 'scene'])]",
+    "RETURN datetime('2026-11-23T10:00+01:00') AS t": (
+        "RETURN (datetime('1970-01-01T00:00Z') + duration.inSeconds(datetime('1970-01-01T00:00Z'), "
+        "datetime($__p0))) AS t"
+    ),
     "MATCH (n) FINISH": f"MATCH (n{N}) FINISH",
     "MATCH (n) // x\r\n RETURN /* y */ n;": f"MATCH (n{N}) RETURN n;",
     "MATCH (n) WHERE n.confidence > 0.5 RETURN n": f"MATCH (n{N}) WHERE n.confidence > $__f0 RETURN n",

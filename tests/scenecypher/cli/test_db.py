@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,6 +24,32 @@ def test_status_of_a_named_server(command: RunCommand, address: Address) -> None
     assert (facts["server"], facts["running"], facts["uri"]) == ("NEO4J_URI", True, address.uri)
     assert facts["version"][0].isdigit()
     assert "password" not in done.out
+
+
+def test_status_counts_the_copies_of_episodes_and_clean_collects_them(command: RunCommand, home: str) -> None:
+    """A fault of this kind is growth that no command shows: copies that nobody uses were not counted nor collected."""
+    from scenecypher.gym import HomeEnv
+
+    def copies() -> tuple[int, int]:
+        facts = command("db", "status", "--json").json
+        return facts["leased_copies"], facts["free_copies"]
+
+    leased, free = copies()
+    env = HomeEnv(scene=home, goal="character_65 HOLDS_RH cup_2004", instruction="Take the cup.")
+    env.reset()
+    assert copies() == (leased + 1, free)
+    env.close()
+    assert copies() == (leased + 1, free + 1)
+    lines = command("db", "status").out.splitlines()
+    assert [line.split()[-1] for line in lines if " copies " in line] == [str(leased + 1), str(free + 1)]
+
+    with closing(HomeEnv(scene=home, goal="character_65 HOLDS_RH cup_2004", instruction="Take the cup.")) as used:
+        used.reset()
+        assert copies() == (leased + 1, free), "a free copy is taken before one is made"
+        assert command("db", "clean", "--grace", "0", "--json").json["cleaned"] >= free
+        assert copies() == (leased - free + 1, 0), "what is in use stays"
+    assert command("db", "clean", "--grace", "0", "--json").json["cleaned"] == 1
+    assert copies() == (leased - free, 0)
 
 
 def test_status_in_words(command: RunCommand, address: Address) -> None:

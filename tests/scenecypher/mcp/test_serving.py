@@ -67,6 +67,7 @@ async def evening(client: Client, home: str) -> None:
     assert "version" in await refused(client, "act", scene=home, action=f"grab({cup})", expected_version=0)
     log = (await called(client, "history", scene=home))["events"]
     assert [(it["version"], it["action"], it["undone"]) for it in log] == [(1, f"walk({cup})", False)]
+    assert (bool(log[0]["at"]), log[0]["scene_time"]) == (True, None)
     asked = await called(client, "past", scene=home, cypher="MATCH (e:PastEvent) RETURN e.action")
     assert asked["rows"] == [[f"walk({cup})"]]
     moved = await called(client, "diff", scene=home, since=0)
@@ -91,6 +92,7 @@ async def evening(client: Client, home: str) -> None:
     goal = {"scene": home, "goal": f"character_65 HOLDS_RH {cup}"}
     done = await client.call_tool("plan", goal, progress_callback=hear)
     assert done.structured_content["done"], words_of(done)
+    assert (done.structured_content["goal"], done.structured_content["unmet"]) == ("met", [])
     assert done.structured_content["actions"][-1] == f"grab({cup})"
     assert [it for it, _ in heard] == sorted(it for it, _ in heard)
     assert any(f"grab({cup})" in (message or "") for _, message in heard)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -14,13 +15,18 @@ import pytest
 import scenecypher as sc
 from scenecypher import tools
 from scenecypher.db.graph.scene import Relation
+from scenecypher.db.store.clock import declare_time
 from scenecypher.importers.home import small_home
 from scenecypher.tools import results
 from scenecypher.tools.calling import arguments_schema, result_schema
 from scenecypher.tools.table import TOOLS
 from tests.planner.actions.worlds import HOME, ROBOT, edited
+from tests.planner.test_session import says
+from tests.scenecypher.cli.conftest import CommandResult, RunCommand, command
 from tests.scripted_agent import CALLS, takes_the_cup
 from tests.scripted_model import MODEL_NAME, Say, ScriptedModel
+
+__all__ = ["CommandResult", "RunCommand", "command"]
 
 CUPS = "MATCH (c:Object {class: 'cup'}) RETURN c.name"
 
@@ -177,6 +183,45 @@ def test_what_was_done_before_a_refusal_is_told(db: sc.SceneDatabase) -> None:
     assert answer.startswith("refused: ")
     assert "before that was done: walk(book_33) (version 1), grab(book_33) (version 2)" in answer
     db.delete(home.name)
+
+
+def test_history_tells_the_scenes_own_time_beside_the_servers(home: sc.Home, command: RunCommand) -> None:
+    """A fault of this kind is one fact told otherwise at another door: the tool gave the scene's time alone."""
+    home.act("walk(cup_2004)")
+    declare_time(home._services.store.database, home.info, datetime(2026, 3, 9, 10, 46, tzinfo=UTC))
+    home.act("grab(cup_2004)")
+    events = json.loads(tools.openai(home).call("history", "{}"))["events"]
+    printed = command("history", home.name, "--json").json
+    for event, other in zip(events, printed, strict=True):
+        times = [event["at"], event.get("scene_time")]
+        assert [it and datetime.fromisoformat(it) for it in times] == [
+            it and datetime.fromisoformat(it) for it in (other["at"], other["scene_time"])
+        ]
+    assert [event.get("scene_time") for event in events] == [None, "2026-03-09T10:46:00Z"]
+    assert not events[1]["at"].startswith("2026-03-09"), "the server's own"
+
+
+GRAB = says("act", "grab(cup_2004)")
+ENDS = {
+    "met": ([says("act", "walk(cup_2004)"), GRAB, says("done")], True, "done", ""),
+    "not met": ([says("done")], False, "not_met", "character_65 is not holding cup_2004 in the right hand"),
+    "met by another way": ([says("act", "walk(cup_2004)"), GRAB, says("give_up")], True, "given_up", ""),
+}
+
+
+@pytest.mark.parametrize(("script", "done", "outcome", "unmet"), ENDS.values(), ids=ENDS)
+def test_the_end_of_a_plan_says_whether_its_goal_holds(
+    home: sc.Home, monkeypatch: pytest.MonkeyPatch, *, script: list[str], done: bool, outcome: str, unmet: str
+) -> None:
+    """A fault of this kind takes a method's word for the goal, or drops what the scene says on the way to the tool."""
+    wanted = {"goal": "character_65 HOLDS_RH cup_2004", "method": "stepwise"}
+    with ScriptedModel(script) as server, monkeypatch.context() as patch:
+        patch.setenv("OPENAI_BASE_URL", server.base_url)
+        patch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
+        with sc.connect(tell=lambda _: None) as db:
+            found = json.loads(tools.openai(db.home(home.name)).call("plan", json.dumps(wanted)))
+    assert (found["done"], found["outcome"], found["goal"]) == (done, outcome, "not met" if unmet else "met")
+    assert "; ".join(found["unmet"]) == unmet
 
 
 def test_an_earlier_state_is_looked_at_by_the_front_door(db: sc.SceneDatabase, home: sc.Home) -> None:
