@@ -22,6 +22,7 @@ from scenecypher.db.schema import Vocabulary, vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.retriever.schema_text import schema_text
@@ -59,7 +60,7 @@ def asking(database: Database) -> Iterator[Measurement]:
         if find_spec("neo4j_graphrag") is None:
             print("neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'", file=sys.stderr)
             return
-        shown = schema_text(Enumerator(database).of(info), vocabulary=info.vocabulary)
+        shown = schema_text(Enumerator(Replicas(database)).of(info), vocabulary=info.vocabulary)
         written = ROOM_QUERY.replace("{name:", f"{{scene: '{info.key}', name:")
         yield _beside_graphrag(database, ours, schema=shown, written=written)
 
@@ -81,7 +82,7 @@ def askers(database: Database) -> Iterator[Measurement]:
 def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
     """Return a question through a whole retriever, and its query as the gate sends it, on the bare driver."""
     model = Scripted([ScriptedReply((), ROOM_QUERY)])
-    retriever = Retriever(model, Gate(database), Enumerator(database))
+    retriever = Retriever(model, Gate(database), Enumerator(Replicas(database)))
     scoped = scope(ROOM_QUERY, vocabulary_of(info.declared), Limits())
     text: Any = scoped.text
     parameters: dict[str, Any] = {**scoped.parameters, SCENE_PARAMETER: info.key}

@@ -20,6 +20,7 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.budget import Budget
@@ -81,7 +82,7 @@ def sessions(database: Database) -> Iterator[Measurement]:
         yield Measurement(
             f"ms of a step besides model and commit ({OVERHEAD_MS:g})", _overhead_ms(store, info), OVERHEAD_MS, 1
         )
-        access = SceneAccess(store, info, SceneReader(Gate(database), Enumerator(database), info), NoModel())
+        access = SceneAccess(store, info, SceneReader(Gate(database), Enumerator(Replicas(database)), info), NoModel())
         view, _ = make_view(recipe_named("lookplangraph"), access)
         memory = Memory(INSTRUCTION, "", "")
         took = median_ms(lambda: view(memory) if view else None, warm_up=300)
@@ -104,7 +105,7 @@ def _overhead_ms(store: SceneStore, info: SceneInfo) -> float:
     replies = (_reply("grab", OBJECT), _reply("put_on", OBJECT, TABLE))
     simulator = _TimedSimulator(store, info, actor="bench")
     method = LookPlanGraph(_PromptRecorder(*replies), info.vocabulary)
-    asker = Retriever(NoModel(), Gate(store.database), Enumerator(store.database))
+    asker = Retriever(NoModel(), Gate(store.database), Enumerator(store.replicas))
     session = Session(method, simulator, asker, view=lambda _: "a text", budget=Budget(STEPS))
     rest: list[float] = []
     began = perf_counter()

@@ -17,6 +17,7 @@ from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.schema_text import schema_text
 
@@ -59,8 +60,10 @@ def lookups(database: Database) -> Iterator[Measurement]:
 def schema_texts(database: Database) -> Iterator[Measurement]:
     """Measure the schema text of a home of 300 nodes, uncached and cached; the references are budgets in ms."""
     with temporary_scene(SceneStore(database)) as info:
-        kept = Enumerator(database)
-        cold = median_ms(lambda: schema_text(Enumerator(database).of(info), vocabulary="virtualhome"), rounds=30)
+        kept = Enumerator(Replicas(database))
+        cold = median_ms(
+            lambda: schema_text(Enumerator(Replicas(database)).of(info), vocabulary="virtualhome"), rounds=30
+        )
         warm = median_ms(lambda: schema_text(kept.of(info), vocabulary="virtualhome"))
     yield Measurement("schema text, 300 nodes, cold (20 ms)", cold, 20.0, 1.0)
     yield Measurement("schema text, 300 nodes, cached (1 ms)", warm, 1.0, 1.0)

@@ -45,7 +45,7 @@ class Robot:
 
     def __init__(self, database: Database) -> None:
         self._store, self._gate = SceneStore(database), Gate(database)
-        self._enumerator = Enumerator(database, replicas=self._store.replicas)
+        self._enumerator = Enumerator(self._store.replicas)
 
     def visit(self, errand: Errand, times: Times) -> None:
         """Walk between two things of a home, open and close them, and ask for one of them after each action."""

@@ -42,7 +42,7 @@ class PromptRecorder:
 
 def prompt_sizes(setting: SessionSetting) -> PromptSizes:
     """Measure the setting's scene in its current state."""
-    reader = SceneReader(setting.gate, Enumerator(setting.store.database), setting.scene)
+    reader = SceneReader(setting.gate, Enumerator(setting.store.replicas), setting.scene)
     text, _version = graph_text(reader)
     return PromptSizes(len(text) // CHARACTERS_PER_TOKEN, _cot_tokens(setting))
 

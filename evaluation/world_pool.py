@@ -148,6 +148,6 @@ def open_database(settings: Settings | None = None) -> OpenDatabase:
     return OpenDatabase(
         store,
         Gate(database, limits=Limits.of(settings)),
-        Enumerator(database, replicas=store.replicas),
+        Enumerator(store.replicas),
         records_episodes=settings.record_episodes,
     )

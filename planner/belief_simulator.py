@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeVar
-from uuid import uuid4
+from typing import Final
 
 from scenecypher.db.graph.delta import Delta, SetProperty, compose
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, LockedPart
+from scenecypher.db.store.commit import Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
@@ -29,8 +27,6 @@ from scenecypher.planner.perception.findings import MergeResult, unseen_words
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.witnessed import witnessed_nodes
 from scenecypher.planner.vocabularies.registry import vocabulary_named
-
-T = TypeVar("T")
 
 LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})
 """Actions that only observe their argument: the belief is updated by the observation, without effects."""
@@ -85,7 +81,7 @@ class BeliefSimulator(Simulator):
 
     def belief(self) -> SceneGraph:
         """Return the present belief."""
-        return self._read(lambda locked: SceneGraph.of(locked.part.nodes.values(), locked.part.relations))
+        return self._store.now(self.scene).graph
 
     def complete(self) -> tuple[CommittedAction, ...]:
         """Apply to the belief the actions that only the world has, after a program ended between the two commits.
@@ -144,7 +140,7 @@ class BeliefSimulator(Simulator):
         """Look at what an event changed where the robot is; return False if that is nothing, or known already."""
         if self._watched is None or self._store.event(self.scene, f"{event.action_id}{BELIEF_ID_SUFFIX}") is not None:
             return False
-        seen = witnessed_nodes(self._store.database, self._watched, event.delta)
+        seen = witnessed_nodes(self._store.now(self._watched).graph, self._watched.vocabulary, event.delta)
         if seen:
             self._look_around(seen, f"{event.actor} did {event.action}", f"{event.action_id}{NOTICED_SUFFIX}")
         return bool(seen)
@@ -154,7 +150,7 @@ class BeliefSimulator(Simulator):
 
         Raises UnknownReference, and ActionRefused if the look did not show the node.
         """
-        observation = self._world.observe(of, step=self._read(lambda locked: locked.version) + 1)
+        observation = self._world.observe(of, step=self._store.now(self.scene).info.version + 1)
         if not observation.extent.is_usable:
             raise ActionRefused(action, (f"{of} was not seen: {unseen_words(observation.extent)}",))
         merged = partial(merge, observation=observation, vocabulary=self.scene.vocabulary)
@@ -164,26 +160,14 @@ class BeliefSimulator(Simulator):
         """Commit what `merged` makes of the present belief."""
         results: list[MergeResult] = []
 
-        def decide(locked: LockedPart) -> Delta:
-            results.append(merged(locked.part))
+        def decide(at: SceneVersion) -> Delta:
+            results.append(merged(at.graph))
             return results[-1].delta
 
-        done = self._store.edit(self.scene, decide, intent=intent)
+        done = self._store.change(self.scene, decide, intent=intent)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
         findings = () if done.repeated else results[-1].findings
         return CommittedAction(intent.action, done.version, done.delta, seen=tuple(map(str, findings)))
-
-    def _read(self, read: Callable[[LockedPart], T]) -> T:
-        """Return what `read` makes of the present belief, which it must not keep: it changes in place."""
-        found: list[T] = []
-
-        def decide(locked: LockedPart) -> Delta:
-            found.append(read(locked))
-            raise _RolledBack
-
-        with suppress(_RolledBack):
-            self._store.edit(self.scene, decide, intent=Intent(self._actor, "", uuid4().hex))
-        return found[-1]
 
     def _event_of(self, action_id: str) -> Event | None:
         """Return the belief's event of an action, else the world's: a look may have told the belief otherwise."""
@@ -246,29 +230,24 @@ class BeliefSimulator(Simulator):
             return replace(step, seen=(f"{of} was not seen: {failure}",))
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
 
-    def _decide(self, operator: Operator, call: ActionCall, locked: LockedPart) -> Delta:
+    def _decide(self, operator: Operator, call: ActionCall, at: SceneVersion) -> Delta:
         """Return the action's effects; its arguments count as seen, and what it needed of them is assumed no longer."""
-        delta = super()._decide(operator, call, locked)
-        shown = confirmations(locked.part, needed_assumptions(locked.part, operator, call))
-        nodes = (locked.part.nodes[word] for word in dict.fromkeys(call.arguments))
+        delta = super()._decide(operator, call, at)
+        shown = confirmations(at.graph, needed_assumptions(at.graph, operator, call))
+        nodes = (at.graph.nodes[word] for word in dict.fromkeys(call.arguments))
         unseen = [node.id for node in nodes if node.properties.get("seen") is False]
         seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
         return Delta.of([*delta.changes, *seen, *shown])
 
     def _check(self, operator: Operator, call: ActionCall, *, expected: int | None) -> None:
         """Check that the belief allows the action at this version; commit nothing. Raises as `_commit` does."""
-
-        def decide(locked: LockedPart) -> Delta:
-            self._decide(operator, call, locked)
-            raise _RolledBack
-
-        intent = Intent(self._actor, str(call), uuid4().hex, expected)
-        with suppress(_RolledBack):
-            self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
+        now = self._store.now(self.scene)
+        check_version(now.info.version, expected)
+        self._decide(operator, call, SceneVersion.of(now.info.version, now.graph, self._agent))
 
     def _drop_assumptions(self, operator: Operator, call: ActionCall, action_id: str) -> tuple[str, ...]:
         """Drop the affordances assumed of new things that a refused action needed, if nothing else explains it."""
-        needed = self._read(lambda locked: needed_assumptions(locked.part, operator, call))
+        needed = needed_assumptions(self.belief(), operator, call)
         if not needed:
             return ()
         try:
@@ -285,7 +264,7 @@ class BeliefSimulator(Simulator):
     def _look_around(self, of: Sequence[str], why: str, action_id: str) -> tuple[str, ...]:
         """Correct the belief about the robot itself, then about nodes and what they are believed to be in or on."""
         findings = [*self._correct_own_state(why, f"{action_id}:self")]
-        places = self._read(lambda locked: _places_to_look(locked.part, of, self.scene.vocabulary))
+        places = _places_to_look(self.belief(), of, self.scene.vocabulary)
         for number, place in enumerate(places):
             try:
                 look = self.look(place, action=f"look at {place}, since {why}", action_id=f"{action_id}:{number}")
@@ -299,12 +278,12 @@ class BeliefSimulator(Simulator):
 
     def _correct_own_state(self, why: str, action_id: str) -> tuple[str, ...]:
         """Correct the belief about the robot itself, without a look; return the findings."""
-        agent = self._agent or self._read(lambda locked: min(locked.part.by_kind.get("Agent", ()), default=None))
+        agent = self._agent or min(self.belief().by_kind.get("Agent", ()), default=None)
         body = None if agent is None else self._world.body(agent)
         if body is None:
             return ()
         merged = partial(merge_body, body=body, vocabulary=self.scene.vocabulary)
-        found = self._read(lambda locked: merged(locked.part))
+        found = merged(self.belief())
         if found.delta:
             action = f"notice what {agent} holds and where it is, since {why}"
             return self._merge(merged, Intent(self._actor, action, action_id)).seen
@@ -324,10 +303,6 @@ def _places_to_look(belief: GraphView, of: Sequence[str], vocabulary: str) -> tu
         near += [door for room in rooms for door in belief.targets(room, "CONNECTS")]
         rooms = []
     return tuple(dict.fromkeys(it for it in near if it not in rooms))
-
-
-class _RolledBack(Exception):
-    """Raised to roll a check back when the precondition holds; never leaves this module."""
 
 
 def simulator_of(

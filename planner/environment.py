@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.footprint import Footprint
-from scenecypher.db.store.look import read_part
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.perception.body import Body, body_of, body_reads
+from scenecypher.planner.perception.body import Body, body_of
 from scenecypher.planner.perception.observation import Observation, Observer
 from scenecypher.planner.perception.truth import TruthObserver
 
@@ -46,7 +44,7 @@ class SceneEnvironment:
     def __init__(self, store: SceneStore, scene: SceneInfo, *, actor: str, agent: str | None = None) -> None:
         self._store, self._scene, self._start = store, scene, scene.version
         self._simulator = Simulator(store, scene, actor=actor, agent=agent)
-        self._observer = TruthObserver(store.database, scene)
+        self._observer = TruthObserver(store, scene)
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> int | None:
         """Commit one action to the world; return its version. Raises ActionRefused, UnknownReference, InputError."""
@@ -58,9 +56,8 @@ class SceneEnvironment:
 
     def body(self, agent: str) -> Body | None:
         """Return what the agent holds, its place and states; None if the world has no such agent."""
-        footprint = Footprint(body_reads(self._scene.vocabulary), agent=agent)
-        part = read_part(self._store.database, self._scene, footprint)
-        return body_of(part, agent) if agent in part else None
+        world = self._store.now(self._scene).graph
+        return body_of(world, agent, vocabulary=self._scene.vocabulary) if agent in world else None
 
     def reset(self) -> None:
         """Restore, in one commit, the version of the world at which this environment was created."""

@@ -10,8 +10,8 @@ from typing import Final
 from scenecypher.db.condition import And, Condition, HasState, Id, Not, Related
 from scenecypher.db.schema import RELATION_TYPES
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.connection import Database
 from scenecypher.db.store.reference import resolve_reference
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, UnknownReference
 
 FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
@@ -35,9 +35,9 @@ def read_goal(text: str, *, resolve: Callable[[str], str], types: tuple[str, ...
     return parts[0] if len(parts) == 1 else And(parts)
 
 
-def read_goal_in(database: Database, scene: SceneInfo, text: str) -> Condition:
+def read_goal_in(store: SceneStore, scene: SceneInfo, text: str) -> Condition:
     """Return the condition that a text states of a scene. Raises InputError, UnknownReference."""
-    resolve = partial(resolve_reference, database, scene)
+    resolve = partial(resolve_reference, store.now(scene).graph)
     return read_goal(text, resolve=resolve, types=scene.declared.relation_types)
 
 

@@ -11,25 +11,24 @@ from scenecypher.chat.model import Model, Reply, Request, model_name
 from scenecypher.chat.traced import traced
 from scenecypher.db.condition import ALWAYS, Condition, condition_document
 from scenecypher.db.gate import Gate
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
+from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan, part_reader
 from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
 from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
-from scenecypher.planner.current_graph import CurrentGraph
 from scenecypher.planner.environment import Environment, SceneEnvironment, is_scene
 from scenecypher.planner.events import Began, Event, Finished, GoalState
 from scenecypher.planner.goal_check import judge
 from scenecypher.planner.method import Memory
 from scenecypher.planner.others import InformedModel, OthersActs
-from scenecypher.planner.part_reader import part_reader
 from scenecypher.planner.recipe import MethodContext, Recipe, SceneAccess
 from scenecypher.planner.session import SchemaWriter, Session, StepWriter
 from scenecypher.planner.toolbox import Toolbox
@@ -147,9 +146,13 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
             f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one, or a --goal"
         )
     simulator = _simulator(setting, recipe)
-    scene, enumerator = simulator.scene, Enumerator(setting.store.database, replicas=setting.store.replicas)
+    scene, enumerator = simulator.scene, Enumerator(setting.store.replicas)
     access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), traced(setting.model))
     view, tools = make_view(recipe, access, instruction=setting.instruction)
+
+    def now() -> SceneGraph:
+        return setting.store.now(scene).graph
+
     others = OthersActs(setting.store, simulator, setting.name)
     context = MethodContext(
         InformedModel(traced(setting.model), others),
@@ -159,8 +162,8 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
             setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),
         occurring=lambda: enumerator.of(simulator.scene),
-        read_part=lambda goal: part_reader(setting.store.database, simulator.scene, goal)(False),  # noqa: FBT003
-        read_all=CurrentGraph(setting.store, scene).read,
+        read_part=lambda goal: part_reader(now, goal, scene.vocabulary)(False),  # noqa: FBT003
+        read_all=now,
         timeout_s=lambda: _engine_timeout_s(setting, watch),
         fix=simulator.fix,
         belief=acts_on_belief(setting, recipe),
@@ -308,9 +311,9 @@ def _plan(
 ) -> PlanResult:
     clock_s = timeout_s if setting.budget.seconds is not None else float("inf")
     question = PlanRequest(goal, scene.vocabulary, timeout_s, clock_s, required_actions)
-    found = find_plan(question, part_reader(setting.store.database, scene, goal))
+    found = find_plan(question, part_reader(lambda: setting.store.now(scene).graph, goal, scene.vocabulary))
     if found.plan is not None:
         return found
-    nodes = len(CurrentGraph(setting.store, scene).read().nodes)
+    nodes = len(setting.store.now(scene).graph.nodes)
     looked = f"; {found.nodes} of the scene's {nodes} nodes were looked at, those that the goal is about"
     return replace(found, why=f"{found.why}{looked}") if found.nodes < nodes else found

@@ -17,9 +17,9 @@ from scenecypher.planner.perturbation import AFFORDED_RELATIONS
 from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
 from scenecypher.planner.prompts.graph_json import graph_json
 from scenecypher.planner.prompts.graph_words import graph_words
+from scenecypher.planner.prompts.layout import surroundings
 from scenecypher.planner.recipe import Recipe, SceneAccess, ViewForm
 from scenecypher.planner.session import StepWriter, ViewWriter
-from scenecypher.planner.surroundings import read_surroundings
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.retriever.collapsed import CollapsedGraph, collapse
@@ -155,16 +155,14 @@ def _surrounding_graph(
     access: SceneAccess, *, touched: frozenset[str], classes: frozenset[str] = frozenset(), priors: bool
 ) -> SceneGraph:
     through_doors = vocabulary_named(access.scene.vocabulary).looking.whole_rooms
-    database, scene = access.store.database, access.scene
-    return read_surroundings(
-        database, scene, touched=touched, classes=classes, priors=priors, through_doors=through_doors
-    )
+    now = access.store.now(access.scene).graph
+    return surroundings(now, touched=touched, classes=classes, priors=priors, through_doors=through_doors)
 
 
 def _full_graph(memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:
     if form == "lines":
         return graph_text(access.reader)[0]
-    return _graph_text(access.store.load(access.scene.name).graph, memory, access, form=form)
+    return _graph_text(access.store.now(access.scene).graph, memory, access, form=form)
 
 
 def _graph_text(graph: SceneGraph, memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:

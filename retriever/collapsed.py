@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from operator import itemgetter
-from typing import Any, Final, LiteralString, Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 from scenecypher.db.gate import JsonValue
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.enumerations import DENSE
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
-from scenecypher.retriever.graph_api import GraphApi, attributes, with_string
-from scenecypher.retriever.paging import all_rows
+from scenecypher.retriever.graph_api import GraphApi, attributes
 
 LinkTriple: TypeAlias = tuple[str, str, str]
 
-_RETURN: Final[LiteralString] = (
-    " RETURN n, labels(n) AS labels, [(n)-[r:!" + DENSE + "]->(m:Entity) | [type(r), m.id]] AS links ORDER BY n.id"
-)
-PLACES: Final[LiteralString] = "MATCH (n:Place)" + _RETURN
-
-
-DOORS: Final[LiteralString] = "MATCH (n:Door)--(:Place {id: $id}) WITH DISTINCT n" + _RETURN
-HELD: Final[LiteralString] = (
-    "MATCH (n:Entity)<-[:" + "|".join(HOLDING) + "]-(:Agent)-[:INSIDE]->(:Place {id: $id}) WITH DISTINCT n" + _RETURN
-)
-
-
-def contained(containment: tuple[LiteralString, ...]) -> LiteralString:
-    """Return the query for everything in a place, directly or within something else."""
-    chain: LiteralString = "|".join(containment)
-    return "MATCH (n:Entity)-[:" + chain + "*1..5]->(:Place {id: $id}) WITH DISTINCT n" + _RETURN
+LEVELS: Final = 5
+"""Levels of containment that are followed in a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +69,22 @@ class CollapsedGraph:
 
     def _content_of(self, place: str) -> Branch:
         """Return the content of a place but not of places within it, items that agents hold there, and its doors."""
-        reader = self.api.reader
-        types = conventions_of(reader.scene.vocabulary).containment
-        within = _branch(all_rows(reader, with_string(contained(types), place)))
-        own = _reached(within, place, types=frozenset(types), but=frozenset(id_ for id_, _ in self.places.nodes))
-        beside = [_branch(all_rows(reader, with_string(query, place))) for query in (DOORS, HELD)]
-        nodes = {id_: node for id_, node in within.nodes if id_ in own}
-        nodes |= dict(pair for branch in beside for pair in branch.nodes)
-        links = {link for branch in (within, *beside) for link in branch.links if link[0] in nodes}
-        return Branch(tuple(sorted(nodes.items(), key=itemgetter(0))), tuple(sorted(links)))
+        graph, types = self.api.graph(), conventions_of(self.api.reader.scene.vocabulary).containment
+        places = {id_ for id_, _ in self.places.nodes}
+        found, edge = set[str](), {place}
+        for _ in range(LEVELS):
+            edge = {it for inside in edge for it in graph.sources(inside, *types)} - found - places
+            found |= edge
+        near = {*graph.targets(place), *graph.sources(place)}
+        found |= {it for it in near if graph.nodes[it].kind == "Door"}
+        agents = [it for it in graph.sources(place, "INSIDE") if graph.nodes[it].kind == "Agent"]
+        return _branch(graph, found.union(*(graph.targets(it, *HOLDING) for it in agents)))
 
     def _place(self, node_id: str) -> str:
         known = [id_ for id_, _ in self.places.nodes]
         if node_id in known:
             return node_id
-        found = self.api.id_of(node_id)
+        found = resolve_reference(self.api.graph(), node_id)
         if found not in known:
             raise UnknownReference(f"{found} is no place; the places are {', '.join(known)}")
         return found
@@ -105,25 +92,14 @@ class CollapsedGraph:
 
 def collapse(api: GraphApi) -> CollapsedGraph:
     """Return the scene with its places alone (SG-RwR, G.2). Raises as GraphApi does."""
-    return CollapsedGraph(api, _branch(all_rows(api.reader, PLACES)))
+    graph = api.graph()
+    return CollapsedGraph(api, _branch(graph, graph.by_kind.get("Place", ())))
 
 
-def _reached(branch: Branch, place: str, *, types: frozenset[str], but: frozenset[str]) -> frozenset[str]:
-    """Return the nodes of a branch whose containment leads to the place without passing another place."""
-    found, edge = {place}, {place}
-    while edge:
-        edge = {source for source, type_, target in branch.links if type_ in types and target in edge} - found - but
-        found |= edge
-    return frozenset(found - {place})
-
-
-def _branch(rows: Iterable[list[Any]]) -> Branch:
-    found = [*rows]
+def _branch(graph: SceneGraph, ids: Iterable[str]) -> Branch:
+    nodes = sorted(ids)
+    links = (it for id_ in nodes for it in graph.outgoing.get(id_, ()) if it.type != DENSE)
     return Branch(
-        tuple((node["id"], attributes(node, labels)) for node, labels, _ in found),
-        tuple(link for node, _, links in found for link in _links(node["id"], links)),
+        tuple((id_, attributes(graph.nodes[id_])) for id_ in nodes),
+        tuple(sorted((it.source, it.type, it.target) for it in links)),
     )
-
-
-def _links(source: str, links: Iterable[list[str]]) -> Iterator[LinkTriple]:
-    return ((source, type_, target) for type_, target in links)

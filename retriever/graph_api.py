@@ -1,38 +1,23 @@
-"""The papers' fixed graph API: five calls on the nodes of one scene, each a query of ours through the gate."""
+"""The papers' fixed graph API: five calls on the nodes of one scene."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, LiteralString
+from typing import Any, Final, TypeVar
 
 from scenecypher.db.gate import JsonValue
-from scenecypher.db.store.enumerations import literal
-from scenecypher.errors import ReplyRejected, UnknownReference, did_you_mean
-from scenecypher.retriever.paging import all_rows
+from scenecypher.db.graph.scene import IN_ORDER, Node, Relation, SceneGraph
+from scenecypher.db.graph.value import Point, Value
+from scenecypher.db.store.bounds import values_of
+from scenecypher.db.store.reference import resolve_reference
+from scenecypher.errors import QueryRefused, ReplyRejected, did_you_mean
 from scenecypher.retriever.reader import SceneReader
 
-NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n.id AS id ORDER BY id"
-LINKS: Final[LiteralString] = (
-    "MATCH (a:Entity)-[r]->(b:Entity) RETURN a.id AS source, type(r) AS type, b.id AS target "
-    "ORDER BY source, type, target"
-)
-ATTRS: Final[LiteralString] = "MATCH (n:Entity {id: $id}) RETURN n, labels(n) AS labels"
-NEIGHBORS: Final[LiteralString] = (
-    "MATCH (n:Entity {id: $id}) OPTIONAL MATCH (n)--(m:Entity) RETURN DISTINCT m.id AS id ORDER BY id"
-)
-EXPAND: Final[LiteralString] = (
-    "MATCH (n:Entity {id: $id}) OPTIONAL MATCH (n)-[r]-(m:Entity) "
-    "RETURN n, labels(n) AS own, m, labels(m) AS labels, type(r) AS type, startNode(r).id AS source, "
-    "endNode(r).id AS target ORDER BY source, type, target"
-)
-BY_NAME_OR_CLASS: Final[LiteralString] = (
-    "MATCH (n:Entity) WHERE n.name = $id OR n.class = $id "
-    "RETURN n.id AS id, CASE WHEN n.name = $id THEN 0 ELSE 1 END AS rank ORDER BY rank, id"
-)
-"""Queries with `$id`, which `with_string` replaces by a Cypher string; the gate makes it a parameter again."""
-CANDIDATES: Final = 10
+T = TypeVar("T")
+
+MAX_ROWS: Final = 50_000
+"""The most nodes or links that one call gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,85 +25,75 @@ class GraphApi:
     """Fixed read calls on one scene. A node is given by id, else by a name or class that only it has.
 
     Answers are plain JSON values, sorted and complete. Each call raises UnknownReference with the nearest names,
-    QueryRefused for more rows than it gives, SceneReplaced and ServiceError, also for a read that takes too long.
+    QueryRefused for more rows than MAX_ROWS, SceneReplaced and ServiceError.
     """
 
     reader: SceneReader
 
     def get_nodes(self) -> list[JsonValue]:
         """Return the ids of all nodes (SG-RwR, G.1)."""
-        return [row[0] for row in all_rows(self.reader, NODES)]
+        return [*bounded(sorted(self.graph().nodes))]
 
     def get_links(self) -> list[JsonValue]:
         """Return all links as ``[source, type, target]`` (SG-RwR, G.1)."""
-        return [*all_rows(self.reader, LINKS)]
+        return [link_row(it) for it in bounded(sorted(self.graph().relations, key=IN_ORDER))]
 
     def get_attrs(self, node_id: str) -> dict[str, JsonValue]:
         """Return a node's attributes and kind (SG-RwR, G.1; SG2's ReAct-limit)."""
-        ((node, labels),) = self._of(node_id, ATTRS)
-        return attributes(node, labels)
+        graph = self.graph()
+        return attributes(graph.nodes[resolve_reference(graph, node_id)])
 
     def get_neighbors(self, node_id: str) -> list[JsonValue]:
         """Return the ids of the nodes linked to this one in either direction (as `get_attrs`)."""
-        return [row[0] for row in self._of(node_id, NEIGHBORS) if row[0] is not None]
+        graph = self.graph()
+        node = resolve_reference(graph, node_id)
+        return [*sorted({*graph.targets(node), *graph.sources(node)})]
 
     def expand(self, node_id: str) -> dict[str, JsonValue]:
         """Return a node's attributes, its links, and its neighbors' attributes, both calls in one (SG2's ReAct)."""
-        rows = self._of(node_id, EXPAND)
-        node, own = rows[0][:2]
-        joined = [row[2:] for row in rows if row[2] is not None]
-        neighbors = {neighbor["id"]: attributes(neighbor, labels) for neighbor, labels, *_ in joined}
+        graph = self.graph()
+        node = resolve_reference(graph, node_id)
+        links = sorted({*graph.outgoing.get(node, ()), *graph.incoming.get(node, ())}, key=IN_ORDER)
+        neighbors = sorted({*graph.targets(node), *graph.sources(node)})
         return {
-            "node": attributes(node, own),
-            "links": [[source, type_, target] for *_, type_, source, target in joined],
-            "neighbors": [neighbors[id_] for id_ in sorted(neighbors)],
+            "node": attributes(graph.nodes[node]),
+            "links": [link_row(it) for it in links],
+            "neighbors": [attributes(graph.nodes[it]) for it in neighbors],
         }
 
-    def id_of(self, text: str) -> str:
-        """Return the id of the one node that `text` means. Raises UnknownReference with candidates or nearest names."""
-        if self.reader.run_own(with_string(ATTRS, text)).rows:
-            return unicodedata.normalize("NFC", text)
-        rows = all_rows(self.reader, with_string(BY_NAME_OR_CLASS, text))
-        found = [id_ for id_, rank in rows if rank == rows[0][1]]
-        if len(found) == 1:
-            return str(found[0])
-        raise self._unknown(text, found)
+    def graph(self) -> SceneGraph:
+        """Return the scene as it is now."""
+        return self.reader.now().graph
 
-    def _of(self, node_id: str, query: LiteralString) -> Sequence[Sequence[Any]]:
-        """Return the rows, at least one, of a query about one node."""
-        return all_rows(self.reader, with_string(query, node_id)) or all_rows(
-            self.reader, with_string(query, self.id_of(node_id))
+
+def bounded(rows: Sequence[T]) -> Sequence[T]:
+    """Return the rows. Raises QueryRefused if they are more than MAX_ROWS."""
+    if len(rows) > MAX_ROWS:
+        raise QueryRefused(
+            "size", f"there are more than {MAX_ROWS:,} rows", hint="ask about single nodes, or in Cypher"
         )
-
-    def _unknown(self, text: str, found: Sequence[str]) -> UnknownReference:
-        shown = text[:100]
-        if found:
-            listed = ", ".join(found[:CANDIDATES]) + (", …" if len(found) > CANDIDATES else "")
-            return UnknownReference(f"{shown!r} can mean several nodes: {listed}; use the id of one of them")
-        known = self.reader.enumerator.of(self.reader.scene)
-        words = (*known.ids, *known.names, *known.known()["class"])
-        return UnknownReference(f"there is no node {shown!r}{did_you_mean(text, words)}; use the id of a node")
+    return rows
 
 
-def attributes(node: Mapping[str, JsonValue], labels: Sequence[str]) -> dict[str, JsonValue]:
+def link_row(link: Relation) -> list[JsonValue]:
+    """Return a link as ``[source, type, target]``."""
+    return [link.source, link.type, link.target]
+
+
+def attributes(node: Node) -> dict[str, JsonValue]:
     """Return a node's kind, then its properties by name: no empty lists, and points as lists of coordinates."""
-    kind = next((label for label in sorted(labels) if label != "Entity"), "Entity")
-    return {"kind": kind, **{name: _compact(node[name]) for name in sorted(node) if node[name] != []}}
+    values = values_of(node)
+    return {"kind": node.kind, **{name: _compact(values[name]) for name in sorted(values) if values[name] != ()}}
 
 
-def _compact(value: JsonValue) -> JsonValue:
+def _compact(value: Value) -> JsonValue:
     """Return a point as a list of its coordinates, of which whole ones are written without a fraction."""
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return [_compact(one) for one in value]
-    if not isinstance(value, dict) or "srid" not in value:
+    if not isinstance(value, Point):
         return value
-    axes = (value[axis] for axis in "xyz" if axis in value)
-    return [int(at) if isinstance(at, float) and at.is_integer() else at for at in axes]
-
-
-def with_string(query: LiteralString, value: str) -> str:
-    """Return a query of ours with `value` in it as a Cypher string."""
-    return query.replace("$id", literal(unicodedata.normalize("NFC", value)))
+    axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
+    return [int(at) if at.is_integer() else at for at in axes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from scenecypher.db.gate import Answer, Explanation, Gate, KnownValues, SceneRef
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
-from scenecypher.errors import MemoryExceeded, QueryRefused, QueryTimeout, ServiceError
+from scenecypher.db.store.load import Snapshot
+from scenecypher.errors import QueryRefused
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.hints import causes, is_empty
 
@@ -19,12 +20,6 @@ T = TypeVar("T")
 
 NAME_CODES: Final = frozenset({"label", "relation_type", "property"})
 """Codes of refusals that give better advice if the scene's values are known."""
-OWN_FAULTS: Final[dict[str, type[ServiceError]]] = {
-    "timeout": QueryTimeout,
-    "lost": QueryTimeout,
-    "memory": MemoryExceeded,
-}
-"""What a query of ours that the server had to end fails with, by the code of the gate's refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +47,9 @@ class SceneReader:
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
         return self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
 
-    def run_own(self, query: str) -> Answer:
-        """Return the answer of a query of ours. Raises QueryTimeout, MemoryExceeded: nobody else wrote it."""
-        try:
-            return self.run(query)
-        except QueryRefused as refused:
-            error = OWN_FAULTS.get(refused.code)
-            if error is None:
-                raise
-            msg = f"SceneCypher's own read of {self.scene.name}: {refused.message}; try when the server is less busy, "
-            advice = "or set SCENECYPHER_QUERY_TIMEOUT_S, and for the local server's memory SCENECYPHER_HEAP_MB"
-            raise error(f"{msg}{advice}", retryable=error is QueryTimeout) from refused
+    def now(self) -> Snapshot:
+        """Return the whole scene as it is now. Raises SceneReplaced, ServiceError."""
+        return self.enumerator.replicas.now(self.scene)
 
     def explain(self, cypher: str) -> Explanation:
         """Return the query that would run and the server's plan of it, or its refusal."""

@@ -27,7 +27,7 @@ from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.reference import resolve_in_graph
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
 from scenecypher.errors import InputError, RejectedError
@@ -386,7 +386,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
     def _stated_goal(self, scene: SceneInfo, start: SceneGraph) -> Condition:
         goal = self._goal
         if isinstance(goal, str):
-            return read_goal(goal, resolve=lambda it: resolve_in_graph(start, it), types=scene.declared.relation_types)
+            return read_goal(goal, resolve=lambda it: resolve_reference(start, it), types=scene.declared.relation_types)
         found = goal if goal is not None else own_goal(scene.declared)
         if found is None or found == ALWAYS:
             raise InputError(f"give a task of a data set, or a goal: {scene.name} has none of its own")

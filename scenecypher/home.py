@@ -287,7 +287,7 @@ class Home(ReadableHome):
         services, scene = self._services, self.info
         goal = task.goal if task is not None and task.has_graph_goal else None
         if (wanted := options.get("goal")) is not None:
-            goal, instruction = read_goal_in(services.store.database, scene, wanted), wanted
+            goal, instruction = read_goal_in(services.store, scene, wanted), wanted
         elif instruction is None and task is None:
             own = own_goal_in_words(services.store, scene)
             if own is None:

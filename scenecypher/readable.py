@@ -103,11 +103,11 @@ class ReadableHome(ABC):
         `of` is a room or thing by its id, name or class, with what is in and on it. Walls and floors with nothing in or
         on them are left off, unless `everything` is asked for. Raises UnknownReference.
         """
-        from scenecypher.db.store.reference import resolve_in_graph
+        from scenecypher.db.store.reference import resolve_reference
         from scenecypher.tree import SceneTree
 
         graph = self.graph
-        node = None if of is None else resolve_in_graph(graph, of)
+        node = None if of is None else resolve_reference(graph, of)
         return "\n".join(SceneTree(graph, shell=everything).lines(node))
 
     def look(self, of: str) -> str:
@@ -115,11 +115,11 @@ class ReadableHome(ABC):
 
         `of` is its id, name or class. Raises UnknownReference.
         """
-        from scenecypher.db.store.reference import resolve_in_graph
+        from scenecypher.db.store.reference import resolve_reference
         from scenecypher.tree import SceneTree, node_lines
 
         graph = self.graph
-        node = resolve_in_graph(graph, of)
+        node = resolve_reference(graph, of)
         below = [*SceneTree(graph, shell=False).lines(node)][1:]
         return "\n".join([*node_lines(graph, node), *(["contains:", *below] if below else [])])
 

@@ -91,7 +91,7 @@ class SceneDatabase:
     ) -> None:
         self.settings = settings
         self.store = SceneStore(database)
-        self.enumerator = Enumerator(database, replicas=self.store.replicas)
+        self.enumerator = Enumerator(self.store.replicas)
         self.meaning = Meaning(partial(_vectors, settings))
         self._gate: Gate | None = None
         self._tell = tell

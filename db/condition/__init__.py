@@ -29,7 +29,6 @@ from scenecypher.db.condition.algebra import (
     conjuncts,
     terms,
 )
-from scenecypher.db.condition.cypher import CypherCondition, to_cypher
 from scenecypher.db.condition.document import condition_document, condition_from_document, condition_schema
 from scenecypher.db.condition.evaluation import evaluate, resolve_term, witnesses
 from scenecypher.db.condition.shortfall import unmet_parts
@@ -43,7 +42,6 @@ __all__ = [
     "AtLeast",
     "Atom",
     "Condition",
-    "CypherCondition",
     "Exactly",
     "Exists",
     "ForAll",
@@ -70,7 +68,6 @@ __all__ = [
     "explain",
     "resolve_term",
     "terms",
-    "to_cypher",
     "unmet_parts",
     "witnesses",
 ]

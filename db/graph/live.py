@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any
 
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, edited_nodes
 from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
-
-T = TypeVar("T", str, Relation)
 
 
 class LiveGraph:
@@ -21,11 +19,8 @@ class LiveGraph:
     def __init__(self, graph: SceneGraph) -> None:
         self.nodes: dict[str, Node] = dict(graph.nodes)
         self.relations: set[Relation] = set(graph.relations)
-        self.outgoing = {node_id: [*relations] for node_id, relations in graph.outgoing.items()}
-        self.incoming = {node_id: [*relations] for node_id, relations in graph.incoming.items()}
-        self.by_class = {class_: [*ids] for class_, ids in graph.by_class.items()}
-        self.by_kind = {kind: [*ids] for kind, ids in graph.by_kind.items()}
-        self.by_name = {name: [*ids] for name, ids in graph.by_name.items()}
+        self.outgoing, self.incoming = dict(graph.outgoing), dict(graph.incoming)
+        self.by_class, self.by_kind, self.by_name = dict(graph.by_class), dict(graph.by_kind), dict(graph.by_name)
 
     def __contains__(self, node_id: object) -> bool:
         return node_id in self.nodes
@@ -48,10 +43,14 @@ class LiveGraph:
                     _drop(self.incoming, relation.target, relation)
                 case AddRelation(relation):
                     self.relations.add(relation)
-                    insort(self.outgoing.setdefault(relation.source, []), relation)
-                    insort(self.incoming.setdefault(relation.target, []), relation)
+                    _insert(self.outgoing, relation.source, relation)
+                    _insert(self.incoming, relation.target, relation)
                 case _:
                     continue
+
+    def frozen(self) -> SceneGraph:
+        """Return the graph as it is now, with the indexes that are there; change it no more."""
+        return SceneGraph.indexed(self)
 
     def _put(self, node_id: str, node: Node | None) -> None:
         before = self.nodes.pop(node_id, None)
@@ -61,15 +60,23 @@ class LiveGraph:
             _drop(self.by_name, before.name, node_id)
         if node is not None:
             self.nodes[node_id] = node
-            insort(self.by_class.setdefault(node.class_, []), node_id)
-            insort(self.by_kind.setdefault(node.kind, []), node_id)
-            insort(self.by_name.setdefault(node.name, []), node_id)
+            _insert(self.by_class, node.class_, node_id)
+            _insert(self.by_kind, node.kind, node_id)
+            _insert(self.by_name, node.name, node_id)
 
 
-def _drop(groups: dict[str, list[T]], key: str, item: T) -> None:
+def _insert(groups: dict[str, tuple[Any, ...]], key: str, item: Any) -> None:
+    """Put an item into its sorted group: a new one, since other graphs may share the old."""
+    group = groups.get(key, ())
+    place = bisect_left(group, item)
+    groups[key] = (*group[:place], item, *group[place:])
+
+
+def _drop(groups: dict[str, tuple[Any, ...]], key: str, item: Any) -> None:
     """Take an item out of its sorted group, and the group away once it is empty."""
     group = groups[key]
     if len(group) == 1:
         del groups[key]
     else:
-        del group[bisect_left(group, item)]
+        place = bisect_left(group, item)
+        groups[key] = (*group[:place], *group[place + 1 :])

@@ -211,6 +211,14 @@ class SceneGraph:
             raise InvalidValue(_repeated(given))
         return cls(MappingProxyType(by_id), unique)
 
+    @classmethod
+    def indexed(cls, graph: GraphView) -> SceneGraph:
+        """Return a graph of the parts of another, which nobody changes from now on, with its indexes."""
+        found = cls(MappingProxyType({**graph.nodes}), frozenset(graph.relations))
+        found.__dict__.update(_outgoing=graph.outgoing, _incoming=graph.incoming)
+        found.__dict__.update(_by_class=graph.by_class, _by_kind=graph.by_kind, _by_name=graph.by_name)
+        return found
+
     def __hash__(self) -> int:
         return hash((frozenset(self.nodes.values()), self.relations))
 

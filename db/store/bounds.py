@@ -60,17 +60,19 @@ class TrackedBounds:
         self._members = Counter({**kinds, **Counter(f"{PREFIX}relations_{it.type}" for it in graph.relations)})
 
     def raised_by(self, graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> dict[str, int]:
-        """Return the bounds that `delta` raises, as properties of the Scene node; `graph` is before it."""
+        """Return the bounds that `delta` raises, as properties of the Scene node; `graph` is before it.
+
+        Those of a number are lowered where it falls below the half: a query may cost as much only as it can.
+        """
         counts = {name: self._members[name] + number for name, number in counts_after(delta)}
         found = {**counts, **degrees_after(graph, delta), **lengths_after(delta, edits).properties()}
-        return {name: number for name, number in found.items() if number > self._known.get(name, 0)}
+        lower = {name: number for name, number in counts.items() if 2 * number < self._known.get(name, 0)}
+        return lower | {name: number for name, number in found.items() if number > self._known.get(name, 0)}
 
-    def follow(self, delta: Delta, raised: Mapping[str, int], *, is_ours: bool) -> None:
-        """Follow a commit that `raised` bounds; others' commits may also lower counts, where they hold the lock."""
+    def follow(self, delta: Delta, raised: Mapping[str, int]) -> None:
+        """Follow a commit that `raised` bounds."""
         for name, number in counts_after(delta):
             self._members[name] += number
-            if not is_ours and name in self._known:
-                self._known[name] += min(number, 0)
         self._known.update(raised)
 
 
@@ -128,19 +130,6 @@ def _largest(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
     for (name, _), number in Counter(pairs).items():
         most[name] = max(number, most.get(name, 0))
     return most
-
-
-def raised(delta: Delta, after: Mapping[str, Node | None], known: Bounds) -> list[tuple[str, int, int]]:
-    """Return how a Delta raises bounds: properties of the Scene node, what is added to each, and what it is at least.
-
-    `known` may have grown since it was read, never shrunk. Degrees are left out: only the database knows them.
-    """
-    before = known.properties()
-    longer = lengths_after(delta, after).properties().items()
-    return [
-        *((name, number, 0) for name, number in counts_after(delta)),
-        *((name, 0, number) for name, number in sorted(longer) if number > before.get(name, 0)),
-    ]
 
 
 def counts_after(delta: Delta) -> list[tuple[str, int]]:

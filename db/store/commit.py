@@ -1,13 +1,12 @@
-"""Commits: lock one scene, read what the change depends on, check, apply and record it, in one transaction."""
+"""Commits: what a change writes, and what its scene and its id say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, Final, LiteralString, assert_never
 
-from neo4j import ManagedTransaction, Record
+from neo4j import Record
 
 from scenecypher.db.graph.delta import (
     TEXT_FIELDS,
@@ -23,49 +22,16 @@ from scenecypher.db.graph.delta import (
     value_of,
 )
 from scenecypher.db.graph.document import delta_hash, delta_json
-from scenecypher.db.graph.scene import GraphView, Node, SceneGraph, relation_between
+from scenecypher.db.graph.scene import GraphView, Node
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
-from scenecypher.db.store.bounds import raised
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.connection import row_of
-from scenecypher.db.store.rows import node_from_record, node_row, to_driver
+from scenecypher.db.store.rows import node_row, to_driver
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
-
-# Everything is read after the lock is taken: a check of data read before it may pass on stale data.
-# The label takes the lock that a property with a computed name takes later (RAISE_BOUNDS), and that every brief lock
-# takes: in this order, else a writer and a reader wait for each other.
-LOCK: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s:Scene, s.version = s.version + 1
-WITH s, s.version - 1 AS version
-OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
-WITH s, version, done
-"""
-
-SCENE_FACTS: Final[LiteralString] = """
-       $action_id AS action_id, s.status AS status, version, done {.version, .hash, .delta} AS done,
-"""
-
-READ_NAMED: Final[LiteralString] = (
-    LOCK
-    + """
-RETURN """
-    + SCENE_FACTS
-    + """
-       COLLECT { UNWIND $ids AS id MATCH (n:Entity {scene: $key, id: id}) RETURN n } AS nodes,
-       COLLECT { UNWIND $pairs AS p
-                 MATCH (:Entity {scene: $key, id: p[0]})-[r]->(:Entity {scene: $key, id: p[1]})
-                 RETURN [p[0], type(r), p[1]] } AS relations
-"""
-)
 
 STANDARD_PROPERTIES: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
 """Properties that every scene may use undeclared."""
 
-PLACEHOLDER_KIND: Final = "Object"
-"""Kind of a node of which only the id was read."""
-
 # The type is compared in WHERE, not matched as `r:$(row[1])`: it saves the server a millisecond.
-WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
 WRITE_PARTS: Final[Mapping[LiteralString, LiteralString]] = {
     "remove_relations": """
 CALL (s) { UNWIND $remove_relations AS row
@@ -94,23 +60,8 @@ CALL (s) { UNWIND $add_relations AS row
   CREATE (a)-[:$(row[1])]->(b) RETURN count(*) AS add_relations }
 """,
 }
-# After the changes: the scene's bounds, raised by what grows them. Only degrees have to be counted. Where the whole
-# scene is in memory (`TrackedBounds`), SET_BOUNDS does it, and only if a bound grows.
+# After the changes: the scene's bounds, where one grows.
 SET_BOUNDS: Final[LiteralString] = "SET s += $raised\n"
-RAISE_BOUNDS: Final[LiteralString] = """
-CALL (s) { UNWIND $bounds AS row
-  WITH s, row[0] AS name, coalesce(s[row[0]], 0) + row[1] AS number, row[2] AS least
-  SET s[name] = CASE WHEN number < least THEN least ELSE number END RETURN count(*) AS bounded }
-"""
-RAISE_DEGREES: Final[LiteralString] = """
-CALL (s) { UNWIND $add_relations AS row
-  MATCH (a:Entity {scene: $key, id: row[0]}), (b:Entity {scene: $key, id: row[2]})
-  WITH s, row[1] AS type, max(COUNT { (a)-[r]->() WHERE type(r) = row[1] }) AS out,
-       max(COUNT { (b)<-[r]-() WHERE type(r) = row[1] }) AS in
-  UNWIND [['most_out_' + type, out], ['most_in_' + type, in]] AS degree
-  WITH s, degree[0] AS name, degree[1] AS number WHERE coalesce(s[name], 0) < number
-  SET s[name] = number RETURN count(*) AS joined }
-"""
 # What a list of scenes shows, of worlds and beliefs alike, is the size at the version that it shows.
 SET_SIZES: Final[LiteralString] = """
 SET s.nodes = coalesce(s.nodes, 0) + $more_nodes, s.relations = coalesce(s.relations, 0) + $more_relations
@@ -138,15 +89,22 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True)
-class LockedPart:
-    """The part of a scene (or all of it) on which a change is decided, and its version before the change.
+class SceneVersion:
+    """A scene's graph at a version, on which a change is decided.
 
-    `agent` is the acting node's id if one was requested and found.
+    `agent` is the acting node's id; None if the scene has no agent, or not the one that was asked for.
     """
 
     version: int
-    part: GraphView
+    graph: GraphView
     agent: str | None = None
+
+    @classmethod
+    def of(cls, version: int, graph: GraphView, agent: str | None) -> SceneVersion:
+        """Return the version with the `agent` asked for, the first by id if that is None."""
+        agents = graph.by_kind.get("Agent", ())
+        found = agents[0] if agent is None and agents else agent
+        return cls(version, graph, found if found in agents else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +129,9 @@ class WritePlan:
     edits: Mapping[str, Node | None] = field(default_factory=dict)
     raising: LiteralString = ""
 
-    def with_bounds(self, raising: LiteralString, **parameters: object) -> WritePlan:
-        """Return the plan with clauses that raise the scene's bounds, and their parameters."""
-        return replace(self, raising=raising, parameters={**self.parameters, **parameters})
+    def with_bounds(self, raised: Mapping[str, int]) -> WritePlan:
+        """Return the plan with the bounds of the scene that it raises."""
+        return replace(self, raising=SET_BOUNDS, parameters={**self.parameters, "raised": dict(raised)})
 
     @property
     def body(self) -> LiteralString:
@@ -184,14 +142,6 @@ class WritePlan:
         sizes: LiteralString = SET_SIZES if self.parameters["more_nodes"] or self.parameters["more_relations"] else ""
         return text + self.raising + sizes + WRITE_EVENT
 
-    @property
-    def end(self) -> LiteralString:
-        """The RETURN clause: the action's id, the version and the counts."""
-        text: LiteralString = "RETURN $action_id AS wrote, s.version AS version"
-        for name in self.groups:
-            text += ", " + name
-        return text
-
 
 class AlreadyCommitted(Exception):
     """Signal that the same action was committed before; caught within this package."""
@@ -201,19 +151,12 @@ class AlreadyCommitted(Exception):
         self.version, self.delta_text = version, delta_text
 
 
-def read_named(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, intent: Intent) -> LockedPart:
-    """Lock the scene and read what a known Delta names. Raises as `read_locked` does."""
-    given = {"key": scene.key, "action_id": intent.action_id, "ids": _named_ids(delta), "pairs": _named_pairs(delta)}
-    found = row_of(tx.run(READ_NAMED, given), "action_id", intent.action_id)
-    return read_locked(found, scene, intent, delta_json(delta))
-
-
-def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None = None) -> LockedPart:
-    """Check and parse the record of a locking statement; `text` is the Delta's JSON if it is known already.
+def check_answer(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> Record:
+    """Check what the scene and the action's id say under the lock; `text` is the Delta's JSON if it is known already.
 
     Raises SceneReplaced, AlreadyCommitted, InputError (id used for another Delta), ConflictError (wrong version).
     """
-    if record is None or record["status"] != "ready" or record.get("redeclared", 0) > scene.version:
+    if record is None or record["status"] != "ready":
         raise SceneReplaced(scene.name)
     done = record["done"]
     if done is not None:
@@ -221,35 +164,18 @@ def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: s
             msg = f"action id {intent.action_id!r} was used for another change; give each action an id of its own"
             raise InputError(msg)
         raise AlreadyCommitted(done["version"], done["delta"])
-    version = record["version"]
-    if intent.expected_version not in {None, version}:
+    check_version(record["version"], intent.expected_version)
+    return record
+
+
+def check_version(version: int, expected: int | None) -> None:
+    """Raise ConflictError if a scene is not at the version that is `expected`, if any."""
+    if expected not in {None, version}:
         msg = (
-            f"the scene is at version {version}, not {intent.expected_version}; "
+            f"the scene is at version {version}, not {expected}; "
             "look at what changed since (`scenecypher history`) and decide anew"
         )
         raise ConflictError(msg)
-    return part_of(record)
-
-
-def part_of(record: Record) -> LockedPart:
-    """Return the part of a scene that a statement has read, with its version."""
-    graph = partial_graph(record["nodes"], record["relations"])
-    return LockedPart(record["version"], graph, record.get("agent"))
-
-
-def write_delta(
-    tx: ManagedTransaction, scene: SceneInfo, locked: LockedPart, delta: Delta, *, intent: Intent
-) -> Committed:
-    """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    plan = plan_counted_write(scene, locked.part, delta, intent=intent)
-    record = row_of(tx.run(WRITE_HEAD + plan.body + plan.end, dict(plan.parameters)), "wrote", intent.action_id)
-    if record is None:
-        raise SceneReplaced(scene.name)
-    for name in plan.groups:
-        if record[name] != len(plan.parameters[name]):
-            msg = f"{name.replace('_', ' ')}: {record[name]} of {len(plan.parameters[name])} fit; load the scene again"
-            raise ConflictError(msg)
-    return Committed(record["version"], delta)
 
 
 def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent) -> WritePlan:
@@ -272,31 +198,6 @@ def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Inten
         "hash": delta_hash(text),
     }
     return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters, after)
-
-
-def plan_counted_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent) -> WritePlan:
-    """Return a WritePlan that counts what raises the scene's bounds, for a part of a scene. Raises as `plan_write`."""
-    plan = plan_write(scene, part, delta, intent=intent)
-    if not scene.bounds:
-        return plan
-    raising: LiteralString = RAISE_BOUNDS + (RAISE_DEGREES if "add_relations" in plan.groups else "")
-    return plan.with_bounds(raising, bounds=raised(delta, plan.edits, scene.bounds))
-
-
-def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
-    """Return part of a scene as a SceneGraph; a relation's end that was not read becomes a placeholder with its id."""
-    values = {node.id: node for node in map(node_from_record, nodes)}
-    pairs = {relation_between(*row) for row in relations}
-    for relation in pairs:
-        for end in (relation.source, relation.target):
-            if end not in values:
-                values[end] = _placeholder(end)
-    return SceneGraph.of(values.values(), pairs)
-
-
-@lru_cache(maxsize=65_536)
-def _placeholder(node_id: str) -> Node:
-    return Node(node_id, PLACEHOLDER_KIND, node_id, "unread")
 
 
 def _groups(key: str, delta: Delta, after: Mapping[str, Node | None]) -> dict[str, list[Any]]:
@@ -348,27 +249,5 @@ def _check_declared(delta: Delta, declared: Declared) -> None:
             raise InputError(msg)
 
 
-def _named_ids(delta: Delta) -> list[str]:
-    ids: set[str] = set()
-    for change in delta.changes:
-        match change:
-            case AddRelation(r) | RemoveRelation(r):
-                ids.update((r.source, r.target))
-            case AddNode(node) | RemoveNode(node):
-                ids.add(node.id)
-            case _:
-                ids.add(change.id)
-    return sorted(ids)
-
-
-def _named_pairs(delta: Delta) -> list[list[str]]:
-    pairs = {
-        (change.relation.source, change.relation.target)
-        for change in delta.changes
-        if isinstance(change, AddRelation | RemoveRelation)
-    }
-    return [list(pair) for pair in sorted(pairs)]
-
-
-Decide = Callable[[LockedPart], Delta]
-"""Function from the locked part to the Delta; raises ActionRefused. Pure, since a retry calls it again."""
+Decide = Callable[[SceneVersion], Delta]
+"""Function from the scene to the Delta; raises ActionRefused. Pure, since a retry calls it again."""

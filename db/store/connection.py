@@ -252,18 +252,19 @@ class Database:
             return _through_restart(attempt)
         return retry_once(lambda: _through_restart(attempt), errors=QueryTimeout)
 
-    def read_row(self, text: LiteralString, parameters: Mapping[str, Any]) -> Record | None:
+    def read_row(self, text: LiteralString, parameters: Mapping[str, Any], *, echo: str = "") -> Record | None:
         """Return the only row of a reading statement, if any, in one round trip; one that fails is tried as in `read`.
 
-        A transaction that `read` begins and commits takes two more.
+        A transaction that `read` begins and commits takes two more. `echo` is as for `run_autocommit`.
         """
+        given, value = dict(parameters), parameters.get(echo)
         try:
             with self._session(READ_ACCESS, "read", **SILENT) as session:
-                return row_of(session.run(Query(text, timeout=self.read_timeout_s), dict(parameters)))
+                return row_of(session.run(Query(text, timeout=self.read_timeout_s), given), echo, value)
         except ServiceError as error:
             if not error.retryable:
                 raise
-        return self.read(lambda tx: tx.run(text, dict(parameters)).single())
+        return self.read(lambda tx: row_of(tx.run(text, given), echo, value))
 
     def write(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float | None = None) -> T:
         """Run `work`, an idempotent function of `tx` alone, in a write transaction.

@@ -1,4 +1,4 @@
-"""Counts of a scene: rows of nodes, properties, relations and agents become Enumerations."""
+"""Counts of a scene in memory: nodes, properties, relations and agents become Enumerations."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ VALUES_SHOWN: Final = 16
 """Cap on the distinct values of a property; above it none is listed."""
 VALUE_LENGTH: Final = 60
 AGENTS_SHOWN: Final = 20
+LISTED_NODES_LIMIT: Final = 5_000
+"""Largest number of nodes of which every name, id and value is listed."""
 CYPHER_TYPES: Final[Mapping[type, str]] = {
     str: "STRING",
     bool: "BOOLEAN",
@@ -97,28 +99,39 @@ def build_enumerations(
     )
 
 
-def count_graph(graph: GraphView) -> Enumerations:
-    """Return what the server counts by EACH_NODE (`enumerate.py`), from a scene in memory."""
-    kinds = {node_id: node.kind for node_id, node in graph.nodes.items()}
+def count_graph(graph: GraphView, *, listed_nodes_limit: int = LISTED_NODES_LIMIT) -> Enumerations:
+    """Return the Enumerations of a scene; above the limit names, ids and values are not listed, but those of places."""
+    is_listed, kinds = (
+        len(graph.nodes) <= listed_nodes_limit,
+        {node_id: node.kind for node_id, node in graph.nodes.items()},
+    )
     plain = [relation for relation in graph.relations if relation.type != DENSE]
     patterns = Counter((kinds[it.source], it.type, kinds[it.target]) for it in plain)
     agents = sorted((graph.nodes[node_id] for node_id in graph.by_kind.get("Agent", ())), key=attrgetter("name", "id"))
     return build_enumerations(
         nodes=[
-            NodeGroup(node.kind, node.class_, node.states, node.affordances, 1, node.name, (node.name,), (node.id,))
+            NodeGroup(
+                *(node.kind, node.class_, node.states, node.affordances, 1, node.name),
+                names=(node.name,) if is_listed or node.kind == "Place" else (),
+                ids=(node.id,) if is_listed else (),
+            )
             for node in graph.nodes.values()
         ],
-        properties=[_property_row(*item) for node in graph.nodes.values() for item in node.properties.items()],
+        properties=[
+            _property_row(*item, is_listed=is_listed)
+            for node in graph.nodes.values()
+            for item in node.properties.items()
+        ],
         patterns=[(*pattern, count) for pattern, count in patterns.items()],
         agents=[_agent_row(graph, agent) for agent in agents[:AGENTS_SHOWN]],
         close=len(graph.relations) - len(plain),
     )
 
 
-def _property_row(name: str, value: Value) -> PropertyRow:
+def _property_row(name: str, value: Value, *, is_listed: bool) -> PropertyRow:
     if isinstance(value, tuple):
         return PropertyRow(name, f"LIST<{CYPHER_TYPES[type(value[0])] if value else 'NOTHING'}>", 1, None)
-    if isinstance(value, bool) or (isinstance(value, str) and len(value) <= VALUE_LENGTH):
+    if is_listed and (isinstance(value, bool) or (isinstance(value, str) and len(value) <= VALUE_LENGTH)):
         return PropertyRow(name, CYPHER_TYPES[type(value)], 1, value)
     return PropertyRow(name, CYPHER_TYPES[type(value)], 1, None)
 

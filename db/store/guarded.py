@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
+from neo4j import ManagedTransaction
+
 from scenecypher.db.store.commit import WritePlan
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.connection import Database, WrongAnswer, row_of
 from scenecypher.errors import QueryFailed
 
 # Takes the scene's lock. At another version the division by zero rolls the transaction back.
@@ -31,6 +33,18 @@ def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: f
             raise
         return None
     return written["version"] if written else None
+
+
+def commit_in(tx: ManagedTransaction, plan: WritePlan, version: int) -> int:
+    """Write a change that was decided at `version` in a transaction that holds the scene's lock; return its version.
+
+    Raises WrongAnswer. Where a row does not match, the server's DIVISION_BY_ZERO ends the transaction.
+    """
+    given = {**plan.parameters, "read_at": version}
+    record = row_of(tx.run(guarded_write(plan), given), "action_id", given["action_id"])
+    if record is None:
+        raise WrongAnswer
+    return int(record["version"])
 
 
 def guarded_write(plan: WritePlan) -> LiteralString:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction
@@ -11,7 +12,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bounds import Bounds, Measure, bounds_from, read_bounds
 from scenecypher.db.store.catalog import SceneInfo, find_replaced, find_scene, info_of
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.rows import node_from_record, node_of
+from scenecypher.db.store.rows import node_of
 from scenecypher.db.store.steady import steady_transaction
 from scenecypher.errors import SceneReplaced
 
@@ -19,12 +20,12 @@ LOADED_PER_SECOND: Final = 3_000
 """Nodes and relations per second of timeout, which a machine at ten times its load still reads."""
 
 SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN properties(s) AS scene"
-LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
-# One row per node: collect() would hold the whole scene in the server's memory before the first row.
-LOAD_RELATIONS: Final[LiteralString] = """
-MATCH (a:Entity {scene: $key}) RETURN a.id AS source, [(a)-[r]->(b) | [type(r), b.id]] AS to
+# One row a node: collect() would hold the whole scene in the server's memory before the first row. Maps, not nodes,
+# which the driver keeps until the last row.
+LOAD_NODES: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key})
+RETURN labels(n) AS labels, properties(n) AS values, [(n)-[r]->(m) | [type(r), m.id]] AS to
 """
-# Maps, not nodes: the driver keeps every node of a result until its last row.
 MEASURED_NODES: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) RETURN labels(n) AS labels, properties(n) AS values
 """
@@ -66,15 +67,25 @@ def load_replaced(database: Database, name: str) -> Snapshot:
 
 def load_generation(database: Database, scene: SceneInfo) -> Snapshot:
     """Return this very generation of a scene, published or replaced, at one version. Raises SceneReplaced."""
-
-    def work(tx: ManagedTransaction) -> tuple[SceneInfo, list[Node], list[Relation]]:
-        record = tx.run(SCENE, key=scene.key).single()
-        if record is None:
-            raise SceneReplaced(scene.name)
-        return info_of(record["scene"]), *members(tx, scene.key)
-
     timeout_s = 2 * database.read_timeout_s + (scene.nodes + scene.relations) / LOADED_PER_SECOND
-    (info, nodes, relations), _ = steady_transaction(database, scene, work, timeout_s=timeout_s, status=scene.status)
+    read = partial(_read_rows, scene=scene)
+    rows, _ = steady_transaction(database, scene, read, timeout_s=timeout_s, status=scene.status)
+    return _snapshot(*rows)
+
+
+def read_generation(tx: ManagedTransaction, scene: SceneInfo) -> Snapshot:
+    """Return this very generation of a scene in a transaction that holds its lock. Raises SceneReplaced."""
+    return _snapshot(*_read_rows(tx, scene))
+
+
+def _read_rows(tx: ManagedTransaction, scene: SceneInfo) -> tuple[SceneInfo, list[Node], list[Relation]]:
+    record = tx.run(SCENE, key=scene.key).single()
+    if record is None:
+        raise SceneReplaced(scene.name)
+    return info_of(record["scene"]), *members(tx, scene.key)
+
+
+def _snapshot(info: SceneInfo, nodes: list[Node], relations: list[Relation]) -> Snapshot:
     return Snapshot(info, SceneGraph.of(nodes, relations))
 
 
@@ -103,6 +114,9 @@ def measured_bounds(tx: ManagedTransaction, key: str) -> Bounds:
 
 def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
     """Return all nodes and relations of a scene; of several versions if a writer commits meanwhile."""
-    nodes = [node_from_record(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
-    relations = [Relation(source, kind, end) for source, to in tx.run(LOAD_RELATIONS, key=key) for kind, end in to]
+    nodes, relations = list[Node](), list[Relation]()
+    for labels, values, to in tx.run(LOAD_NODES, key=key):
+        node = node_of(labels, values)
+        nodes.append(node)
+        relations += [Relation(node.id, type_, end) for type_, end in to]
     return nodes, relations

@@ -1,28 +1,44 @@
-"""Replica: a scene in memory at a version; actions are decided on it and committed only at that version."""
+"""Replica: a scene in memory at a version; changes are decided on it and committed only at that version."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, LiteralString
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
+from typing import Any, Final, LiteralString
+from uuid import uuid4
+
+from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.graph.delta import Delta, edited_nodes
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
-from scenecypher.db.graph.scene import Node
+from scenecypher.db.graph.scene import EMPTY
 from scenecypher.db.store.bounds import TrackedBounds
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import SET_BOUNDS, Committed, Decide, Intent, LockedPart, plan_write
-from scenecypher.db.store.connection import Database
-from scenecypher.db.store.guarded import commit_at
-from scenecypher.db.store.load import Snapshot, load_generation
-from scenecypher.errors import ConflictError, SceneReplaced
+from scenecypher.db.store.commit import Committed, Decide, Intent, SceneVersion, WritePlan, check_answer, plan_write
+from scenecypher.db.store.connection import Database, row_of
+from scenecypher.db.store.guarded import commit_at, commit_in
+from scenecypher.db.store.load import Snapshot, load_generation, read_generation
+from scenecypher.errors import ConflictError, ConstraintViolated, RejectedError, SceneReplaced
 
-EVENTS_SINCE: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s:Scene
-RETURN $key AS key, s.status AS status, s.version AS version, coalesce(s.redeclared, 0) AS redeclared,
+TRIES: Final = 3
+"""Tries without the scene's lock; if other writers come first each time, the change waits for the lock."""
+
+_EVENTS: Final[LiteralString] = """
+       s.status AS status, s.version AS version, coalesce(s.redeclared, 0) AS redeclared,
        COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $after
                  RETURN [e.version, e.delta] ORDER BY e.version } AS events
 """
+EVENTS: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN $asked AS asked," + _EVENTS
+# Setting a label that is present takes the lock and writes nothing: a commit under way is waited for.
+EVENTS_SINCE: Final[LiteralString] = (
+    """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
+RETURN $asked AS asked, done {.version, .hash, .delta} AS done,"""
+    + _EVENTS
+)
 
 
 def is_alike(one: SceneInfo, other: SceneInfo) -> bool:
@@ -31,94 +47,185 @@ def is_alike(one: SceneInfo, other: SceneInfo) -> bool:
 
 
 class Replica:
-    """One scene in memory. Not safe to share between threads.
+    """One scene in memory, safe to share between threads: each version of its graph is a value of its own.
 
     Nothing that is decided on it is committed unless the scene is still at its version, so a stale replica costs a
     round trip, never a wrong commit.
     """
 
-    scene: SceneInfo
-    version: int
-    graph: LiveGraph
-    _bounds: TrackedBounds | None
-
-    def __init__(self, database: Database, snapshot: Snapshot) -> None:
-        self._database = database
-        self._load(snapshot)
+    def __init__(self, database: Database, scene: SceneInfo) -> None:
+        self.scene = scene
+        self._database, self._lock, self._loading = database, Lock(), Lock()
+        self.version, self._graph = -1, EMPTY
+        self._bounds: TrackedBounds | None = None
 
     def __len__(self) -> int:
         """Return the number of nodes and relations."""
-        return len(self.graph.nodes) + len(self.graph.relations)
+        return len(self._graph.nodes) + len(self._graph.relations)
 
-    def locked(self, agent: str | None) -> LockedPart:
-        """Return the graph for deciding an action; `agent` is the acting node, the first agent by id if None."""
-        agents = self.graph.by_kind.get("Agent", ())
-        found = agent if agent in agents else next(iter(agents), None) if agent is None else None
-        return LockedPart(self.version, self.graph, found)
+    @property
+    def is_loaded(self) -> bool:
+        """Check whether it has a version of the scene."""
+        return self.version >= 0
 
-    def commit(self, decide: Decide, *, agent: str | None, intent: Intent, timeout_s: float) -> Committed | None:
-        """Decide an action and commit it whole; return None if the scene is no longer at the replica's version.
+    def load(self) -> bool:
+        """Load the scene unless it is; the threads that wait for it load it once. Raises SceneReplaced, ServiceError.
 
-        Raises the errors of `decide`, ConflictError, ServiceError. If a connection breaks, the action may be committed:
-        try again only with the same action id.
+        Returns True if it was loaded now.
         """
-        delta = decide(self.locked(agent))
-        plan = plan_write(self.scene, self.graph, delta, intent=intent)
-        raised = self._raised_by(delta, plan.edits)
-        if raised:
-            plan = plan.with_bounds(SET_BOUNDS, raised=raised)
-        version = commit_at(self._database, plan, self.version, timeout_s=timeout_s)
-        if version is None:
-            return None
-        if self._bounds:
-            self._bounds.follow(delta, raised, is_ours=True)
-        self.graph.apply(delta, plan.edits)
-        self.version = version
-        return Committed(version, delta)
-
-    def catch_up(self, *, timeout_s: float) -> None:
-        """Bring the replica to the scene's version by the events in between; if they do not lead there, load it again.
-
-        Raises SceneReplaced, ServiceError.
-        """
-        given = {"key": self.scene.key, "after": self.version}
-        record = self._database.run_autocommit(EVENTS_SINCE, given, timeout_s=timeout_s, echo="key")
-        if record is None or record["status"] != "ready":
-            raise SceneReplaced(self.scene.name)
-        versions = [version for version, _ in record["events"]]
-        is_redeclared = record["redeclared"] > self.version
-        if is_redeclared or not versions or versions != [*range(self.version + 1, record["version"] + 1)]:
-            self.reload(self.scene)
-            return
-        try:
-            for version, delta in record["events"]:
-                self._apply(version, delta_from_json(delta))
-        except ConflictError:
-            self.reload(self.scene)
+        with self._loading:
+            if self.is_loaded:
+                return False
+            self._keep(load_generation(self._database, self.scene))
+            return True
 
     def reload(self, scene: SceneInfo) -> None:
         """Load the scene again. Raises SceneReplaced if it has other actions or declarations than `scene`."""
-        snapshot = load_generation(self._database, scene)
-        if not is_alike(snapshot.info, scene):
-            raise SceneReplaced(scene.name)
-        self._load(snapshot)
+        self._keep(_alike(load_generation(self._database, scene), scene))
 
-    def follow(self, done: Committed) -> None:
-        """Apply a commit that was made without this replica, if it leads to the next version."""
-        if done.version == self.version + 1 and not done.repeated:
-            self._apply(done.version, done.delta)
+    def at(self, agent: str | None = None) -> SceneVersion:
+        """Return the scene as it is known; `agent` is the acting node, the first agent by id if None."""
+        with self._lock:
+            version, graph = self.version, self._graph
+        return SceneVersion.of(version, graph, agent)
 
-    def _apply(self, version: int, delta: Delta) -> None:
-        """Apply a commit of others."""
-        edits = edited_nodes(self.graph, delta)
+    def snapshot(self) -> Snapshot:
+        """Return the scene as it is known."""
+        with self._lock:
+            return Snapshot(replace(self.scene, version=self.version), self._graph)
+
+    def change(
+        self, decide: Decide, *, agent: str | None, intent: Intent, text: str | None, timeout_s: float
+    ) -> Committed | None:
+        """Decide a change and commit it at that version; return None if others came first each time.
+
+        A refusal stands only at the scene's present version, and if the action is not committed already. `text` is the
+        Delta's JSON if it is known before. If a connection breaks, the change may be committed: try again only with the
+        same action id. Raises the errors of `decide`, AlreadyCommitted, ConflictError, ServiceError.
+        """
+        if intent.expected_version not in {None, self.version}:
+            self._confirm(intent, text, timeout_s)
+        for _ in range(TRIES):
+            before = self.at(agent)
+            try:
+                done = self._commit(before, decide, intent, timeout_s)
+            except (RejectedError, ConstraintViolated):
+                self._confirm(intent, text, timeout_s)
+                if self.version == before.version:
+                    raise
+                continue
+            if done is not None:
+                return done
+            self._confirm(intent, text, timeout_s)
+            if self.version == before.version:  # it was changed without a version, by hand
+                self.reload(self.scene)
+        return None
+
+    def lock(self, tx: ManagedTransaction, *, agent: str | None, intent: Intent, text: str | None) -> SceneVersion:
+        """Take the scene's lock for a transaction, and return the scene as it is then.
+
+        Raises SceneReplaced, AlreadyCommitted, InputError (id used for another Delta), ConflictError (wrong version).
+        """
+        given = self._asking(intent.action_id)
+        record = row_of(tx.run(EVENTS_SINCE, given), "asked", given["asked"])
+        found = check_answer(record, self.scene, intent, text)
+        self._follow(found, lambda: _alike(read_generation(tx, self.scene), self.scene))
+        return self.at(agent)
+
+    def write(
+        self, tx: ManagedTransaction, at: SceneVersion, delta: Delta, *, intent: Intent, scene: SceneInfo | None = None
+    ) -> Committed:
+        """Write a change that was decided under the lock; `scene` has declarations that it needs, if others.
+
+        Raises ConflictError, InputError. `apply` it once it is committed.
+        """
+        plan = self._plan(at, delta, intent, scene or self.scene)
+        return Committed(commit_in(tx, plan, at.version), delta)
+
+    def apply(self, done: Committed) -> None:
+        """Apply a commit, if it leads to the next version."""
+        if done.repeated:
+            return
+        with self._lock:
+            if done.version == self.version + 1:
+                self._step(done.version, done.delta)
+
+    def catch_up(self) -> None:
+        """Bring the replica to the scene's version, to read; no lock is waited for. Raises SceneReplaced, ServiceError.
+
+        An event is stored by the commit that made its version: those that follow each other lead to a state that was.
+        """
+        record = self._database.read_row(EVENTS, self._asking(), echo="asked")
+        if record is None or record["status"] != self.scene.status:
+            raise SceneReplaced(self.scene.name)
+        self._follow(record, lambda: load_generation(self._database, self.scene))
+
+    def _commit(self, before: SceneVersion, decide: Decide, intent: Intent, timeout_s: float) -> Committed | None:
+        """Decide and commit at a version; None if the scene is no longer there."""
+        delta = decide(before)
+        plan = self._plan(before, delta, intent, self.scene)
+        version = commit_at(self._database, plan, before.version, timeout_s=timeout_s)
+        if version is None:
+            return None
+        done = Committed(version, delta)
+        self.apply(done)
+        return done
+
+    def _plan(self, at: SceneVersion, delta: Delta, intent: Intent, scene: SceneInfo) -> WritePlan:
+        plan = plan_write(scene, at.graph, delta, intent=intent)
+        with self._lock:
+            raised = self._bounds.raised_by(at.graph, delta, plan.edits) if self._bounds else {}
+        return plan.with_bounds(raised) if raised else plan
+
+    def _confirm(self, intent: Intent, text: str | None, timeout_s: float) -> None:
+        """Bring the replica to the scene's version, once no commit is under way. Raises as `lock`, ServiceError."""
+        given = self._asking(intent.action_id)
+        record = self._database.run_autocommit(EVENTS_SINCE, given, timeout_s=timeout_s, echo="asked")
+        found = check_answer(record, self.scene, intent, text)
+        self._follow(found, lambda: _alike(load_generation(self._database, self.scene), self.scene))
+
+    def _asking(self, action_id: str = "") -> dict[str, Any]:
+        """Return the parameters of a question for events; its answer has the `asked` that no other has."""
+        return {"key": self.scene.key, "after": self.version, "action_id": action_id, "asked": uuid4().hex}
+
+    def _follow(self, record: Record, load: Callable[[], Snapshot]) -> None:
+        """Apply the events of a record; load the scene if they don't lead to its version."""
+        versions = [version for version, _ in record["events"]]
+        after = record["version"] - len(versions)
+        if record["redeclared"] > self.version or versions != [*range(after + 1, record["version"] + 1)]:
+            self._keep(load())
+            return
+        deltas = [(version, delta_from_json(text)) for version, text in record["events"]]
+        try:
+            with self._lock:
+                for version, delta in deltas:
+                    if version == self.version + 1:
+                        self._step(version, delta)
+        except ConflictError:
+            self._keep(load())
+            return
+        if self.version < record["version"]:
+            self._keep(load())
+
+    def _step(self, version: int, delta: Delta) -> None:
+        """Go on to the next version; the lock is held."""
+        live = LiveGraph(self._graph)
+        edits = edited_nodes(live, delta)
         if self._bounds:
-            self._bounds.follow(delta, self._raised_by(delta, edits), is_ours=False)
-        self.graph.apply(delta, edits)
-        self.version = version
+            self._bounds.follow(delta, self._bounds.raised_by(live, delta, edits))
+        live.apply(delta, edits)
+        self.version, self._graph = version, live.frozen()
 
-    def _raised_by(self, delta: Delta, edits: Mapping[str, Node | None]) -> dict[str, int]:
-        return self._bounds.raised_by(self.graph, delta, edits) if self._bounds else {}
+    def _keep(self, loaded: Snapshot) -> None:
+        graph, bounds = loaded.graph, loaded.info.bounds
+        tracked = TrackedBounds(graph, bounds) if bounds else None
+        with self._lock:
+            if loaded.info.version >= self.version:
+                self.scene, self.version, self._graph = loaded.info, loaded.info.version, graph
+                self._bounds = tracked
 
-    def _load(self, snapshot: Snapshot) -> None:
-        self.scene, self.version, self.graph = snapshot.info, snapshot.info.version, LiveGraph(snapshot.graph)
-        self._bounds = TrackedBounds(self.graph, snapshot.info.bounds) if snapshot.info.bounds else None
+
+def _alike(loaded: Snapshot, scene: SceneInfo) -> Snapshot:
+    if not is_alike(loaded.info, scene):
+        raise SceneReplaced(scene.name)
+    return loaded

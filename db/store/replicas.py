@@ -1,4 +1,4 @@
-"""Replicas: the scenes in which a process acts, kept in memory and updated by each of its commits."""
+"""Replicas: the scenes that a process touches, kept in memory and brought forward by their events."""
 
 from __future__ import annotations
 
@@ -11,91 +11,70 @@ from cachetools import LRUCache
 
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.load import load_generation
+from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.replica import Replica, is_alike
 
-MAX_MEMBERS: Final = 50_000
-"""Nodes and relations of the largest scene that is kept: loading that many took 0.75 s and 10 MiB."""
 TOTAL_MEMBERS: Final = 300_000
-"""Nodes and relations of all scenes that are kept."""
-COMMITS_BEFORE_LOADING: Final = 30
-"""Commits in a scene before it is loaded for the next: a home (300 nodes, 5,700 relations) takes 0.05 s of processor
-time, as much as thirty actions save."""
-MAX_COUNTED: Final = 10_000
-"""Nodes and relations of the largest scene that is loaded to be counted, once it was changed here.
-
-That takes as much as four or five counts by the server, of which each change makes one necessary."""
-SCENES_COUNTED: Final = 50
-"""Scenes whose actions are counted, about as many homes as are kept: in turn among more, a home is loaded in vain."""
+"""Nodes and relations of all scenes that are kept, some 60 MiB; one that is larger is kept alone."""
 
 
 class Replicas:
-    """The replicas of one store, by scene key. Safe to share between threads: one thread at a time uses a replica."""
+    """The replicas of one store, by scene key. Safe to share between threads."""
 
     def __init__(self, database: Database) -> None:
-        self._database, self._lock = database, Lock()
+        self.database, self._lock = database, Lock()
         self._kept: LRUCache[str, Replica] = LRUCache(TOTAL_MEMBERS, getsizeof=_size)
-        self._commits: LRUCache[str, int] = LRUCache(SCENES_COUNTED)
-        self._in_use: set[str] = set()
+        self._loading: dict[str, Replica] = {}
 
     @contextmanager
-    def of(self, scene: SceneInfo, *, at_once: bool = False) -> Iterator[Replica | None]:
-        """Yield the scene's replica for a commit.
+    def of(self, scene: SceneInfo) -> Iterator[Replica]:
+        """Yield the scene's replica to change the scene by, loaded if it is not kept.
 
-        None for the first commits in a scene that is not kept or if it is too large, unless `at_once`, or if another
-        thread uses the replica. Raises SceneReplaced, ServiceError.
+        Raises SceneReplaced, also if the scene has other actions or declarations by now; ServiceError.
         """
-        with self._lock:
-            self._commits[scene.key] = commits = self._commits.get(scene.key, 0) + 1
-            is_due = commits > COMMITS_BEFORE_LOADING or scene.key in self._kept
-        with self._lent(scene, is_due=at_once or (is_due and _members(scene) <= MAX_MEMBERS)) as replica:
-            if replica is not None and not is_alike(replica.scene, scene):
+        with self._lent(scene) as replica:
+            replica.load()
+            if not is_alike(replica.scene, scene):
                 replica.reload(scene)
             yield replica
 
-    @contextmanager
-    def at(self, scene: SceneInfo, version: int) -> Iterator[Replica | None]:
-        """Yield the scene's replica for counting; None if there is none at `version` or later that nobody uses.
+    def now(self, scene: SceneInfo, *, at_least: int | None = None) -> Snapshot:
+        """Return the scene as it is now, or as it is known if that is `at_least` of a version.
 
-        A small scene that was changed here is loaded for it. Raises SceneReplaced, ServiceError.
+        Raises SceneReplaced, ServiceError.
         """
+        with self._lent(scene) as replica:
+            is_known = replica.load() or scene.is_past or (at_least is not None and replica.version >= at_least)
+            if not is_known:
+                replica.catch_up()
+            return replica.snapshot()
+
+    def drop(self, scene: SceneInfo) -> None:
+        """Keep the scene no longer."""
         with self._lock:
-            is_due = scene.key in self._kept or (scene.key in self._commits and _members(scene) <= MAX_COUNTED)
-        with self._lent(scene, is_due=is_due) as replica:
-            yield replica if replica is not None and replica.version >= version else None
+            self._kept.pop(scene.key, None)
+
+    def keeps(self, scene: SceneInfo) -> bool:
+        """Check whether the scene is in memory."""
+        with self._lock:
+            return scene.key in self._kept
 
     @contextmanager
-    def _lent(self, scene: SceneInfo, *, is_due: bool) -> Iterator[Replica | None]:
-        """Yield the scene's replica, loaded if it is not kept; None if it is not due or another thread uses it."""
+    def _lent(self, scene: SceneInfo) -> Iterator[Replica]:
+        """Yield the scene's replica; measure it anew afterwards, since it may have grown."""
         with self._lock:
-            if is_free := is_due and scene.key not in self._in_use:
-                self._in_use.add(scene.key)
-        if not is_free:
-            yield None
-            return
+            kept = self._kept.get(scene.key) or self._loading.get(scene.key)
+            replica = self._loading[scene.key] = kept or Replica(self.database, scene)
         try:
-            yield self._replica(scene)
+            yield replica
         finally:
             with self._lock:
-                self._in_use.discard(scene.key)
-                kept = self._kept.pop(scene.key, None)
-                if kept is not None:
-                    self._kept[scene.key] = kept  # measured anew: it may have grown
-
-    def _replica(self, scene: SceneInfo) -> Replica:
-        with self._lock:
-            kept = self._kept.get(scene.key)
-        if kept is None:
-            kept = Replica(self._database, load_generation(self._database, scene))
-            with self._lock:
-                self._kept[scene.key] = kept
-        return kept
-
-
-def _members(scene: SceneInfo) -> int:
-    return scene.nodes + scene.relations
+                self._loading.pop(scene.key, None)
+                self._kept.pop(scene.key, None)
+                if replica.is_loaded:
+                    self._kept[scene.key] = replica
 
 
 def _size(replica: Replica) -> int:
-    """Return a replica's part of TOTAL_MEMBERS; a scene that is read whole, however large, is kept alone."""
+    """Return a replica's part of TOTAL_MEMBERS."""
     return min(len(replica), TOTAL_MEMBERS)

@@ -12,7 +12,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import Delta, diff
-from scenecypher.db.graph.document import delta_from_json
+from scenecypher.db.graph.document import delta_from_json, delta_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph
@@ -20,36 +20,22 @@ from scenecypher.db.schema import HOLDING, Declared
 from scenecypher.db.store import at, catalog, history, lease, load, publish, rewind
 from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name, read_only_error
-from scenecypher.db.store.commit import (
-    READ_NAMED,
-    AlreadyCommitted,
-    Committed,
-    Decide,
-    Intent,
-    LockedPart,
-    part_of,
-    plan_counted_write,
-    read_locked,
-    read_named,
-    write_delta,
-)
-from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database, row_of
-from scenecypher.db.store.footprint import Footprint
-from scenecypher.db.store.guarded import commit_at
+from scenecypher.db.store.commit import AlreadyCommitted, Committed, Decide, Intent
+from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
+from scenecypher.db.store.guarded import DIVISION_BY_ZERO
 from scenecypher.db.store.history import Event, EventHead, Revert
 from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
-from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (
     ConflictError,
     DatabaseUnavailable,
     InputError,
+    QueryFailed,
     QueryTimeout,
-    RejectedError,
     SceneReplaced,
     ServiceError,
 )
@@ -59,8 +45,6 @@ CHANGES_PER_COMMIT: Final = 5_000
 KEEP_S: Final = 365 * 86_400.0
 """How long a generation that an import replaced is kept if it has a past, unless a setting says otherwise."""
 COMMIT_TRIES: Final = 5
-REPLICA_TRIES: Final = 3
-"""Tries on a replica; if other writers come first each time, the action waits for the lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,35 +256,21 @@ class SceneStore:
         intent = Intent(actor, action, action_id or uuid4().hex, expected_version)
         return self._commit(scene, delta, intent=intent)
 
-    def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
-        """Let `decide` make the Delta of an action, and commit it at the version that it was decided at.
+    def change(self, scene: SceneInfo, decide: Decide, *, intent: Intent, agent: str | None = None) -> Committed:
+        """Let `decide` make a Delta from the scene, and commit it at the version that it was decided at.
 
-        An error of `decide`, such as ActionRefused, commits nothing.
+        `agent` is the acting node, the first agent by id if None. An error of `decide`, such as ActionRefused, commits
+        nothing. Raises CommitUnknown if nothing gave an answer; InputError for an earlier state, which nobody may
+        change; SceneReplaced.
         """
-        given = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
+        return self._change(scene, decide, agent=agent, intent=intent)
 
-        def read(tx: ManagedTransaction) -> LockedPart:
-            found = row_of(tx.run(footprint.plan.lock_statement, given), "action_id", intent.action_id)
-            return read_locked(found, scene, intent)
+    def now(self, scene: SceneInfo) -> Snapshot:
+        """Return the whole scene as it is now, from memory where its events lead there.
 
-        def look() -> LockedPart | None:
-            record = self.database.read_row(footprint.plan.read_statement, given)
-            return part_of(record) if record and record["redeclared"] <= scene.version else None
-
-        return self._change(scene, decide, read, look=look, agent=footprint.agent, intent=intent)
-
-    def edit(self, scene: SceneInfo, decide: Decide, *, intent: Intent) -> Committed:
-        """Let `decide` make a Delta from the whole scene, and commit it at the version that it was decided at.
-
-        The scene is loaded for it at the first call. An error of `decide` commits nothing.
+        Raises SceneReplaced, ServiceError.
         """
-        given = {"key": scene.key, "action_id": intent.action_id, "ids": [], "pairs": []}
-
-        def read(tx: ManagedTransaction) -> LockedPart:
-            locked = read_locked(row_of(tx.run(READ_NAMED, given), "action_id", intent.action_id), scene, intent)
-            return replace(locked, part=SceneGraph.of(*load.members(tx, scene.key)))
-
-        return self._change(scene, decide, read, intent=intent, is_whole=True)
+        return self.replicas.now(scene)
 
     # --- history
 
@@ -392,12 +362,15 @@ class SceneStore:
         if not delta and intent.action == "import":
             intent = replace(intent, action=_declaration(scene, vocabulary, declared))
 
-        def work(tx: ManagedTransaction) -> Committed:
-            locked = read_named(tx, scene, delta, intent)
-            publish.redeclare(tx, scene, vocabulary=vocabulary, declared=declared)
-            return write_delta(tx, after, locked, delta, intent=intent)
+        with self.replicas.of(scene) as replica:
 
-        done = self._write(work)
+            def work(tx: ManagedTransaction) -> Committed:
+                at = replica.lock(tx, agent=None, intent=intent, text=delta_json(delta))
+                publish.redeclare(tx, scene, vocabulary=vocabulary, declared=declared)
+                return replica.write(tx, at, delta, intent=intent, scene=after)
+
+            done = self._write(work)
+        self.replicas.drop(scene)
         self.database.versions.note(scene.key, done.version)
         return replace(after, version=done.version)
 
@@ -449,56 +422,43 @@ class SceneStore:
         return self._commit(scene, revert.delta, intent=intent)
 
     def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-        return self._change(scene, lambda _: delta, lambda tx: read_named(tx, scene, delta, intent), intent=intent)
+        return self._change(scene, lambda _: delta, intent=intent, text=delta_json(delta))
 
     def _change(
-        self,
-        scene: SceneInfo,
-        decide: Decide,
-        read: Callable[[ManagedTransaction], LockedPart],
-        *,
-        intent: Intent,
-        look: Callable[[], LockedPart | None] | None = None,
-        agent: str | None = None,
-        is_whole: bool = False,
+        self, scene: SceneInfo, decide: Decide, *, intent: Intent, agent: str | None = None, text: str | None = None
     ) -> Committed:
-        """Commit a change: on the scene's replica, if the store has one, otherwise on what `read` locks and reads.
+        """Commit a change by one statement at the version that it was decided at.
 
-        A scene of many commits, or of which the whole is needed, is kept in memory (`replicas.py`): the change is
-        decided there and is one statement. Else it is decided on what `look`, if given,
-        reads without the lock, and is one statement too. If it is refused there, other writers come first or a
-        connection breaks, it is decided under the lock, which the action id makes safe.
-        Raises CommitUnknown if neither gave an answer; InputError for an earlier state, which nobody may change.
+        If others come first again and again, or a connection breaks, it is decided and written under the scene's lock,
+        which the action id makes safe. `text` is the Delta's JSON if it is known before.
         """
         if scene.is_past:
             raise read_only_error(scene.name)
+        with self.replicas.of(scene) as replica:
 
-        def work(tx: ManagedTransaction) -> Committed:
-            locked = read(tx)
-            return write_delta(tx, scene, locked, decide(locked), intent=intent)
+            def work(tx: ManagedTransaction) -> Committed:
+                at = replica.lock(tx, agent=agent, intent=intent, text=text)
+                return replica.write(tx, at, decide(at), intent=intent)
 
-        with self.replicas.of(scene, at_once=is_whole) as replica:
             unanswered: ServiceError | None = None
             try:
-                if replica is not None:
-                    done = self._on_replica(replica, decide, agent=agent, intent=intent)
-                else:
-                    done = self._unlocked(scene, decide, look, intent=intent) if look else None
+                done = replica.change(decide, agent=agent, intent=intent, text=text, timeout_s=self._commit_timeout_s)
+            except AlreadyCommitted as earlier:
+                done = _repeated(earlier)
             except ServiceError as error:
                 if not error.retryable or isinstance(error, QueryTimeout | SceneReplaced):
                     raise
                 done, unanswered = None, error
             if done is None:
                 done = self._under_lock(work, unanswered)
-                if replica is not None:
-                    replica.follow(done)
+                replica.apply(done)
         self.database.versions.note(scene.key, done.version)
         return done
 
     def _under_lock(
         self, work: Callable[[ManagedTransaction], Committed], unanswered: ServiceError | None
     ) -> Committed:
-        """Commit by `work`. Raises CommitUnknown if neither this nor the replica, left `unanswered`, gave an answer."""
+        """Commit by `work`. Raises CommitUnknown if neither this nor what was left `unanswered` gave an answer."""
         try:
             return self._write(work)
         except (DatabaseUnavailable, QueryTimeout) as error:
@@ -506,45 +466,6 @@ class SceneStore:
                 raise
             msg = f"{error}; ask again, the work may be done or not"
             raise CommitUnknown(msg, retryable=True) from unanswered
-
-    def _on_replica(self, replica: Replica, decide: Decide, *, agent: str | None, intent: Intent) -> Committed | None:
-        """Return the commit; None if the change must be decided under the lock."""
-        for _ in range(REPLICA_TRIES):
-            if intent.expected_version not in {None, replica.version}:
-                return None
-            try:
-                done = replica.commit(decide, agent=agent, intent=intent, timeout_s=self._commit_timeout_s)
-                if done is not None:
-                    return done
-                replica.catch_up(timeout_s=self._commit_timeout_s)
-            except (RejectedError, ConstraintViolated):
-                return None
-        return None
-
-    def _unlocked(
-        self, scene: SceneInfo, decide: Decide, look: Callable[[], LockedPart | None], *, intent: Intent
-    ) -> Committed | None:
-        """Return the commit; None if the change must be decided under the lock.
-
-        What `look` reads is whole if it is of the version that this process has seen: that commit is applied before a
-        read begins (`steady.py`). If a later one was half applied, the scene's version has moved before it is written.
-        """
-        seen = self.database.versions.latest(scene.key)
-        if seen is None or intent.expected_version not in {None, seen}:
-            return None
-        try:
-            part = look()
-        except DatabaseUnavailable:
-            return None
-        if part is None or part.version != seen:
-            return None
-        try:
-            delta = decide(part)
-            plan = plan_counted_write(scene, part.part, delta, intent=intent)
-            version = commit_at(self.database, plan, seen, timeout_s=self._commit_timeout_s)
-        except (RejectedError, ConstraintViolated):
-            return None
-        return None if version is None else Committed(version, delta)
 
     def _write(self, work: Callable[[ManagedTransaction], Committed]) -> Committed:
         """Run a commit; after a lost answer to COMMIT run it again, which the action id makes safe."""
@@ -556,7 +477,9 @@ class SceneStore:
             except CommitUnknown:
                 if attempt == COMMIT_TRIES - 1:
                     raise
-            except ConstraintViolated as error:
+            except (ConstraintViolated, QueryFailed) as error:
+                if isinstance(error, QueryFailed) and error.code != DIVISION_BY_ZERO:
+                    raise
                 msg = "the scene holds a relation or node that the change does not know of; load it again"
                 raise ConflictError(msg) from error
         raise AssertionError

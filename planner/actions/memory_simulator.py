@@ -5,11 +5,9 @@ from __future__ import annotations
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, LockedPart
-from scenecypher.db.store.footprint import Footprint
+from scenecypher.db.store.commit import Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event
-from scenecypher.db.store.reference import resolve_in_graph
-from scenecypher.errors import ConflictError
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import ActionSimulator, CommittedAction
 from scenecypher.planner.actions.text import ActionCall
@@ -26,26 +24,18 @@ class MemorySimulator(ActionSimulator):
         self.graph, self._version = LiveGraph(graph), scene.version
 
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
-        if intent.expected_version not in {None, self._version}:
-            msg = f"the scene is at version {self._version}, not {intent.expected_version}; look at it again"
-            raise ConflictError(msg)
-        delta = self._decide(operator, call, self._locked())
+        check_version(self._version, intent.expected_version)
+        delta = self._decide(operator, call, SceneVersion.of(self._version, self.graph, self._agent))
         self.graph.apply(delta)
         self._version += 1
         return CommittedAction(str(call), self._version, delta, because, action_id=intent.action_id)
-
-    def _locked(self) -> LockedPart:
-        agents = self.graph.by_kind.get("Agent", ())
-        found = self._agent if self._agent in agents else None
-        return LockedPart(self._version, self.graph, min(agents, default=None) if self._agent is None else found)
 
     def _event_of(self, action_id: str) -> Event | None:
         del action_id
         return None
 
     def _resolve(self, word: str) -> str:
-        return resolve_in_graph(self.graph, word)
+        return resolve_reference(self.graph, word)
 
-    def _read_part(self, footprint: Footprint) -> GraphView:
-        del footprint
+    def _graph(self) -> GraphView:
         return self.graph

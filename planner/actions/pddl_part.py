@@ -1,8 +1,9 @@
-"""The part of a scene that a goal is about: its search terms, and the part itself for a graph in memory."""
+"""The part of a scene that a goal is about."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from scenecypher.db.condition import Condition, HasClass, Id, Related, terms
@@ -12,13 +13,13 @@ from scenecypher.planner.actions.giving import giving_classes
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl_effort import SMALL_SCENE_NODES
 from scenecypher.planner.actions.pddl_variables import atoms_of
-from scenecypher.planner.relevant import (
-    CONTAINMENT,
-    MAX_CONTAINMENT_DEPTH,
-    MAX_CONTENTS,
-    RelevanceQuery,
-)
 
+CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
+"""Relations to the containers and supports of a node."""
+MAX_CONTAINMENT_DEPTH: Final = 5
+"""Longest chain of containment that is followed up to a room."""
+MAX_CONTENTS: Final = 40
+"""Most contents of the found nodes in a wide part."""
 SURFACES: Final = ("put_on", "surfaces")
 """Affordances of surfaces, in the words of the vocabularies."""
 LIFTABLE: Final = ("pick_up", "grabbable")
@@ -27,7 +28,19 @@ SECOND_HAND: Final = "HOLDS_LH"
 """The hand that takes an object only if the other one is full."""
 
 
-def sought_for(goal: Condition, operators: Mapping[str, Operator] | None = None) -> RelevanceQuery:
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What a goal is about: `ids` and `classes` of nodes.
+
+    With `fillers`, one portable object outside closed containers is needed in each room, too.
+    """
+
+    ids: frozenset[str]
+    classes: frozenset[str]
+    fillers: bool = False
+
+
+def sought_for(goal: Condition, operators: Mapping[str, Operator] | None = None) -> Sought:
     """Return the nodes and classes that a goal names, and the classes by which `operators` give its states."""
     ids: set[str] = set()
     classes = {*giving_classes(goal, operators or {})}
@@ -37,7 +50,7 @@ def sought_for(goal: Condition, operators: Mapping[str, Operator] | None = None)
             classes.add(part.class_)
         fillers |= isinstance(part, Related) and part.type == SECOND_HAND
         ids |= {term.id for term in terms(part) if isinstance(term, Id)}
-    return RelevanceQuery(frozenset(ids), frozenset(classes), SURFACES, LIFTABLE, fillers)
+    return Sought(frozenset(ids), frozenset(classes), fillers)
 
 
 def part_of(
@@ -48,7 +61,11 @@ def part_of(
     small: int = SMALL_SCENE_NODES,
     operators: Mapping[str, Operator] | None = None,
 ) -> SceneGraph:
-    """Return the part of a graph that a goal is about, as `planner.relevant.read_relevant_part` reads it."""
+    """Return the part of a graph that a goal is about: named nodes, their containers, rooms, agents, what they hold.
+
+    Of a room's spare surfaces the first by id is taken; `wide` adds the other rooms and the contents of what was found.
+    A graph of at most `small` nodes is taken whole.
+    """
     if len(graph.nodes) <= small:
         return graph
     sought = sought_for(goal, operators)
@@ -76,7 +93,7 @@ def is_liftable(graph: SceneGraph, x: str) -> bool:
     return bool({*graph.nodes[x].affordances} & {*LIFTABLE}) and not shut_in
 
 
-def _sought(graph: SceneGraph, sought: RelevanceQuery) -> Iterator[str]:
+def _sought(graph: SceneGraph, sought: Sought) -> Iterator[str]:
     yield from sought.ids & graph.nodes.keys()
     for class_ in sought.classes:
         yield from graph.by_class.get(class_, ())

@@ -114,6 +114,22 @@ def _efforts(request: PlanRequest, read_part: ReadPart) -> Sequence[Effort]:
     return sorted(efforts, key=lambda effort: not effort.stepwise) if many else efforts
 
 
+def part_reader(read: Callable[[], SceneGraph], goal: Condition, vocabulary: str) -> ReadPart:
+    """Return a function that takes the part relevant to `goal` of what `read` returns, the scene as it is now.
+
+    The wide part is the whole scene for actions read from PDDL: nothing is known of what they need besides the goal.
+    """
+    chosen = vocabulary_named(vocabulary)
+    is_unknown = any(effort.lifted for effort in chosen.planning.efforts)
+    small, operators = chosen.planning.small_scene, chosen.operators
+
+    def part(wide: bool) -> SceneGraph:  # noqa: FBT001 - what a ReadPart takes
+        graph = read()
+        return graph if wide and is_unknown else part_of(graph, goal, wide=wide, small=small, operators=operators)
+
+    return part
+
+
 def planning_state(part: SceneGraph, vocabulary: str) -> PlanningState | None:
     """Return the state of a part of a scene with its first agent; None if it has no agent."""
     chosen = vocabulary_named(vocabulary)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from typing import Final
 from uuid import uuid4
 
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Committed, Intent, LockedPart
-from scenecypher.db.store.footprint import Footprint, ReadPlan
+from scenecypher.db.store.commit import Committed, Intent, SceneVersion
 from scenecypher.db.store.history import Event
-from scenecypher.db.store.look import read_part
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import error_type, measure, span, timed
@@ -35,8 +33,6 @@ from scenecypher.planner.actions.execution import (
 from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
-from scenecypher.planner.actions.read_plan import minimal_reads, reads_or_everything
-from scenecypher.planner.actions.read_set import AccessPath, choice_needs
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
@@ -100,8 +96,8 @@ class ActionSimulator(ABC):
         """Return the id of the node that a word means. Raises UnknownReference."""
 
     @abstractmethod
-    def _read_part(self, footprint: Footprint) -> GraphView:
-        """Return the present part of the scene that `footprint` names, or more of it."""
+    def _graph(self) -> GraphView:
+        """Return the scene as it is now."""
 
     def act(
         self, text: str, *, expected_version: int | None = None, action_id: str | None = None, is_new: bool = False
@@ -233,26 +229,21 @@ class ActionSimulator(ABC):
         if before != str(call) and before != str(ActionCall(call.name, tuple(map(self._resolve, call.arguments)))):
             raise reused_id_error(action_id, before)
 
-    def _footprint(self, operator: Operator, call: ActionCall) -> Footprint:
-        return Footprint(_operator_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
+    def _decide(self, operator: Operator, call: ActionCall, at: SceneVersion) -> Delta:
+        return simulate(operator, at.graph, self._bind(operator, call, at), action=str(call), pick_node=self._pick_node)
 
-    def _decide(self, operator: Operator, call: ActionCall, locked: LockedPart) -> Delta:
-        return simulate(
-            operator, locked.part, self._bind(operator, call, locked), action=str(call), pick_node=self._pick_node
-        )
-
-    def _bind(self, operator: Operator, call: ActionCall, locked: LockedPart) -> dict[str, str]:
+    def _bind(self, operator: Operator, call: ActionCall, at: SceneVersion) -> dict[str, str]:
         """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
-        if locked.agent is None:
+        if at.agent is None:
             unknown_agent = f"there is no agent {self._agent!r} here: name one that it has"
             no_agent = NO_AGENT.replace("NAME", self.scene.name)
             raise ActionRefused(str(call), [no_agent if self._agent is None else unknown_agent])
-        self._agent = locked.agent
-        unresolved = tuple(word for word in call.arguments if word not in locked.part)
+        self._agent = at.agent
+        unresolved = tuple(word for word in call.arguments if word not in at.graph)
         if unresolved:
             raise _UnresolvedWords(unresolved)
         names = (parameter.name for parameter in operator.parameters)
-        return {AGENT: locked.agent, **dict(zip(names, call.arguments, strict=True))}
+        return {AGENT: at.agent, **dict(zip(names, call.arguments, strict=True))}
 
     def _remedy(self, refusal: Infeasible) -> ActionCall | None:
         """Return the action to insert first; None if no rule helps with one of the unmet requirements."""
@@ -264,7 +255,7 @@ class ActionSimulator(ABC):
 
     def _find_remedy(self, repair: Repair, unmet: UnmetRequirement) -> ActionCall | None:
         """Return the remedy with the arguments that are chosen first."""
-        return repair_call(repair, bind_choices(repair.choose, self._nodes_for(repair, unmet), unmet.bindings))
+        return repair_call(repair, bind_choices(repair.choose, self._graph(), unmet.bindings))
 
     def _with_choices(self, refusal: Infeasible) -> Infeasible:
         """Return a refusal that names the remedies to choose from, if its first one is such."""
@@ -272,18 +263,8 @@ class ActionSimulator(ABC):
         repair = unmet.requirement.repair
         if repair is None or not repair.tells_choices or unmet.remedy is not None:
             return refusal
-        choices = repair_choices(repair, self._nodes_for(repair, unmet), unmet.bindings)
+        choices = repair_choices(repair, self._graph(), unmet.bindings)
         return Infeasible(refusal.action, (replace(unmet, choices=choices), *others)) if choices else refusal
-
-    def _nodes_for(self, repair: Repair, unmet: UnmetRequirement) -> GraphView:
-        """Return the part of the scene that the choices of a repair read."""
-        known = {argument: unmet.bindings[argument] for argument in repair.arguments if argument in unmet.bindings}
-        paths = {name: (AccessPath(name),) for name in (AGENT, *known)}
-        try:
-            reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, paths))))
-        except ValueError:
-            reads = ReadPlan((AGENT,), everything=True)
-        return self._read_part(Footprint(reads, tuple(known.values()), unmet.bindings[AGENT]))
 
 
 class Simulator(ActionSimulator):
@@ -315,7 +296,7 @@ class Simulator(ActionSimulator):
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         """Commit one action in one transaction."""
         decide = partial(self._decide, operator, call)
-        done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
+        done: Committed = self._store.change(self.scene, decide, agent=self._agent, intent=intent)
         event = self._store.event(self.scene, intent.action_id) if done.repeated else None
         if event is not None:
             self._check_same(call, event, intent.action_id)
@@ -327,12 +308,12 @@ class Simulator(ActionSimulator):
 
     def _resolve(self, word: str) -> str:
         try:
-            return resolve_reference(self._store.database, self.scene, word)
+            return resolve_reference(self._graph(), word)
         except UnknownReference as error:
             raise self._meaning.explained(error) from None
 
-    def _read_part(self, footprint: Footprint) -> GraphView:
-        return read_part(self._store.database, self.scene, footprint)
+    def _graph(self) -> GraphView:
+        return self._store.now(self.scene).graph
 
 
 def history_text(call: ActionCall, because: str | None) -> str:
@@ -379,8 +360,3 @@ class _UnresolvedWords(RejectedError):
     def __init__(self, words: tuple[str, ...]) -> None:
         super().__init__(words)
         self.words = words
-
-
-@cache
-def _operator_reads(vocabulary: str, name: str) -> ReadPlan:
-    return reads_or_everything(operators_of(vocabulary)[name])

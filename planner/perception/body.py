@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Relation
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.store.footprint import PatternRead, ReadPlan, RelationPattern
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.perception.draft import BeliefDraft, relation_text
 from scenecypher.planner.perception.findings import Finding, MergeResult
@@ -26,18 +25,12 @@ class Body:
     states: tuple[str, ...] | None = None
 
 
-def body_reads(vocabulary: str) -> ReadPlan:
-    """Return the reads of a world's scene that `body_of` needs."""
-    hop = RelationPattern("agent", (*HOLDING, *conventions_of(vocabulary).containment), "x")
-    return ReadPlan(("agent",), (PatternRead((hop,), rows=(hop,), whole=("x",)),))
-
-
-def body_of(part: SceneGraph, agent: str) -> Body:
-    """Return the body of an agent of `part`, the result of `body_reads`."""
-    own = sorted(part.outgoing.get(agent, ()))
-    held = tuple((it.type, part.nodes[it.target]) for it in own if it.type in HOLDING)
-    places = tuple((it.type, it.target) for it in own if it.type not in HOLDING)
-    return Body(agent, held, places, part.nodes[agent].states)
+def body_of(world: GraphView, agent: str, *, vocabulary: str) -> Body:
+    """Return the body of an agent of `world`."""
+    own = sorted(world.outgoing.get(agent, ()))
+    held = tuple((it.type, world.nodes[it.target]) for it in own if it.type in HOLDING)
+    places = tuple((it.type, it.target) for it in own if it.type in conventions_of(vocabulary).containment)
+    return Body(agent, held, places, world.nodes[agent].states)
 
 
 def merge_body(belief: GraphView, body: Body, *, vocabulary: str) -> MergeResult:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from scenecypher.db.graph.change import SetProperty
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, LockedPart
+from scenecypher.db.store.commit import Intent, SceneVersion
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import RejectedError
 from scenecypher.planner.perception.findings import MergeResult
@@ -39,17 +39,17 @@ def commit_look(
     """
     looks: list[CommittedLook] = []
 
-    def decide(locked: LockedPart) -> Delta:
-        seen = replace(observation, step=locked.version + 1)
-        found = merge_checked(locked.part, seen, vocabulary=belief.vocabulary, accept=accept)
-        if _is_noop(found.delta, locked.version):
-            looks.append(CommittedLook(replace(found, delta=Delta()), locked.version))
+    def decide(at: SceneVersion) -> Delta:
+        seen = replace(observation, step=at.version + 1)
+        found = merge_checked(at.graph, seen, vocabulary=belief.vocabulary, accept=accept)
+        if _is_noop(found.delta, at.version):
+            looks.append(CommittedLook(replace(found, delta=Delta()), at.version))
             raise _Unchanged("nothing changed")
-        looks.append(CommittedLook(found, locked.version + 1))
+        looks.append(CommittedLook(found, at.version + 1))
         return found.delta
 
     with suppress(_Unchanged):
-        store.edit(belief, decide, intent=intent)
+        store.change(belief, decide, intent=intent)
     return looks[-1]
 
 
@@ -64,5 +64,5 @@ def _is_noop(delta: Delta, version: int) -> bool:
 class _Unchanged(RejectedError):
     """Raised to roll back a commit that would change nothing; never leaves this module.
 
-    As a refusal, it is decided again under the scene's lock: what is kept in memory may be older.
+    As a refusal, it is decided again if what is kept in memory was older.
     """

@@ -77,7 +77,7 @@ def seen_node(store: SceneStore, scene: str, text: str) -> str:
     Raises SceneNotFound, UnknownReference.
     """
     known = lookup_scene(store.database, belief_name(scene)) or store.find(scene)
-    return resolve_reference(store.database, known, text)
+    return resolve_reference(store.now(known).graph, text)
 
 
 def merge_look(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from random import Random
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.connection import Database
-from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
-from scenecypher.db.store.look import read_part
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.perception.observation import Observation, Observer, Sighting
@@ -23,7 +20,7 @@ TRAITS: Final = ("color",)
 
 
 def true_observation(world: SceneGraph, of: str, *, step: int, vocabulary: str) -> Observation:
-    """Return the true observation of a node in a world, or in the part of it around the node: its direct children.
+    """Return the true observation of a node in a world: its direct children.
 
     LookPlanGraph, section VI-B: ground truth adds the nodes connected to the explored one. The contents of a closed
     container are not seen, nor in a place those of its furniture and objects.
@@ -66,30 +63,16 @@ def _sighting(node: Node, type_: str, of: str) -> Sighting:
 class TruthObserver:
     """Observer of the ground truth of a world scene."""
 
-    def __init__(self, database: Database, scene: SceneInfo) -> None:
-        self._database, self._scene = database, scene
+    def __init__(self, store: SceneStore, scene: SceneInfo) -> None:
+        self._store, self._scene = store, scene
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """Return the present truth about a node, in one round trip. Raises UnknownReference."""
-        part = read_part(self._database, self._scene, Footprint(_footprint(self._scene.vocabulary), (of,)))
-        if of not in part:
+        """Return the present truth about a node. Raises UnknownReference."""
+        world = self._store.now(self._scene).graph
+        if of not in world:
             msg = f"there is no {of[:100]!r} in {self._scene.name} to look at; use the id of a node in it"
             raise UnknownReference(msg)
-        return true_observation(part, of, step=step, vocabulary=self._scene.vocabulary)
-
-
-@cache
-def _footprint(vocabulary: str) -> ReadPlan:
-    """Return the reads of a node, its contents, and their other containers."""
-    types = conventions_of(vocabulary).containment
-    below, above = RelationPattern("child", types, "x"), RelationPattern("child", types, "outer")
-    return ReadPlan(
-        ("agent", "x"),
-        (
-            PatternRead((below,), rows=(below,), whole=("child",)),
-            PatternRead((below, above), rows=(above,), whole=("outer",)),
-        ),
-    )
+        return true_observation(world, of, step=step, vocabulary=self._scene.vocabulary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from scenecypher.db.graph.change import node_id_of
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
-from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.connection import Database
-from scenecypher.planner.prompts.layout import SceneLayout
-from scenecypher.planner.surroundings import read_surroundings
+from scenecypher.db.graph.scene import GraphView
+from scenecypher.planner.prompts.layout import SceneLayout, surroundings
 
 
 def changed_ids(delta: Delta) -> Iterator[str]:
@@ -21,10 +19,10 @@ def changed_ids(delta: Delta) -> Iterator[str]:
             yield node_id_of(change)
 
 
-def witnessed_nodes(database: Database, world: SceneInfo, delta: Delta) -> tuple[str, ...]:
+def witnessed_nodes(world: GraphView, vocabulary: str, delta: Delta) -> tuple[str, ...]:
     """Return the changed nodes in the room of the world's agent, as it is now; the agent itself among them."""
     changed = tuple(dict.fromkeys(changed_ids(delta)))
-    layout = SceneLayout(read_surroundings(database, world, touched=changed), world.vocabulary)
+    layout = SceneLayout(surroundings(world, touched=changed), vocabulary)
     return tuple(
         it for it in changed if it == layout.agent or (it in layout.graph and layout.room_of(it) == layout.here)
     )

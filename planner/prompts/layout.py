@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from scenecypher.db.graph.scene import Node, Point, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Point, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.vocabularies.registry import vocabulary_named
@@ -15,6 +15,10 @@ from scenecypher.planner.vocabularies.registry import vocabulary_named
 RELATION_WORDS: Final = {"ON": "ontop", "INSIDE": "inside", "UNDER": "under", "ATTACHED_TO": "attached_to"}
 """LookPlanGraph's words for relations (appendix F-3; LLM-as-P's for the last two)."""
 TRAITS: Final = ("color",)
+NESTING: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
+SHOWN: Final = (*NESTING, *HOLDING, "CONNECTS", "BETWEEN")
+NESTED_LEVELS: Final = 4
+"""Levels of containment that are followed in surroundings."""
 
 
 @dataclass(frozen=True)
@@ -99,3 +103,64 @@ def trait_words(node: Node) -> str:
     if words or node.class_.casefold() not in node.id.casefold():
         words.append(node.class_)
     return f" ({' '.join(words)})" if words else ""
+
+
+def surroundings(
+    graph: GraphView,
+    *,
+    touched: Iterable[str],
+    classes: Iterable[str] = (),
+    priors: bool = True,
+    through_doors: bool = False,
+) -> SceneGraph:
+    """Return all places, agents and doors, the contents of the agents' rooms, and other known nodes.
+
+    The others are those seen or `touched`, and those of `classes`. Each node comes with its containers. Without
+    `priors` unseen objects are left out; with `through_doors` the rooms behind open doors count as the agents'.
+    Nearness relations are left out.
+    """
+    kinds = {kind: graph.by_kind.get(kind, ()) for kind in ("Agent", "Place", "Door", "Object")}
+    held = (it for agent in kinds["Agent"] for it in graph.targets(agent, *HOLDING))
+    known = {
+        *held,
+        *(id_ for id_ in touched if id_ in graph.nodes),
+        *(id_ for id_ in kinds["Object"] if _seen(graph, id_) is True),
+    }
+    known |= {id_ for class_ in classes for id_ in graph.by_class.get(class_, ())}
+    here = {it for agent in kinds["Agent"] for it in graph.targets(agent, "INSIDE") if _is_place(graph, it)}
+    if through_doors:
+        here |= {it for place in here for it in _behind_open_doors(graph, place)}
+    inside = _nested(here, lambda it: graph.sources(it, *NESTING))
+    found = {it for it in inside if priors or _seen(graph, it) in {None, True}}
+    found |= known | _nested(known, lambda it: graph.targets(it, *NESTING))
+    found.update(kinds["Place"], kinds["Agent"], kinds["Door"])
+    return SceneGraph.of(
+        (graph.nodes[it] for it in sorted(found)),
+        (it for id_ in sorted(found) for it in graph.outgoing.get(id_, ()) if it.type in SHOWN and it.target in found),
+    )
+
+
+def _seen(graph: GraphView, id_: str) -> object:
+    return graph.nodes[id_].properties.get("seen")
+
+
+def _is_place(graph: GraphView, id_: str) -> bool:
+    return graph.nodes[id_].kind == "Place"
+
+
+def _behind_open_doors(graph: GraphView, place: str) -> Iterator[str]:
+    """Yield the places that share an open door with a place."""
+    for door in (*graph.targets(place, "CONNECTS"), *graph.sources(place, "CONNECTS")):
+        if graph.nodes[door].kind == "Door" and "open" in graph.nodes[door].states:
+            both = (*graph.targets(door, "CONNECTS"), *graph.sources(door, "CONNECTS"))
+            yield from (it for it in both if _is_place(graph, it))
+
+
+def _nested(start: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return what up to NESTED_LEVELS steps lead to."""
+    found: set[str] = set()
+    edge = {*start}
+    for _ in range(NESTED_LEVELS):
+        edge = {it for id_ in edge for it in step(id_)} - found
+        found |= edge
+    return found

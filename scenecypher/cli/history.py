@@ -65,7 +65,7 @@ def _events_of(thing: str, store: SceneStore, info: SceneInfo, log: list[Event])
     from scenecypher.db.store.reference import resolve_reference
 
     known = {node for event in log for change in event.delta.changes for node in nodes_of(change)}
-    node = thing if thing in known else resolve_reference(store.database, info, thing)
+    node = thing if thing in known else resolve_reference(store.now(info).graph, thing)
     parts = ((event, [it for it in event.delta.changes if node in nodes_of(it)]) for event in log)
     return [replace(event, delta=Delta.of(changes)) for event, changes in parts if changes]
 

@@ -147,7 +147,7 @@ def plan(
         model = db.model() if recipe.model or needs_eyes(of, db.settings) else NoModel()
         wanted_goal = known.goal if known is not None and known.has_graph_goal else None
         if goal is not None:
-            wanted_goal = read_goal_in(db.store.database, info, goal)
+            wanted_goal = read_goal_in(db.store, info, goal)
         required_actions = known.action_goals if known is not None else ()
         if not is_said and "instruction" in then:
             instruction, wanted_goal, required_actions = _wanted_then(then)

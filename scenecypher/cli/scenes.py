@@ -125,12 +125,12 @@ def show_tree(
     everything: Annotated[bool, typer.Option("--all", help="Walls and floors too.")] = False,
 ) -> None:
     """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
-    from scenecypher.db.store.reference import resolve_in_graph
+    from scenecypher.db.store.reference import resolve_reference
     from scenecypher.tree import SceneTree
 
     with open_store() as store:
         graph = store.load_at(scene).graph
-    node = None if of is None else resolve_in_graph(graph, of)
+    node = None if of is None else resolve_reference(graph, of)
     tree = SceneTree(graph, shell=everything)
     for line in tree.lines(node):
         output().print(line, markup=False, highlight=False, soft_wrap=True)

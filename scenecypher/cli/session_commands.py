@@ -173,7 +173,7 @@ def _wanted(state: SessionState, text: str) -> tuple[Task | None, Condition | No
         from scenecypher.planner.goal_words import read_goal_in
 
         facts = given.strip().strip("'\"")
-        return None, read_goal_in(state.store.database, state.scene, facts), facts
+        return None, read_goal_in(state.store, state.scene, facts), facts
     if text:
         return None, None, text
     from scenecypher.planner.own_actions import own_goal_in_words

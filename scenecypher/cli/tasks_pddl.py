@@ -27,8 +27,7 @@ def pddl(
 ) -> None:
     """Write a task as PDDL in the form that `plan --method symbolic` tries first: ground actions near the goal."""
     from scenecypher.planner.actions.pddl_export import export_pddl
-    from scenecypher.planner.actions.pddl_planner import PlanRequest
-    from scenecypher.planner.part_reader import part_reader
+    from scenecypher.planner.actions.pddl_planner import PlanRequest, part_reader
 
     found = find_task(task_id, file)
     if not found.task.has_graph_goal:
@@ -36,7 +35,9 @@ def pddl(
     with open_database(engine_timeout_s=engine_timeout) as db:
         info = scene_of(db.store, scene, found)
         question = PlanRequest(found.task.goal, info.vocabulary, db.settings.engine_timeout_s)
-        domain, problem = export_pddl(question, part_reader(db.store.database, info, found.task.goal))
+        domain, problem = export_pddl(
+            question, part_reader(lambda: db.store.now(info).graph, found.task.goal, info.vocabulary)
+        )
     files: dict[Path, str | bytes] = {into / "domain.pddl": domain, into / "problem.pddl": problem}
     write_files(files, makes_folder=True)
     output().print(f"{' and '.join(map(str, files))} written", markup=False)

@@ -16,9 +16,10 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.db.condition import ALWAYS, And, Condition, HasState, Id, Not, evaluate, to_cypher
+from scenecypher.db.condition import ALWAYS, And, Condition, HasState, Id, Not, evaluate
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
@@ -406,20 +407,12 @@ def test_a_scene_is_imported_once_and_its_goal_is_the_same_as_cypher(store: Scen
         assert store.put(scene).outcome == "created"
         assert store.put(scene).outcome == "unchanged"
         assert store.load(scene.name).graph == scene.graph
-        assert not holds(database, store.find(scene.name).key, TASKS["assembling_gift_baskets"].goal)
+        goal = TASKS["assembling_gift_baskets"].goal
+        assert not check_goal(store, store.find(scene.name), goal).holds
         store.put(done)
-        assert evaluate(TASKS["assembling_gift_baskets"].goal, done.graph, {})
-        assert holds(database, store.find(scene.name).key, TASKS["assembling_gift_baskets"].goal)
+        assert check_goal(store, store.find(scene.name), goal).holds
     finally:
         store.delete(scene.name)
-
-
-def holds(database: Database, key: str, goal: Condition) -> bool:
-    query = to_cypher(goal, {})
-    found = database.read(
-        lambda tx: tx.run(query.text, {**query.parameters, "scene": key}).single(strict=True)[0], timeout_s=60
-    )
-    return found is True
 
 
 @pytest.mark.parametrize("name", sorted(set(ALL) - STACKED))

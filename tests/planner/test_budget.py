@@ -49,7 +49,7 @@ class FunctionMethod:
 
 def run_session(store: SceneStore, decide: Callable[[], Decision], budget: Budget) -> list[Event]:
     scene = put(store, home(), vocabulary="grasif")
-    asker = Retriever(NoModel(), Gate(store.database), Enumerator(store.database))
+    asker = Retriever(NoModel(), Gate(store.database), Enumerator(store.replicas))
     session = Session(FunctionMethod(decide), Simulator(store, scene), asker, budget=budget, watch=TickingStopwatch())
     return [*session.run(Memory("", "", ""))]
 

@@ -172,7 +172,7 @@ def test_under_a_belief_what_happens_elsewhere_is_not_noticed(store: SceneStore)
 def change_in_the_kitchen(store: SceneStore, scene: SceneInfo) -> None:
     """Open the fridge by another hand than the robot's."""
     delta = Delta.of([ChangeList("fridge-1", "states", removed=("closed",), added=("open",))])
-    store.edit(store.find(scene.name), lambda _: delta, intent=Intent(OTHER, "open(fridge-1)", uuid4().hex))
+    store.change(store.find(scene.name), lambda _: delta, intent=Intent(OTHER, "open(fridge-1)", uuid4().hex))
 
 
 def test_what_a_person_does_by_the_belief_is_told_once(store: SceneStore) -> None:

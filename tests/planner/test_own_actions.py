@@ -16,10 +16,9 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, DocumentError, InputError, SceneReplaced
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan
+from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan, part_reader
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.own_actions import add_actions, own_goal, read_pddl_scene, remove_actions
-from scenecypher.planner.part_reader import part_reader
 from tests.db.store.test_store import fresh
 from tests.importers.pddl.instances import DATA, DOMAINS
 
@@ -137,7 +136,9 @@ def test_a_symbolic_plan_uses_own_actions(store: SceneStore, domain: Path) -> No
     from scenecypher.db.condition import Id, Related
 
     goal = Related(Id("mug"), "ON", Id("kitchen_table"))
-    found = find_plan(PlanRequest(goal, scene.vocabulary), part_reader(store.database, scene, goal))
+    found = find_plan(
+        PlanRequest(goal, scene.vocabulary), part_reader(lambda: store.now(scene).graph, goal, scene.vocabulary)
+    )
     assert found.plan is not None, found.why
     simulator = Simulator(store, scene)
     for call in found.plan:
@@ -153,7 +154,9 @@ def test_the_goal_of_a_problem_is_reached(store: SceneStore, tmp_path: Path, kin
     scene = put(store, read_pddl_scene(file, DATA / f"{kind}.pddl", name=kind))
     goal = own_goal(scene.declared)
     assert goal is not None
-    found = find_plan(PlanRequest(goal, scene.vocabulary), part_reader(store.database, scene, goal))
+    found = find_plan(
+        PlanRequest(goal, scene.vocabulary), part_reader(lambda: store.now(scene).graph, goal, scene.vocabulary)
+    )
     assert found.plan is not None, found.why
     simulator = Simulator(store, scene)
     for call in found.plan:
@@ -183,16 +186,12 @@ def test_a_document_with_damaged_actions_is_refused(store: SceneStore, domain: P
         scene_from_document(document, file="home.json")
 
 
-@pytest.mark.parametrize("is_kept", [False, True])
 def test_a_session_that_began_before_the_change_is_told_to_open_the_scene_again(
-    store: SceneStore, domain: Path, *, is_kept: bool
+    store: SceneStore, domain: Path
 ) -> None:
     name = put(store, ImportedScene("changed home", HOME)).name
     simulator = Simulator(store, store.find(name))
     list(simulator.act("go_to(hall)"))
-    if is_kept:
-        with store.replicas.of(simulator.scene, at_once=True) as replica:
-            assert replica is not None
     add_actions(store, name, domain)
     with pytest.raises(SceneReplaced):
         list(simulator.act("go_to(kitchen)"))

@@ -27,12 +27,11 @@ from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.pddl_export import export_pddl
-from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan
+from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan, part_reader
 from scenecypher.planner.actions.pddl_required_actions import PlanningState
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.own_actions import add_actions
-from scenecypher.planner.part_reader import part_reader
 from scenecypher.planner.vocabularies.registry import operators_of
 from tests.db.store.test_store import fresh
 from tests.importers.pddl.instances import DATA
@@ -154,7 +153,9 @@ def test_a_scene_of_the_database_gets_the_domain_and_is_planned_in(store: SceneS
     store.put(replace(scene, name=name))
     with as_file(files("scenecypher.planner.vocabularies.grasif") / "domain.pddl") as path:
         info = add_actions(store, name, path, mapping=DATA / "grasif.toml").scene
-    found = find_plan(PlanRequest(task.goal, info.vocabulary), part_reader(store.database, info, task.goal))
+    found = find_plan(
+        PlanRequest(task.goal, info.vocabulary), part_reader(lambda: store.now(info).graph, task.goal, info.vocabulary)
+    )
     assert found.plan, found.why
     simulator = Simulator(store, info)
     for call in found.plan:

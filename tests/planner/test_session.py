@@ -295,7 +295,7 @@ def test_questions_go_through_the_retriever(store: SceneStore, scene: SceneInfo,
 
     server = serve(script)
     with OpenAIModel(model=MODEL_NAME, base_url=server.base_url, api_key="none") as model:
-        asker = Retriever(model, Gate(store.database), Enumerator(store.database))
+        asker = Retriever(model, Gate(store.database), Enumerator(store.replicas))
         events = run(store, scene, server, asker=asker)
     assert [type(event) for event in events] == [Asked, Retrieved, Finished]
     assert isinstance(events[1], Retrieved)

@@ -10,10 +10,10 @@ import pytest
 from scenecypher.db.condition import HasState, Id
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions.pddl_planner import part_reader
 from scenecypher.planner.events import Finished
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.own_actions import own_goal, read_pddl_scene
-from scenecypher.planner.part_reader import part_reader
 from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
 from tests.planner.actions.test_operators import put
@@ -52,7 +52,8 @@ def test_a_plan_is_found_however_large_the_scene(store: SceneStore, tmp_path: Pa
     info = store.find(scene.name)
     goal = own_goal(info.declared)
     assert goal is not None
-    assert len(part_reader(store.database, info, goal)(True).nodes) == len(scene.graph.nodes)  # noqa: FBT003
+    wide = part_reader(lambda: store.now(info).graph, goal, info.vocabulary)(True)  # noqa: FBT003
+    assert len(wide.nodes) == len(scene.graph.nodes)
     setting = SessionSetting(store, Gate(store.database), info, "", "symbolic", goal=goal)
     *_, end = prepare_session(setting, recipe_named("symbolic")).run()
     assert isinstance(end, Finished)

@@ -56,7 +56,7 @@ def shared_parts(store: SceneStore, world: TinyWorld) -> dict[str, str]:
     """Return the parts that prompts share, by name; worked examples are files already."""
     chosen = vocabulary_named(world.vocabulary)
     scene = put(store, world.graph, vocabulary=world.vocabulary)
-    known = Enumerator(store.database).of(scene)
+    known = Enumerator(store.replicas).of(scene)
     listed = chosen.words.listed
     parts = {
         "schema-nameless": schema_text(known, world.instruction, vocabulary=world.vocabulary, names=False),

@@ -51,7 +51,7 @@ def test_a_day_has_two_hundred_events_by_several_actors_with_undo_among_them() -
 @pytest.fixture(scope="module")
 def readers(store: SceneStore) -> Iterator[dict[str, SceneReader]]:
     """Yield readers of the histories' scenes, played once each."""
-    gate, enumerator, run = Gate(store.database), Enumerator(store.database), uuid4().hex[:8]
+    gate, enumerator, run = Gate(store.database), Enumerator(store.replicas), uuid4().hex[:8]
     names = {f"{PREFIX}{name}": f"test/{run}/{name}" for name in HISTORIES}
     for scene, name in names.items():
         info = play(store, scene.removeprefix(PREFIX), name)

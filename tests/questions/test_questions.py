@@ -57,7 +57,7 @@ def test_answers_differ_and_only_the_unanswerable_have_none() -> None:
 @pytest.fixture(scope="module")
 def readers(store: SceneStore) -> Iterator[dict[str, SceneReader]]:
     """Yield readers of the set's scenes, imported once each."""
-    gate, enumerator, run = Gate(store.database), Enumerator(store.database), uuid4().hex[:8]
+    gate, enumerator, run = Gate(store.database), Enumerator(store.replicas), uuid4().hex[:8]
     names = {scene: f"test/{run}/{scene}" for scene in dict.fromkeys(question.scene for question in load_questions())}
     for scene, name in names.items():
         store.put(replace(load_question_scene(scene), name=name))

@@ -15,6 +15,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.retriever import Options, Retriever
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
@@ -77,6 +78,6 @@ def ready(database: Database, gate: Gate) -> Iterator[Ready]:
             server = stack.enter_context(ScriptedModel(script))
             model = OpenAIModel(base_url=server.base_url, api_key="none", model=MODEL_NAME, timeout_s=20, retries=0)
             stack.callback(model.close)
-            return Retriever(model, gate, Enumerator(database), Options(**options)), server  # type: ignore[arg-type]
+            return Retriever(model, gate, Enumerator(Replicas(database)), Options(**options)), server  # type: ignore[arg-type]
 
         yield start

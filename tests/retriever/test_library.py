@@ -72,7 +72,7 @@ def test_every_example_runs_on_a_real_scene(store: SceneStore, gate: Gate, vocab
     made = make()
     name = f"test/library-{uuid4().hex[:10]}"
     store.put(ImportedScene(name, made.graph, made.vocabulary, declared=made.declared))
-    reader = SceneReader(gate, Enumerator(store.database), store.find(name))
+    reader = SceneReader(gate, Enumerator(store.replicas), store.find(name))
     found = {one.question: [row for row in reader.run(one.cypher).rows if any(row)] for one in library(vocabulary)}
     assert library(vocabulary) != library("generic")
     assert sum(map(bool, found.values())) >= least, [question for question, rows in found.items() if not rows]
@@ -81,7 +81,7 @@ def test_every_example_runs_on_a_real_scene(store: SceneStore, gate: Gate, vocab
 def test_every_example_of_maps_finds_something_on_a_real_map(store: SceneStore, gate: Gate) -> None:
     name, found = f"test/library-{uuid4().hex[:10]}", {}
     store.put(read_dsg(MAP, name=name))
-    reader = SceneReader(gate, Enumerator(store.database), store.find(name))
+    reader = SceneReader(gate, Enumerator(store.replicas), store.find(name))
     for one in map_library():
         cypher = reduce(lambda text, pair: text.replace(*pair), IN_THIS_MAP.items(), one.cypher)
         found[one.question] = reader.run(cypher).rows
@@ -96,7 +96,7 @@ def test_examples_of_superlatives_return_every_tie(store: SceneStore, gate: Gate
     inside = [Relation(f"o{at}", "INSIDE", f"r{at // 2}") for at in range(4)]
     name = f"test/library-{uuid4().hex[:10]}"
     store.put(ImportedScene(name, SceneGraph.of([*things, *rooms], inside), vocabulary="virtualhome"))
-    reader = SceneReader(gate, Enumerator(store.database), store.find(name))
+    reader = SceneReader(gate, Enumerator(store.replicas), store.find(name))
     (most,) = (it for it in library("virtualhome") if it.question == "Which room has the most objects?")
     assert [tuple(row) for row in reader.run(most.cypher).rows] == [("r0", 2), ("r1", 2)]
     asks_for_most = [

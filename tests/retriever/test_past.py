@@ -131,7 +131,7 @@ def test_every_example_of_the_past_passes_the_gate(gate: Gate, lived_in: SceneIn
 
 
 def test_an_empty_answer_is_explained_by_the_names_of_the_present(store: SceneStore, lived_in: SceneInfo) -> None:
-    occurring = Enumerator(store.database).of(lived_in)
+    occurring = Enumerator(store.replicas).of(lived_in)
     text = "MATCH (e:PastEvent {actor: 'bob'})-[:CHANGED]->(n:PastNode {class: '%s'}) RETURN e"
     assert causes(text % "cup", occurring) == ()
     assert "no node has class 'kup'" in causes(text % "kup", occurring)[0]

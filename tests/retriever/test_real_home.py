@@ -34,7 +34,7 @@ def real(store: SceneStore, home: ImportedScene) -> SceneInfo:
 def test_its_schema_takes_few_tokens_and_lists_no_nodes(
     store: SceneStore, home: ImportedScene, real: SceneInfo, form: SchemaForm
 ) -> None:
-    text = schema_text(Enumerator(store.database).of(real), vocabulary=real.vocabulary, form=form)
+    text = schema_text(Enumerator(store.replicas).of(real), vocabulary=real.vocabulary, form=form)
     words = set(text.replace(",", " ").replace('"', " ").replace("'", " ").split())
     assert len(text) <= 2_000 * CHARACTERS_A_TOKEN
     assert len(words & home.graph.nodes.keys()) <= 16, "a few names are examples"
@@ -44,7 +44,7 @@ def test_its_schema_takes_few_tokens_and_lists_no_nodes(
 
 
 def test_every_example_runs_on_it(store: SceneStore, gate: Gate, real: SceneInfo) -> None:
-    reader = SceneReader(gate, Enumerator(store.database), real)
+    reader = SceneReader(gate, Enumerator(store.replicas), real)
     answered = [reader.run(example.cypher).rows for example in library("virtualhome")]
     assert sum(bool(rows) for rows in answered) >= 10, "most of them find something in this home"
 

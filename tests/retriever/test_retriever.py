@@ -347,4 +347,4 @@ def test_refusals_are_errors_of_the_model(scene: SceneInfo, gate: Gate, store: S
     from scenecypher.retriever.reader import SceneReader
 
     with pytest.raises(QueryRefused, match="objects have `class`: did you mean"):
-        SceneReader(gate, Enumerator(store.database), scene).run("MATCH (f:Fridge) RETURN f")
+        SceneReader(gate, Enumerator(store.replicas), scene).run("MATCH (f:Fridge) RETURN f")

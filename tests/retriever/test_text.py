@@ -20,7 +20,7 @@ ANSWER = "On table_7005 are cup_7011 and plate_7012."
 
 
 def test_the_text_holds_the_whole_graph_and_nothing_else(store: SceneStore, gate: Gate, scene: SceneInfo) -> None:
-    text, version = graph_text(SceneReader(gate, Enumerator(store.database), scene))
+    text, version = graph_text(SceneReader(gate, Enumerator(store.replicas), scene))
     nodes, links = text.removeprefix("NODES\n").split("\nLINKS\n")
     graph = home()
     assert [json.loads(line)["id"] for line in nodes.splitlines()] == sorted(graph.nodes)
@@ -32,8 +32,8 @@ def test_the_text_holds_the_whole_graph_and_nothing_else(store: SceneStore, gate
 
 def test_equal_scenes_have_equal_texts_in_any_pages(store: SceneStore, gate: Gate, scene: SceneInfo) -> None:
     paged = Gate(store.database, limits=Limits(rows=3))
-    other = SceneReader(paged, Enumerator(store.database), put_home(store))
-    assert graph_text(other) == graph_text(SceneReader(gate, Enumerator(store.database), scene))
+    other = SceneReader(paged, Enumerator(store.replicas), put_home(store))
+    assert graph_text(other) == graph_text(SceneReader(gate, Enumerator(store.replicas), scene))
 
 
 def test_a_question_is_answered_in_words(ready: Ready, scene: SceneInfo) -> None:

@@ -31,7 +31,7 @@ from scenecypher.settings import Settings
 from scenecypher.waiting import waits
 from tests.db.gate.conftest import HOME, send_unchecked
 from tests.db.gate.corpus import VOCABULARY
-from tests.db.store.test_replica import FOOTPRINT, Toggling, home
+from tests.db.store.test_replica import Toggling, home
 from tests.waiting import until
 
 pytestmark = [pytest.mark.database, pytest.mark.timeout(900)]
@@ -227,7 +227,7 @@ def test_another_server_is_only_warned_about(scenes: Database, caplog: pytest.Lo
 def toggle(store: SceneStore, info: SceneInfo, action_id: str, decide: Toggling | None = None) -> int:
     """Toggle the cup, as an action does; return the new version."""
     intent = Intent("robot", "toggle", action_id)
-    return store.act(info, FOOTPRINT, decide or Toggling(), intent=intent).version
+    return store.change(info, decide or Toggling(), intent=intent).version
 
 
 def test_a_server_that_was_killed_is_started_again_by_who_needs_it(

@@ -13,6 +13,7 @@ from scenecypher.db.gate.cost import regex_steps
 from scenecypher.db.gate.scope import scope
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import GateFault, QueryRefused
 from scenecypher.retriever.reader import SceneReader
@@ -103,7 +104,7 @@ def test_a_fault_of_the_gate_is_told_as_one_and_the_next_query_is_answered(
         raise OverflowError("int too large to convert to float")
 
     fresh, database = Gate(gate._database), gate._database
-    reader = SceneReader(Gate(database), Enumerator(database), SceneStore(database).find(HOME.name))
+    reader = SceneReader(Gate(database), Enumerator(Replicas(database)), SceneStore(database).find(HOME.name))
     monkeypatch.setattr("scenecypher.db.gate.run.scope", broken)
     with pytest.raises(GateFault, match="fault of SceneCypher"):
         fresh.run("RETURN 1 AS x", HOME, VOCABULARY)

@@ -14,6 +14,7 @@ from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate, run
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryTimeout, ServiceError
 from scenecypher.retriever.retriever import Retriever
@@ -107,6 +108,6 @@ def test_the_model_is_not_asked_again(busy: SlowPlanner, scenes: Database) -> No
     info = SceneStore(scenes).find("test/home")
     model = Scripted([ScriptedReply((), TEXT)])
     busy.left = 1
-    found = Retriever(model, Gate(busy), Enumerator(busy)).ask("How many places are there?", info)
+    found = Retriever(model, Gate(busy), Enumerator(Replicas(busy))).ask("How many places are there?", info)
     assert len(found.attempts) == 1
     assert found.outcome == "answered"

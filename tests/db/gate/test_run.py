@@ -41,9 +41,9 @@ class RecordingDatabase(Database):
         with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
-    def read_row(self, text: LiteralString, parameters: Mapping[str, Any]) -> Record | None:
+    def read_row(self, text: LiteralString, parameters: Mapping[str, Any], *, echo: str = "") -> Record | None:
         self.texts.append(text)
-        return super().read_row(text, parameters)
+        return super().read_row(text, parameters, echo=echo)
 
 
 @pytest.fixture

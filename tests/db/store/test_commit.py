@@ -30,8 +30,9 @@ from scenecypher.db.graph.delta import (
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import Declared
-from scenecypher.db.store.commit import LOCK, Intent
+from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.replica import EVENTS_SINCE
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import count_members, take_step
 from scenecypher.errors import ConflictError, InputError, RejectedError, SceneCypherError, SceneReplaced
@@ -85,7 +86,7 @@ def test_the_sizes_of_a_scene_are_those_of_its_version(store: SceneStore, role: 
     seen = Delta.of([AddNode(spoon), AddRelation(Relation("spoon", "INSIDE", "fridge"))])
     store.commit(store.find(scene), seen, actor="t", action="see")
     assert sizes(store, scene) == (5, 3)
-    store.edit(store.find(scene), lambda _: invert(seen), intent=Intent("t", "forget", "in memory"))
+    store.change(store.find(scene), lambda _: invert(seen), intent=Intent("t", "forget", "in memory"))
     assert sizes(store, scene) == (4, 2)
     store.put(ImportedScene(scene, odd(), role=role))
     assert sizes(store, scene) == (len(odd().nodes), len(odd().relations))
@@ -160,7 +161,7 @@ def test_a_conflict_names_what_changed_and_commits_nothing(
 
 def test_a_node_with_a_relation_that_the_delta_does_not_list_is_not_removed(store: SceneStore, name: str) -> None:
     node = small().nodes["cup"]
-    with pytest.raises(ConflictError, match="load it again"):
+    with pytest.raises(ConflictError, match="still holds a node that is to go"):
         store.commit(store.find(name), Delta.of([RemoveNode(node)]), actor="t", action="t")
     assert store.load(name).graph == small()
 
@@ -223,7 +224,7 @@ def test_a_hanging_lock_holder_is_timed_out(store: SceneStore, database: Databas
     locked, release = threading.Event(), threading.Event()
 
     def hang(tx: ManagedTransaction) -> None:
-        tx.run(LOCK + "RETURN s.version AS version", key=info.key, action_id="hang").consume()
+        tx.run(EVENTS_SINCE, key=info.key, after=0, action_id="hang", asked="").consume()
         locked.set()
         release.wait(30)
         tx.run("RETURN 1").consume()

@@ -91,7 +91,7 @@ def test_another_mapping_of_a_problem_keeps_the_history(store: SceneStore, tmp_p
     assert store.load(name).graph == scene.graph
     assert [it.action for it in store.history(two)] == ["paint it", "import"]
     with pytest.raises(SceneReplaced):
-        store.edit(one, deciding(RED), intent=Intent("late", "by the old actions", "late"))
+        store.change(one, deciding(RED), intent=Intent("late", "by the old actions", "late"))
     with pytest.raises(SceneReplaced):
         store.redeclare(one, vocabulary="household", declared=one.declared)
 
@@ -102,15 +102,15 @@ def test_who_keeps_the_scene_in_memory_learns_of_new_declarations(store: SceneSt
     store.put(ImportedScene(name, small()))
     info = store.find(name)
     for number, kept in enumerate((store, other)):
-        kept.edit(info, deciding(Delta()), intent=Intent("t", "look", f"look-{number}"))
+        kept.change(info, deciding(Delta()), intent=Intent("t", "look", f"look-{number}"))
     store.put(ImportedScene(name, small(), declared=LEANING))
     now = store.find(name)
     leans = Delta.of([AddRelation(Relation("cup", "LEANS_ON", "fridge"))])
-    store.edit(now, deciding(leans), intent=Intent("t", "lean", "lean"))
+    store.change(now, deciding(leans), intent=Intent("t", "lean", "lean"))
     number_it = Delta.of([SetProperty("cup", "serial_number", None, "9")])
-    other.edit(now, deciding(number_it), intent=Intent("t", "number", "number"))
+    other.change(now, deciding(number_it), intent=Intent("t", "number", "number"))
     with pytest.raises((SceneReplaced, InputError)):
-        store.edit(info, deciding(RED), intent=Intent("t", "late", "late"))
+        store.change(info, deciding(RED), intent=Intent("t", "late", "late"))
     assert store.load(name).graph.nodes["cup"].properties["serial_number"] == "9"
 
 

@@ -11,9 +11,9 @@ import pytest
 from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent
+from scenecypher.db.store.commit import Intent, SceneVersion
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.footprint import Footprint, ReadPlan
+from scenecypher.db.store.replica import TRIES
 from scenecypher.db.store.scene_store import SceneStore
 from tests.db.store.test_store import fresh, small
 from tests.proxy import Lost, proxied
@@ -21,8 +21,9 @@ from tests.proxy import Lost, proxied
 COMMITS_THROUGH_DOUBLING = 40
 SHARE_DOUBLED = 0.1
 
+STATEMENT = b"AS unchanged"
+"""In the one statement that writes a change."""
 SOILED = Delta.of([ChangeList("cup", "states", ("dirty",), ())])
-FOOTPRINT = Footprint(ReadPlan(("agent",), everything=True))
 CLEANED = Delta.of([ChangeList("cup", "states", (), ("dirty",))])
 
 
@@ -33,7 +34,7 @@ def test_a_commit_without_answer_is_repeated_and_applied_once(
 ) -> None:
     name = fresh("lost")
     store.put(ImportedScene(name, small()))
-    with proxied(address) as (proxy, through), Database(through) as database:
+    with proxied(address, STATEMENT) as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
         info = shaky.find(name)
         assert shaky.commit(info, SOILED, actor="t", action="soil").version == 1
@@ -46,8 +47,34 @@ def test_a_commit_without_answer_is_repeated_and_applied_once(
     assert store.load(name).graph == small()
 
 
+@pytest.mark.parametrize("lost", get_args(Lost))
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_commit_under_the_lock_without_answer_is_applied_once(
+    store: SceneStore, address: Address, lost: Lost, times: int
+) -> None:
+    """Others come first at each try without the lock, so that the change is decided and written under it."""
+    name = fresh("locked")
+    store.put(ImportedScene(name, small()))
+    others = [SOILED, CLEANED] * TRIES
+
+    def decide(at: SceneVersion) -> Delta:
+        if len(others) > TRIES:
+            store.commit(info, others.pop(0), actor="other", action="come first")
+        return SOILED if not at.graph.nodes["cup"].states else CLEANED
+
+    with proxied(address) as (proxy, through), Database(through) as database:
+        shaky = SceneStore(database)
+        info = shaky.find(name)
+        shaky.now(info)
+        proxy.lose(lost, times=times)
+        done = shaky.change(info, decide, intent=Intent("t", "toggle", "one"))
+        assert proxy.lost == (times if lost == "request" else 1)
+    assert done.version == TRIES + 1
+    assert [event.action for event in store.history(info)] == ["come first"] * TRIES + ["toggle"]
+
+
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("way", ["under the lock", "on a replica", "decided before"])
+@pytest.mark.parametrize("way", ["known before", "decided"])
 def test_an_answer_to_another_question_acknowledges_nothing(
     store: SceneStore, address: Address, seed: int, way: str
 ) -> None:
@@ -75,10 +102,8 @@ def _writer(store: SceneStore, info: SceneInfo, way: str) -> Callable[[Delta, st
 
     def write(delta: Delta, action_id: str) -> int:
         intent = Intent("t", action_id, action_id)
-        if way == "on a replica":
-            return store.edit(info, lambda _: delta, intent=intent).version
-        if way == "decided before":
-            return store.act(info, FOOTPRINT, lambda _: delta, intent=intent).version
+        if way == "decided":
+            return store.change(info, lambda _: delta, intent=intent).version
         return store.commit(info, delta, actor="t", action=action_id, action_id=action_id).version
 
     return write

@@ -100,7 +100,7 @@ def test_a_copy_is_changed_by_nobody(store: SceneStore, name: str) -> None:
     found = store.find_at(f"{name}@0")
     tries = (
         lambda: store.commit(found, SOIL, actor="t", action="soil"),
-        lambda: store.edit(found, lambda _: SOIL, intent=Intent("t", "soil", "one")),
+        lambda: store.change(found, lambda _: SOIL, intent=Intent("t", "soil", "one")),
         lambda: store.set_vocabulary(f"{name}@0", "virtualhome"),
         lambda: store.delete(f"{name}@0"),
         lambda: store.lease(f"{name}@0").__enter__(),

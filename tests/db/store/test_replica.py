@@ -13,16 +13,13 @@ from scenecypher.db.graph.delta import ChangeList, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, LockedPart
+from scenecypher.db.store.commit import Intent, SceneVersion
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, CommitUnknown, ConflictError, InputError, SceneReplaced
 from tests.db.store.test_store import fresh
 from tests.proxy import proxied
 
-HOLDS: Final = RelationPattern("agent", ("HOLDS_RH",), "x")
-FOOTPRINT: Final = Footprint(ReadPlan(("agent", "x"), (PatternRead((HOLDS,), (HOLDS,)),)), ("cup",))
 HELD: Final = Relation("robot", "HOLDS_RH", "cup")
 BEHIND_OUR_BACK: Final[LiteralString] = "MATCH (:Agent {scene: $key})-[r:HOLDS_RH]->() DELETE r"
 
@@ -32,31 +29,22 @@ def home() -> SceneGraph:
     return SceneGraph.of(nodes, [HELD])
 
 
-@pytest.fixture(params=["on a replica", "on what is read"])
+@pytest.fixture(params=["in memory", "not loaded yet"])
 def scene(store: SceneStore, request: pytest.FixtureRequest) -> SceneInfo:
     name = fresh("optimistic")
     store.put(ImportedScene(name, home()))
     info = store.find(name)
-    if request.param == "on a replica":
-        load_replica(store, info)
+    if request.param == "in memory":
+        store.now(info)
     return info
 
 
-def load_replica(store: SceneStore, scene: SceneInfo) -> None:
-    """Have the store keep the scene."""
-    with store.replicas.of(scene, at_once=True) as replica:
-        assert replica is not None
+def meet(ours: SceneStore, scene: SceneInfo) -> None:
+    """Have `ours` keep the scene in memory, so that the next that it sends is the change."""
+    ours.now(scene)
 
 
-def meet(ours: SceneStore, other: SceneStore, scene: SceneInfo) -> None:
-    """Have `ours` know the scene's version, and keep the scene if `other` does."""
-    ours.find(scene.name)
-    with other.replicas.at(scene, 0) as kept:
-        if kept is not None:
-            load_replica(ours, scene)
-
-
-def refuse(_: LockedPart) -> Delta:
+def refuse(_: SceneVersion) -> Delta:
     raise ActionRefused("nothing", ["it is only a test"])
 
 
@@ -67,8 +55,8 @@ class Toggling:
         self.seen: list[tuple[int, tuple[str, ...]]] = []
         self._before = before
 
-    def __call__(self, read: LockedPart) -> Delta:
-        states = read.part.nodes["cup"].states
+    def __call__(self, read: SceneVersion) -> Delta:
+        states = read.graph.nodes["cup"].states
         self.seen.append((read.version, states))
         if len(self.seen) == 1:
             self._before()
@@ -94,7 +82,7 @@ def states(store: SceneStore, scene: SceneInfo) -> tuple[str, ...]:
 
 def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling()
-    done = store.act(scene, FOOTPRINT, toggling, intent=intent())
+    done = store.change(scene, toggling, intent=intent())
     assert (done.version, done.repeated, toggling.seen) == (1, False, [(0, ("clean",))])
     assert states(store, scene) == ("dirty",)
     assert [(event.version, event.delta) for event in store.history(scene)] == [(1, done.delta)]
@@ -102,7 +90,7 @@ def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneIn
 
 def test_who_commits_in_between_is_seen(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling(change(store, scene, "dirty"))
-    done = store.act(scene, FOOTPRINT, toggling, intent=intent())
+    done = store.change(scene, toggling, intent=intent())
     assert toggling.seen == [(0, ("clean",)), (1, ("dirty",))]
     assert (done.version, states(store, scene)) == (2, ("clean",))
     assert [event.version for event in store.history(scene)] == [1, 2]
@@ -112,7 +100,7 @@ def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneIn
     change(store, scene, "broken")()
     toggling = Toggling()
     with pytest.raises(ActionRefused, match="broken"):
-        store.act(scene, FOOTPRINT, toggling, intent=intent())
+        store.change(scene, toggling, intent=intent())
     assert toggling.seen[-1] == (1, ("broken",))
     assert store.find(scene.name).version == 1
 
@@ -120,8 +108,8 @@ def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneIn
 def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling(change(store, scene, "broken"))
     with pytest.raises(ActionRefused, match="broken"):
-        store.act(scene, FOOTPRINT, toggling, intent=intent())
-    assert {*toggling.seen} == {(0, ("clean",)), (1, ("broken",))}, "the refusal is decided under the lock"
+        store.change(scene, toggling, intent=intent())
+    assert {*toggling.seen} == {(0, ("clean",)), (1, ("broken",))}, "the refusal is decided at the present version"
     assert store.find(scene.name).version == 1, "a commit that came to nothing leaves the version"
 
 
@@ -131,19 +119,19 @@ def test_what_another_process_committed_is_not_overlooked(
     with Database(address) as database:
         change(SceneStore(database), scene, "dirty")()
     toggling = Toggling()
-    assert store.act(scene, FOOTPRINT, toggling, intent=intent()).version == 2
+    assert store.change(scene, toggling, intent=intent()).version == 2
     assert (toggling.seen[-1], states(store, scene)) == ((1, ("dirty",)), ("clean",))
 
 
 def test_a_scene_that_is_replaced_in_between_takes_nothing(store: SceneStore, scene: SceneInfo) -> None:
     with pytest.raises(SceneReplaced):
-        store.act(scene, FOOTPRINT, Toggling(lambda: store.delete(scene.name)), intent=intent())
+        store.change(scene, Toggling(lambda: store.delete(scene.name)), intent=intent())
 
 
 def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
     store: SceneStore, database: Database, scene: SceneInfo
 ) -> None:
-    def let_go(_: LockedPart) -> Delta:
+    def let_go(_: SceneVersion) -> Delta:
         if not happened:
             happened.append(database.write(gone, timeout_s=10))
         return Delta.of([ChangeList("cup", "states", ("dirty",), ()), RemoveRelation(HELD)])
@@ -153,15 +141,15 @@ def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
 
     happened: list[object] = []
     with pytest.raises(ConflictError):
-        store.act(scene, FOOTPRINT, let_go, intent=intent())
+        store.change(scene, let_go, intent=intent())
     assert store.find(scene.name).version == 0
     assert (states(store, scene), store.history(scene)) == (("clean",), [])
 
 
 def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo) -> None:
     once = intent()
-    first = store.act(scene, FOOTPRINT, Toggling(), intent=once)
-    again = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+    first = store.change(scene, Toggling(), intent=once)
+    again = store.change(scene, Toggling(), intent=once)
     assert (again.version, again.delta, again.repeated) == (first.version, first.delta, True)
     assert store.find(scene.name).version == 1
 
@@ -170,9 +158,9 @@ def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo)
 def test_a_lost_answer_leaves_one_commit(store: SceneStore, address: Address, scene: SceneInfo, lost: Any) -> None:
     with proxied(address, b"AS unchanged") as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
-        meet(shaky, store, scene)
+        meet(shaky, scene)
         proxy.lose(lost)
-        done = shaky.act(scene, FOOTPRINT, Toggling(), intent=intent())
+        done = shaky.change(scene, Toggling(), intent=intent())
         assert proxy.lost == 1
     assert (done.version, states(store, scene)) == (1, ("dirty",))
     assert len(store.history(scene)) == 1
@@ -193,24 +181,24 @@ def test_a_known_change_is_one_statement_too_and_a_conflict_is_refused(store: Sc
 
 
 def test_an_edit_is_decided_on_the_whole_scene_at_its_version(store: SceneStore, scene: SceneInfo) -> None:
-    def decide(locked: LockedPart) -> Delta:
-        assert {*locked.part.nodes} == {"robot", "cup"}
-        return toggling(locked)
+    def decide(at: SceneVersion) -> Delta:
+        assert {*at.graph.nodes} == {"robot", "cup"}
+        return toggling(at)
 
     toggling, once = Toggling(change(SceneStore(store.database), scene, "dirty")), intent()
-    done = store.edit(scene, decide, intent=once)
+    done = store.change(scene, decide, intent=once)
     assert (done.version, states(store, scene)) == (2, ("clean",))
     assert toggling.seen == [(0, ("clean",)), (1, ("dirty",))]
-    again = store.edit(scene, decide, intent=once)
+    again = store.change(scene, decide, intent=once)
     assert (again.version, again.repeated) == (2, True)
 
 
-def test_an_edit_within_another_thread_s_is_decided_under_the_lock(store: SceneStore, scene: SceneInfo) -> None:
+def test_a_change_within_another_is_decided_first(store: SceneStore, scene: SceneInfo) -> None:
     def inner() -> None:
-        assert store.edit(scene, Toggling(), intent=intent()).version == 1
+        assert store.change(scene, Toggling(), intent=intent()).version == 1
 
     outer = Toggling(inner)
-    assert store.edit(scene, outer, intent=intent()).version == 2
+    assert store.change(scene, outer, intent=intent()).version == 2
     assert outer.seen == [(0, ("clean",)), (1, ("dirty",))]
     assert states(store, scene) == ("clean",)
 
@@ -221,10 +209,10 @@ def test_a_lost_answer_before_the_server_is_gone_leaves_the_outcome_unknown(
     once = intent()
     with proxied(address, b"AS unchanged") as (proxy, through), Database(through, retry_s=0.1) as database:
         shaky = SceneStore(database)
-        meet(shaky, store, scene)
+        meet(shaky, scene)
         proxy.lose("answer")
         proxy.refuse()
         with pytest.raises(CommitUnknown, match="may be done or not"):
-            shaky.act(scene, FOOTPRINT, Toggling(), intent=once)
-    again = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+            shaky.change(scene, Toggling(), intent=once)
+    again = store.change(scene, Toggling(), intent=once)
     assert (again.version, again.repeated, states(store, scene)) == (1, True, ("dirty",))

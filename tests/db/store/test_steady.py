@@ -20,13 +20,12 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store import publish
 from scenecypher.db.store.catalog import SceneInfo, scene_of
-from scenecypher.db.store.commit import Intent, read_named, write_delta
+from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database, TimeLimit
 from scenecypher.db.store.enumerate import Enumerator
-from scenecypher.db.store.footprint import Footprint, ReadPlan
 from scenecypher.db.store.load import load_generation
-from scenecypher.db.store.look import read_part
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.steady import (
     LOOK,
@@ -38,8 +37,6 @@ from scenecypher.db.store.steady import (
     steady_transaction,
 )
 from scenecypher.errors import InputError, QueryFailed, SceneReplaced
-from scenecypher.planner.relevant import RelevanceQuery, read_relevant_part
-from scenecypher.planner.surroundings import read_surroundings
 from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import home, scene
 from tests.db.store.test_store import fresh
@@ -50,6 +47,8 @@ __all__ = ["scene"]
 
 SOILED = Delta.of([ChangeList("cup", "states", ("dirty",), ("clean",))])
 WRITES = 30
+STORES: dict[int, SceneStore] = {}
+"""Stores that keep what they read, by database."""
 READS, SECONDS = (100_000, 900) if FULL else (1_500, 10)
 
 
@@ -77,24 +76,18 @@ def loaded(database: Database, scene: SceneInfo) -> tuple[str, ...]:
 
 
 def enumerated(database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    return tuple(use.value for use in Enumerator(database).of(scene).states if use.value in {"clean", "dirty"})
+    return tuple(
+        use.value for use in Enumerator(Replicas(database)).of(scene).states if use.value in {"clean", "dirty"}
+    )
 
 
 def judged(database: Database, scene: SceneInfo) -> tuple[str, ...]:
     return ("dirty",) if check_goal(SceneStore(database), scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
 
 
-def surrounding(database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    return read_surroundings(database, scene, touched=["cup"]).nodes["cup"].states
-
-
-def relevant(database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    query = RelevanceQuery(frozenset({"cup"}), frozenset(), (), ())
-    return read_relevant_part(database, scene, query).nodes["cup"].states
-
-
-def part(database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    return read_part(database, scene, Footprint(ReadPlan(("agent", "x")), ("cup",))).nodes["cup"].states
+def in_memory(database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    store = STORES.setdefault(id(database), SceneStore(database))
+    return store.now(scene).graph.nodes["cup"].states
 
 
 def asked(database: Database, scene: SceneInfo) -> tuple[str, ...]:
@@ -103,7 +96,7 @@ def asked(database: Database, scene: SceneInfo) -> tuple[str, ...]:
     return tuple(str(row[0]) for row in answer.rows)
 
 
-READERS = [loaded, enumerated, judged, surrounding, relevant, part, asked]
+READERS = [loaded, enumerated, judged, in_memory, asked]
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -116,7 +109,8 @@ def test_a_reader_without_the_right_to_write_sees_what_was_committed_and_waits_f
 ) -> None:
     def commit(tx: ManagedTransaction) -> None:
         intent = Intent("t", "soil", "soil")
-        write_delta(tx, scene, read_named(tx, scene, SOILED, intent), SOILED, intent=intent)
+        with store.replicas.of(scene) as replica:
+            replica.write(tx, replica.lock(tx, agent=None, intent=intent, text=None), SOILED, intent=intent)
         assert read(reading, scene) == ("clean",), "the commit under way holds the lock, and is not committed"
 
     database.write(commit, timeout_s=30)
@@ -224,9 +218,9 @@ def looks(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
     read_row = database.read_row
 
-    def noted(text: Any, parameters: Any) -> Any:
+    def noted(text: Any, parameters: Any, **options: Any) -> Any:
         texts.append(text)
-        return read_row(text, parameters)
+        return read_row(text, parameters, **options)
 
     monkeypatch.setattr(database, "read_row", noted)
     return texts

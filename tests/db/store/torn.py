@@ -229,10 +229,10 @@ class _CountingDatabase(Database):
 
     looks = 0
 
-    def read_row(self, text: LiteralString, parameters: Mapping[str, Any]) -> Record | None:
+    def read_row(self, text: LiteralString, parameters: Mapping[str, Any], *, echo: str = "") -> Record | None:
         """Read the row, and count it if it is a version."""
         self.looks += text == LOOK
-        return super().read_row(text, parameters)
+        return super().read_row(text, parameters, echo=echo)
 
 
 def _kind_of_read(database: Database, ref: Ref, look: Look) -> str | None:

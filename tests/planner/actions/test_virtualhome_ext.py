@@ -12,14 +12,12 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.execution import simulate
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.read_plan import reads_of
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.vocabularies.virtualhome import operators as virtualhome
 from scenecypher.planner.vocabularies.virtualhome.extended import OPERATORS
 from tests.db.store.test_store import fresh
 from tests.planner.actions.worlds import HOME, ROBOT, edited, mutual, node
-from tests.sampling import sample
 
 
 def kitchen(appliance: str, states: str, *, affordances: str = "can_open containers has_switch") -> SceneGraph:
@@ -118,8 +116,3 @@ def test_only_appliances_and_carrying_differ_from_virtualhome() -> None:
     differing = {name for name, operator in OPERATORS.items() if operator != virtualhome.OPERATORS[name]}
     assert differing == {"close", "switch_on", "put_in", "put_back", "walk", "run", "find"}
     assert [*OPERATORS] == [*virtualhome.OPERATORS]
-
-
-@pytest.mark.parametrize("name", sample(list(OPERATORS), 50))
-def test_every_action_reads_little_enough_for_one_statement(name: str) -> None:
-    assert reads_of(OPERATORS[name]).lock_statement

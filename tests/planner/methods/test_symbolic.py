@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import product
-
 import pytest
 
-from scenecypher.db.condition import And, HasState, HeldBy, Id, Related, evaluate
+from scenecypher.db.condition import And, HasState, HeldBy, Id, evaluate
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.datasets import DATASETS
-from scenecypher.planner.actions.pddl_part import part_of
+from scenecypher.planner.actions.pddl_planner import part_reader
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Acted, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.part_reader import part_reader
 from scenecypher.planner.staging import SessionSetting, prepare_session
-from scenecypher.planner.vocabularies.registry import operators_of
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, home
 
@@ -54,23 +48,9 @@ def test_of_a_big_scene_only_what_matters_is_read(store: SceneStore) -> None:
     graph = SceneGraph.of((*small.nodes.values(), *crumbs, attic), small.relations | on_table)
     name = fresh("symbolic")
     store.put(ImportedScene(name, graph, vocabulary="grasif"))
-    see = part_reader(store.database, store.find(name), GOAL)
+    see = part_reader(lambda: store.now(store.find(name)).graph, GOAL, "grasif")
     part, wider = see(False), see(True)  # noqa: FBT003
     expected = {"apple-1", "box-1", "fridge-1", "kitchen", "lamp-1", ROBOT, "office", "desk-1"}
     assert set(part.nodes) == expected, "without the attic, in which nothing is of use"
     assert expected < set(wider.nodes) < set(graph.nodes)
     assert part.relations == {r for r in graph.relations if r.source in expected and r.target in expected}
-
-
-def test_the_query_finds_what_memory_finds(store: SceneStore) -> None:
-    for name in ("sayplan-office", "homes"):
-        scene = next(DATASETS[name].scenes())
-        stored = replace(scene, name=fresh("part"))
-        store.put(stored)
-        tasks = [task for task in DATASETS[name].tasks() if task.scene == scene.name][::5]
-        goals = [*(task.goal for task in tasks), Related(Id("character_1"), "HOLDS_LH", Id("plum_56"))]
-        operators = operators_of(scene.vocabulary)
-        for goal, wide in product(goals, (False, True)):
-            found = part_reader(store.database, store.find(stored.name), goal)(wide)
-            assert found == part_of(scene.graph, goal, wide=wide, operators=operators), (goal, wide)
-            assert len(found.nodes) < len(scene.graph.nodes)

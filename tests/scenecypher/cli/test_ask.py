@@ -16,6 +16,7 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.retriever import Retriever
 from tests.retriever.conftest import put_home
@@ -184,7 +185,7 @@ def test_scripted_replies_are_told_in_plain_sight(
     home: SceneInfo, database: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = Scripted([ScriptedReply((QUESTION,), GOOD)])
-    retriever = Retriever(script, Gate(database), Enumerator(database))
+    retriever = Retriever(script, Gate(database), Enumerator(Replicas(database)))
     ask.show_retrieval(ask.final_retrieval(retriever.stream(QUESTION, home)))
     assert capsys.readouterr().out.startswith("scripted replies: a person wrote this Cypher")
 

@@ -172,7 +172,7 @@ def test_many_queries_are_a_line_each(scene: str, capsys: pytest.CaptureFixture[
 def test_one_that_the_service_fails_does_not_stop_the_others(
     store: SceneStore, scene: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reader = SceneReader(Gate(store.database), Enumerator(store.database), store.find(scene))
+    reader = SceneReader(Gate(store.database), Enumerator(store.replicas), store.find(scene))
 
     def status(name: str) -> None:
         text = "MATCH (s:Scene {key: $key}) SET s.status = $status"
