@@ -1,4 +1,4 @@
-"""Condition: a logical expression over a scene graph, evaluated, explained and compiled to Cypher."""
+"""Condition: a logical expression over a scene graph, evaluated and explained."""
 
 from scenecypher.db.condition.algebra import (
     ALWAYS,

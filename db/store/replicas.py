@@ -47,7 +47,9 @@ class Replicas:
             is_known = replica.load() or scene.is_past or (at_least is not None and replica.version >= at_least)
             if not is_known:
                 replica.catch_up()
-            return replica.snapshot()
+            found = replica.snapshot()
+        self.database.versions.note(scene.key, found.info.version)
+        return found
 
     def drop(self, scene: SceneInfo) -> None:
         """Keep the scene no longer."""

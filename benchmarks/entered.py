@@ -1,0 +1,70 @@
+"""How many files of ours an action, a query and a question enter: what who follows one has to open."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from benchmarks.acting import action_loop, with_agent_close
+from benchmarks.asking import QUESTION
+from benchmarks.commits import temporary_scene
+from benchmarks.comparison import Measurement
+from benchmarks.home import make_home
+from benchmarks.reading import ROOM_QUERY
+from scenecypher.chat.scripted import Scripted, ScriptedReply
+from scenecypher.db.gate import Gate
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retriever import Retriever
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+OURS: Final = ("scenecypher", "chat", "db", "importers", "planner", "retriever")
+ACT, QUERY, ASK = 25, 22, 45
+"""The most files that each may enter."""
+
+
+def entered(database: Database) -> Iterator[Measurement]:
+    """Count the files that are entered once what is kept is there: an action, a new query, a question."""
+    store = SceneStore(database)
+    with temporary_scene(store, with_agent_close(make_home())) as info:
+        gate, enumerator = Gate(database), Enumerator(store.replicas)
+        act, reader = action_loop(store, info), SceneReader(gate, enumerator, info)
+        texts = (ROOM_QUERY + f" AS room_{number}" for number in count())
+        asker = Retriever(Scripted([ScriptedReply((), ROOM_QUERY)]), gate, enumerator)
+        calls: tuple[tuple[str, Callable[[], object], int], ...] = (
+            ("an action in a session", act, ACT),
+            ("a new query", lambda: reader.query(next(texts)), QUERY),
+            ("a question", lambda: asker.ask(QUESTION, info), ASK),
+        )
+        for what, call, limit in calls:
+            call()
+            call()
+            found = files_entered(call)
+            yield Measurement(f"files of ours entered: {what} ({limit})", float(len(found)), float(limit), 1.0, "files")
+
+
+def files_entered(call: Callable[[], object]) -> set[str]:
+    """Return the files of the project, from its root, of which a function ran within `call`, in new threads too."""
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            found.add(frame.f_code.co_filename)
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]  # it ends the profile of new threads
+    places = (Path(it).resolve() for it in found if not it.startswith("<"))
+    ours = {str(it.relative_to(ROOT)) for it in places if it.is_relative_to(ROOT)}
+    return {it for it in ours if it.split("/")[0] in OURS}
