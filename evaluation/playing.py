@@ -113,8 +113,8 @@ def _environment(
             truth = SceneEnvironment(store, scene, actor=setting.name)
             return ObservedWorld(truth, NoisyObserver(truth, seed=episode.seed, classes=classes))
         case "person":
-            name = find_or_create_belief(store, scene).name
-            known = known_node_reader(lambda: store.load(name).graph, vocabulary=scene.vocabulary)
+            belief = find_or_create_belief(store, scene)
+            known = known_node_reader(lambda: store.now(belief).graph, vocabulary=scene.vocabulary)
             return HumanEnvironment(ask, model=setting.model, known=known)
 
 

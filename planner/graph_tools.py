@@ -46,7 +46,7 @@ def verify_plan(access: SceneAccess) -> Tool:
         plan = arguments.get("plan")
         if not isinstance(plan, list | tuple) or not all(isinstance(action, str) for action in plan):
             raise ReplyRejected('verify_plan takes the argument "plan", a list of actions; call it with that')
-        graph = access.store.load(access.scene.name).graph
+        graph = access.store.now(access.scene).graph
         try:
             rehearse(graph, tuple(plan), operators=operators_of(access.scene.vocabulary))
         except (ActionRefused, UnknownReference) as fault:

@@ -13,6 +13,7 @@ from typing import Final
 from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.consistent_read import WRITE_REFUSED
 from scenecypher.db.store.processes import this_process
 from scenecypher.db.store.runs import (
     RunCommand,
@@ -25,7 +26,6 @@ from scenecypher.db.store.runs import (
     begin_run,
     resume_run,
 )
-from scenecypher.db.store.steady import WRITE_REFUSED
 from scenecypher.errors import QueryFailed, SceneCypherError
 from scenecypher.planner.events import (
     Acted,

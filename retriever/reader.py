@@ -11,7 +11,7 @@ from scenecypher.db.gate import Answer, Explanation, Gate, KnownValues, SceneRef
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
-from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.load import LoadedScene
 from scenecypher.errors import QueryRefused
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.hints import causes, is_empty
@@ -47,7 +47,7 @@ class SceneReader:
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
         return self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
 
-    def now(self) -> Snapshot:
+    def now(self) -> LoadedScene:
         """Return the whole scene as it is now. Raises SceneReplaced, ServiceError."""
         return self.enumerator.replicas.now(self.scene)
 

@@ -138,7 +138,7 @@ class Home(ReadableHome):
         """Return counts and a tree of the rooms, for notebooks."""
         from scenecypher.notebook import home_html
 
-        now = self._services.store.load(self.name)
+        now = self._services.store.now(self.info)
         return home_html(f"{self.name} at version {now.info.version}", now.graph)
 
     @property
@@ -148,8 +148,8 @@ class Home(ReadableHome):
 
     @property
     def graph(self) -> SceneGraph:
-        """The whole scene, loaded at one version."""
-        return self._services.store.load(self.name).graph
+        """The whole scene, as it is now, at one version."""
+        return self._services.store.now(self.info).graph
 
     def _found(self) -> SceneInfo:
         return self.info

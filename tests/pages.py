@@ -89,7 +89,12 @@ def blocks_of(page: str) -> list[Block]:
 
 def pages(root: Path) -> list[Path]:
     """Return the pages whose blocks are checked."""
-    return [root / "README.md", root / "ARCHITECTURE.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
+    return [
+        root / "README.md",
+        root / "ARCHITECTURE.md",
+        root / "CONTRIBUTING.md",
+        *sorted((root / "docs").rglob("*.md")),
+    ]
 
 
 def matches(expected: str, printed: str) -> bool:

@@ -16,10 +16,10 @@ from scenecypher.db.archive.lines import Header, RecordLine, SceneLine, node_lin
 from scenecypher.db.archive.records import NOT_ARCHIVED, RECORDS
 from scenecypher.db.store.catalog import SceneInfo, info_of, list_scenes, lookup_scene, scene_of
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.consistent_read import consistent_transaction
 from scenecypher.db.store.load import LOADED_PER_SECOND, SCENE
 from scenecypher.db.store.publish import Progress
 from scenecypher.db.store.rows import node_of
-from scenecypher.db.store.steady import steady_transaction
 from scenecypher.db.store.stored_form import FORM
 from scenecypher.errors import SceneReplaced
 from scenecypher.files import new_file
@@ -108,7 +108,7 @@ def _archive_scene(
 
     size = info.nodes + info.relations + info.version
     timeout_s = 2 * database.read_timeout_s + size / LOADED_PER_SECOND
-    scene, _ = steady_transaction(database, info, work, timeout_s=timeout_s, status=info.status)
+    scene, _ = consistent_transaction(database, info, work, timeout_s=timeout_s, status=info.status)
     archive.keep(scene)
     note(Counter())
 

@@ -33,8 +33,8 @@ from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.cache import LRUCache
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
+from scenecypher.db.store.consistent_read import SceneChanging, known_version, read_until
 from scenecypher.db.store.load import current_bounds
-from scenecypher.db.store.steady import SceneChanging, known_version, read_until
 from scenecypher.db.store.values import JsonValue, exceeds, json_value
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.db.telemetry import span, timed

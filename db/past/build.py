@@ -33,9 +33,9 @@ from scenecypher.db.past.facts import Fact, facts_of
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.consistent_read import WRITE_REFUSED, Generation
 from scenecypher.db.store.history import Event, inverse_of, read_page, taken_back
 from scenecypher.db.store.load import load_generation
-from scenecypher.db.store.steady import WRITE_REFUSED, Generation
 from scenecypher.errors import QueryFailed, QueryRefused, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
 

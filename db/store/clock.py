@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final, LiteralString
 
 from scenecypher.db.store.connection import Database, ManagedTransaction
-from scenecypher.db.store.steady import Generation
+from scenecypher.db.store.consistent_read import Generation
 from scenecypher.errors import InputError, SceneReplaced
 
 DECLARE: Final[LiteralString] = """

@@ -12,8 +12,8 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bounds import Bounds, Measure, bounds_from, read_bounds
 from scenecypher.db.store.catalog import SceneInfo, find_replaced, find_scene, info_of
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.consistent_read import consistent_transaction
 from scenecypher.db.store.rows import node_of
-from scenecypher.db.store.steady import steady_transaction
 from scenecypher.errors import SceneReplaced
 
 LOADED_PER_SECOND: Final = 3_000
@@ -42,14 +42,14 @@ RETURN type, max(degree) AS most
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class LoadedScene:
     """A scene's graph at one version."""
 
     info: SceneInfo
     graph: SceneGraph
 
 
-def load_scene(database: Database, name: str) -> Snapshot:
+def load_scene(database: Database, name: str) -> LoadedScene:
     """Return the whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
     try:
         return load_generation(database, find_scene(database, name))
@@ -57,7 +57,7 @@ def load_scene(database: Database, name: str) -> Snapshot:
         return load_generation(database, find_scene(database, name))
 
 
-def load_replaced(database: Database, name: str) -> Snapshot:
+def load_replaced(database: Database, name: str) -> LoadedScene:
     """Return the last generation that lost this name, as it then was.
 
     Raises InputError if none is left, SceneReplaced if it is deleted during the read.
@@ -65,15 +65,15 @@ def load_replaced(database: Database, name: str) -> Snapshot:
     return load_generation(database, find_replaced(database, name))
 
 
-def load_generation(database: Database, scene: SceneInfo) -> Snapshot:
+def load_generation(database: Database, scene: SceneInfo) -> LoadedScene:
     """Return this very generation of a scene, published or replaced, at one version. Raises SceneReplaced."""
     timeout_s = 2 * database.read_timeout_s + (scene.nodes + scene.relations) / LOADED_PER_SECOND
     read = partial(_read_rows, scene=scene)
-    rows, _ = steady_transaction(database, scene, read, timeout_s=timeout_s, status=scene.status)
+    rows, _ = consistent_transaction(database, scene, read, timeout_s=timeout_s, status=scene.status)
     return _snapshot(*rows)
 
 
-def read_generation(tx: ManagedTransaction, scene: SceneInfo) -> Snapshot:
+def read_generation(tx: ManagedTransaction, scene: SceneInfo) -> LoadedScene:
     """Return this very generation of a scene in a transaction that holds its lock. Raises SceneReplaced."""
     return _snapshot(*_read_rows(tx, scene))
 
@@ -85,8 +85,8 @@ def _read_rows(tx: ManagedTransaction, scene: SceneInfo) -> tuple[SceneInfo, lis
     return info_of(record["scene"]), *members(tx, scene.key)
 
 
-def _snapshot(info: SceneInfo, nodes: list[Node], relations: list[Relation]) -> Snapshot:
-    return Snapshot(info, SceneGraph.of(nodes, relations))
+def _snapshot(info: SceneInfo, nodes: list[Node], relations: list[Relation]) -> LoadedScene:
+    return LoadedScene(info, SceneGraph.of(nodes, relations))
 
 
 def current_bounds(database: Database, key: str) -> Bounds | None:

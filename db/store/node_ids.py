@@ -8,7 +8,7 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.steady import steady_transaction
+from scenecypher.db.store.consistent_read import consistent_transaction
 
 NODE_IDS: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) WHERE n.id STARTS WITH $start AND ($kind IS NULL OR $kind IN labels(n))
@@ -27,4 +27,4 @@ def node_ids(
     def work(tx: ManagedTransaction) -> list[str]:
         return [record["id"] for record in tx.run(NODE_IDS, key=scene.key, start=start, kind=kind, most=most)]
 
-    return steady_transaction(database, scene, work, timeout_s=timeout_s, status=scene.status)[0]
+    return consistent_transaction(database, scene, work, timeout_s=timeout_s, status=scene.status)[0]

@@ -16,10 +16,10 @@ from neo4j import ManagedTransaction
 from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import ConstraintViolated, Database
-from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.consistent_read import WRITE_REFUSED
+from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.publish import Header, Progress, delete_generation, write_generation
 from scenecypher.db.store.rewind import load_version
-from scenecypher.db.store.steady import WRITE_REFUSED
 from scenecypher.errors import QueryFailed, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
 
@@ -88,7 +88,7 @@ def _write(database: Database, then: SceneAt, *, progress: Progress | None) -> S
     return found
 
 
-def _write_members(database: Database, past: Snapshot, progress: Progress | None) -> str:
+def _write_members(database: Database, past: LoadedScene, progress: Progress | None) -> str:
     info = past.info
     # Without its world: what is done to a world and the beliefs about it is not done to this copy.
     header = Header(

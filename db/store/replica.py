@@ -17,9 +17,9 @@ from scenecypher.db.graph.scene import EMPTY
 from scenecypher.db.store.bounds import TrackedBounds
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Decide, Intent, SceneVersion, WritePlan, check_answer, plan_write
+from scenecypher.db.store.compare_and_swap import commit_at, commit_in
 from scenecypher.db.store.connection import Database, row_of
-from scenecypher.db.store.guarded import commit_at, commit_in
-from scenecypher.db.store.load import Snapshot, load_generation, read_generation
+from scenecypher.db.store.load import LoadedScene, load_generation, read_generation
 from scenecypher.errors import ConflictError, ConstraintViolated, RejectedError, SceneReplaced
 
 TRIES: Final = 3
@@ -89,10 +89,10 @@ class Replica:
             version, graph = self.version, self._graph
         return SceneVersion.of(version, graph, agent)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> LoadedScene:
         """Return the scene as it is known."""
         with self._lock:
-            return Snapshot(replace(self.scene, version=self.version), self._graph)
+            return LoadedScene(replace(self.scene, version=self.version), self._graph)
 
     def change(
         self, decide: Decide, *, agent: str | None, intent: Intent, text: str | None, timeout_s: float
@@ -188,7 +188,7 @@ class Replica:
         """Return the parameters of a question for events; its answer has the `asked` that no other has."""
         return {"key": self.scene.key, "after": self.version, "action_id": action_id, "asked": uuid4().hex}
 
-    def _follow(self, record: Record, load: Callable[[], Snapshot]) -> None:
+    def _follow(self, record: Record, load: Callable[[], LoadedScene]) -> None:
         """Apply the events of a record; load the scene if they don't lead to its version."""
         versions = [version for version, _ in record["events"]]
         after = record["version"] - len(versions)
@@ -216,7 +216,7 @@ class Replica:
         live.apply(delta, edits)
         self.version, self._graph = version, live.frozen()
 
-    def _keep(self, loaded: Snapshot) -> None:
+    def _keep(self, loaded: LoadedScene) -> None:
         graph, bounds = loaded.graph, loaded.info.bounds
         tracked = TrackedBounds(graph, bounds) if bounds else None
         with self._lock:
@@ -225,7 +225,7 @@ class Replica:
                 self._bounds = tracked
 
 
-def _alike(loaded: Snapshot, scene: SceneInfo) -> Snapshot:
+def _alike(loaded: LoadedScene, scene: SceneInfo) -> LoadedScene:
     if not is_alike(loaded.info, scene):
         raise SceneReplaced(scene.name)
     return loaded

@@ -11,7 +11,7 @@ from cachetools import LRUCache
 
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.replica import Replica, is_alike
 
 TOTAL_MEMBERS: Final = 300_000
@@ -38,7 +38,7 @@ class Replicas:
                 replica.reload(scene)
             yield replica
 
-    def now(self, scene: SceneInfo, *, at_least: int | None = None) -> Snapshot:
+    def now(self, scene: SceneInfo, *, at_least: int | None = None) -> LoadedScene:
         """Return the scene as it is now, or as it is known if that is `at_least` of a version.
 
         Raises SceneReplaced, ServiceError.

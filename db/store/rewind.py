@@ -14,7 +14,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.at import SceneAt, find_at
 from scenecypher.db.store.catalog import split_at
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.load import Snapshot, load_generation, load_scene
+from scenecypher.db.store.load import LoadedScene, load_generation, load_scene
 from scenecypher.db.store.snapshots import keep_snapshot, read_snapshot, snapshot_versions
 from scenecypher.errors import SceneReplaced
 from scenecypher.waiting import waiting_for
@@ -28,7 +28,7 @@ MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until RETURN e.delta 
 """
 
 
-def load_at(database: Database, name: str) -> Snapshot:
+def load_at(database: Database, name: str) -> LoadedScene:
     """Return a whole scene, now or, if `name` is ``NAME@VERSION`` or ``NAME@TIME``, as it was then.
 
     Raises SceneNotFound, SceneReplaced; InputError for a version or a time that the scene does not have.
@@ -37,7 +37,7 @@ def load_at(database: Database, name: str) -> Snapshot:
     return load_version(database, found) if isinstance(found, SceneAt) else load_scene(database, name)
 
 
-def load_version(database: Database, then: SceneAt) -> Snapshot:
+def load_version(database: Database, then: SceneAt) -> LoadedScene:
     """Return a whole scene at an earlier version. Raises SceneReplaced, ServiceError."""
     with waiting_for(f"{then.name!r}, which is read from the history"):
         known, graph = _nearest(database, then)
@@ -46,7 +46,7 @@ def load_version(database: Database, then: SceneAt) -> Snapshot:
     if abs(known - then.version) > FAR:
         keep_snapshot(database, then.scene.key, then.version, graph)
     info = replace(then.scene, version=then.version, nodes=len(graph.nodes), relations=len(graph.relations))
-    return Snapshot(info, graph)
+    return LoadedScene(info, graph)
 
 
 def _nearest(database: Database, then: SceneAt) -> tuple[int, SceneGraph]:

@@ -21,10 +21,10 @@ from scenecypher.db.store import at, catalog, history, lease, load, publish, rew
 from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name, read_only_error
 from scenecypher.db.store.commit import AlreadyCommitted, Committed, Decide, Intent
+from scenecypher.db.store.compare_and_swap import DIVISION_BY_ZERO
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
-from scenecypher.db.store.guarded import DIVISION_BY_ZERO
 from scenecypher.db.store.history import Event, EventHead, Revert
-from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
@@ -138,18 +138,18 @@ class SceneStore:
         declared = replace(info.declared, actions="", domain="")
         self.redeclare(info, vocabulary=current_name(vocabulary), declared=declared)
 
-    def load(self, name: str) -> Snapshot:
+    def load(self, name: str) -> LoadedScene:
         """Return the whole scene at one version. Raises SceneNotFound, SceneReplaced."""
         return load.load_scene(self.database, name)
 
-    def load_at(self, name: str) -> Snapshot:
+    def load_at(self, name: str) -> LoadedScene:
         """Return the whole scene as `load` does, or what it was at ``NAME@VERSION`` or ``NAME@TIME``.
 
         Raises InputError, too, for a version or a time that it does not have.
         """
         return rewind.load_at(self.database, name)
 
-    def load_replaced(self, name: str) -> Snapshot:
+    def load_replaced(self, name: str) -> LoadedScene:
         """Return the last generation that lost this name, as it then was.
 
         Raises InputError if none is left, SceneReplaced if it is deleted during the read.
@@ -265,7 +265,7 @@ class SceneStore:
         """
         return self._change(scene, decide, agent=agent, intent=intent)
 
-    def now(self, scene: SceneInfo) -> Snapshot:
+    def now(self, scene: SceneInfo) -> LoadedScene:
         """Return the whole scene as it is now, from memory where its events lead there.
 
         Raises SceneReplaced, ServiceError.

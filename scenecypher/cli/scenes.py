@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Delta
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.history import Event
-    from scenecypher.db.store.load import Snapshot
+    from scenecypher.db.store.load import LoadedScene
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
@@ -98,7 +98,7 @@ def show_scene(
         out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
 
 
-def _write_pages(snapshot: Snapshot, html: Path | None, svg: Path | None, events: list[Event]) -> None:
+def _write_pages(snapshot: LoadedScene, html: Path | None, svg: Path | None, events: list[Event]) -> None:
     from scenecypher.ui.drawing import cytoscape
     from scenecypher.ui.figure import figure_of
     from scenecypher.ui.home_view import view_of
@@ -323,7 +323,7 @@ def summary(info: SceneInfo) -> dict[str, Any]:
     }
 
 
-def contents(snapshot: Snapshot) -> dict[str, Any]:
+def contents(snapshot: LoadedScene) -> dict[str, Any]:
     """Return a scene's contents with counts as a JSON document; largest counts first."""
     nodes = snapshot.graph.nodes.values()
     document = summary(snapshot.info) | {"nodes": len(nodes), "relations": len(snapshot.graph.relations)}

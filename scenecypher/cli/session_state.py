@@ -110,7 +110,7 @@ class SessionState:
 
     def node_ids(self) -> list[str]:
         """Return the ids of the scene's nodes, in order."""
-        return sorted(self.store.load(self.known.name).graph.nodes)
+        return sorted(self.store.now(self.known).graph.nodes)
 
     def print_event(self, event: Event) -> None:
         """Print an event of a plan, and keep its explanation."""

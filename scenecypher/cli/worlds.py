@@ -134,7 +134,7 @@ def _known(store: SceneStore, scene: SceneInfo) -> Callable[[str], KnownNode]:
     from scenecypher.planner.perception.naming import known_node_reader
 
     belief = find_or_create_belief(store, scene)
-    return known_node_reader(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
+    return known_node_reader(lambda: store.now(belief).graph, vocabulary=belief.vocabulary)
 
 
 def _answer(question: str) -> str:

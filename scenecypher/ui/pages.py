@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.store.enumerations import DENSE
-from scenecypher.db.store.load import Snapshot
+from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.belief import belief_name
@@ -67,7 +67,7 @@ class Film:
 class LoadedHome:
     """A scene as it was loaded; its plain view and its map are made once."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: LoadedScene) -> None:
         self._snapshot = snapshot
 
     @property
@@ -272,7 +272,7 @@ class Pages:
         now = self._load(scene)
         if version is None or version == now.info.version:
             return scene, now.info.version, now
-        return scene, version, LoadedHome(Snapshot(now.info, self._store.as_of(scene, version)))
+        return scene, version, LoadedHome(LoadedScene(now.info, self._store.as_of(scene, version)))
 
     def _load(self, scene: str) -> LoadedHome:
         """Return a scene as it is now; one that nobody changed is kept from the last time."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from scenecypher.db.store.history import Event
-    from scenecypher.db.store.load import Snapshot
+    from scenecypher.db.store.load import LoadedScene
     from scenecypher.db.store.runs import RunInfo
     from scenecypher.ui.run_view import Frame
 
@@ -37,7 +37,7 @@ class Script:
     hash: str
 
 
-def home_file(snapshot: Snapshot, title: str, events: Sequence[Event] = (), *, library: str = "") -> str:
+def home_file(snapshot: LoadedScene, title: str, events: Sequence[Event] = (), *, library: str = "") -> str:
     """Return a scene as one HTML page with all that it needs inside: rooms, plan from above, search, and `events`.
 
     With the text of cytoscape as `library`, up to OPEN_NODES nodes have their relations drawn on a click. Raises
@@ -70,7 +70,7 @@ def run_file(run: RunInfo, frames: Sequence[Frame]) -> str:
     return render("run_file.html", title=title, run=run, frames=frames, **values)
 
 
-def map_of(snapshot: Snapshot) -> str:
+def map_of(snapshot: LoadedScene) -> str:
     """Return a scene from above as SVG, empty where it has no positions; above OPEN_NODES nodes, its rooms alone."""
     plan = plan_of(snapshot.graph, snapshot.info.vocabulary, things=len(snapshot.graph.nodes) <= OPEN_NODES)
     return _markup(render("map.svg", plan=plan)) if plan else ""

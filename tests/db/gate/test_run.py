@@ -15,7 +15,7 @@ from neo4j import ManagedTransaction, Record, Result
 from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
 from scenecypher.db.gate.judge import VERIFIED, check_plan
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.steady import LOOK
+from scenecypher.db.store.consistent_read import LOOK
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
 from tests.db.gate.conftest import HOME, TIMEOUT_S, accepted

@@ -27,8 +27,8 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneReplaced, ServiceError
 from scenecypher.waiting import listen
 from tests.db.store.test_at import SOIL
+from tests.db.store.test_consistent_read import ReadingDatabase, reading
 from tests.db.store.test_rewind import with_states
-from tests.db.store.test_steady import ReadingDatabase, reading
 from tests.db.store.test_store import big, fresh, odd, small
 
 __all__ = ["reading"]

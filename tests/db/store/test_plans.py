@@ -17,7 +17,7 @@ from scenecypher.db.store import (
     at,
     catalog,
     commit,
-    guarded,
+    compare_and_swap,
     history,
     lease,
     load,
@@ -84,10 +84,10 @@ PARAMETERS: dict[str, Any] = {
 
 
 MODULES = (
-    *(at, catalog, commit, guarded, history, lease, load, past_copies, publish, replica, rewind, scene_store),
+    *(at, catalog, commit, compare_and_swap, history, lease, load, past_copies, publish, replica, rewind, scene_store),
     *(runs, snapshots, stored_form, backup, restore, past_statements),
 )
-LOCKS = {guarded.VERSION_GUARD}
+LOCKS = {compare_and_swap.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
@@ -98,8 +98,11 @@ def statements() -> Iterator[tuple[str, str]]:
         yield f"archive {label}", kind.read
         yield f"restore {label}", kind.add
     everything = WritePlan(tuple(WRITE_PARTS), {"more_nodes": 1, "more_relations": 1})
-    yield "commit all", guarded.guarded_write(everything)
-    yield "commit all and set bounds", guarded.guarded_write(everything.with_bounds({"most_nodes_Object": 1}))
+    yield "commit all", compare_and_swap.conditional_write(everything)
+    yield (
+        "commit all and set bounds",
+        compare_and_swap.conditional_write(everything.with_bounds({"most_nodes_Object": 1})),
+    )
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -120,7 +123,7 @@ ALL = dict(statements())
 
 def test_the_list_contains_all_our_statements() -> None:
     assert {
-        "scenecypher.db.store.guarded.VERSION_GUARD",
+        "scenecypher.db.store.compare_and_swap.VERSION_GUARD",
         "scenecypher.db.store.load.LOAD_NODES",
         "scenecypher.db.store.publish.PUBLISH",
         "scenecypher.db.store.catalog.FIND",

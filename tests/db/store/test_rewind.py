@@ -22,7 +22,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.snapshots import WRITE_PART, keep_snapshot, read_snapshot, snapshot_versions, surplus
 from scenecypher.errors import InputError
 from tests.db.store.test_at import SOIL
-from tests.db.store.test_steady import ReadingDatabase, reading
+from tests.db.store.test_consistent_read import ReadingDatabase, reading
 from tests.db.store.test_store import big, fresh, odd, small
 from tests.strategies import scene_graphs
 

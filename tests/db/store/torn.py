@@ -32,9 +32,9 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bookmarks import ReadBookmarks
 from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.consistent_read import LOOK, SceneChanging, read_consistently
 from scenecypher.db.store.publish import delete_generation
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.steady import LOOK, SceneChanging, read_steadily
 
 FIXED, MOVED, TARGETS = 200, 40, 50
 READERS: Final = 3
@@ -238,7 +238,7 @@ class _CountingDatabase(Database):
 def _kind_of_read(database: Database, ref: Ref, look: Look) -> str | None:
     """Return how a read differs from what its version has, None if it does not. Raises SceneChanging."""
     read = partial(database.read_row, look.text, {"key": ref.key})
-    record, version = read_steadily(database, ref, read, tries=1)
+    record, version = read_consistently(database, ref, read, tries=1)
     return look.kind_of(record["found"], record["rows"], version) if record else "missing"
 
 

@@ -27,7 +27,7 @@ def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: f
     """
     try:
         given = {**plan.parameters, "read_at": version}
-        written = database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s, echo="action_id")
+        written = database.run_autocommit(conditional_write(plan), given, timeout_s=timeout_s, echo="action_id")
     except QueryFailed as error:
         if error.code != DIVISION_BY_ZERO:
             raise
@@ -41,13 +41,13 @@ def commit_in(tx: ManagedTransaction, plan: WritePlan, version: int) -> int:
     Raises WrongAnswer. Where a row does not match, the server's DIVISION_BY_ZERO ends the transaction.
     """
     given = {**plan.parameters, "read_at": version}
-    record = row_of(tx.run(guarded_write(plan), given), "action_id", given["action_id"])
+    record = row_of(tx.run(conditional_write(plan), given), "action_id", given["action_id"])
     if record is None:
         raise WrongAnswer
     return int(record["version"])
 
 
-def guarded_write(plan: WritePlan) -> LiteralString:
+def conditional_write(plan: WritePlan) -> LiteralString:
     """Return the statement that writes a change if the scene is at the expected version and every row matches."""
     fits: LiteralString = " AND ".join(name + " = size($" + name + ")" for name in plan.groups) or "true"
     end: LiteralString = ", unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"

@@ -1,4 +1,4 @@
-"""Steady reads: what is read belongs to one version of its scene, without a lock and without a right to write.
+"""Consistent reads: what is read belongs to one version of its scene, without a lock and without a right to write.
 
 A server shows a commit part by part while it applies it, in the order of its records: the version may come first or
 last. So an equal version before and after a read proves nothing by itself. But the bookmark that ends each read names
@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, Final, LiteralString, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Final, LiteralString, Protocol, TypeVar
 
 from neo4j import ManagedTransaction, Record
 
@@ -59,7 +58,7 @@ class SceneChanging(ServiceError):
         super().__init__(f"scene {name!r} changes faster than it is read; ask again", retryable=True)
 
 
-def read_steadily(
+def read_consistently(
     database: Database,
     scene: Generation,
     read: Callable[[], T],
@@ -93,20 +92,20 @@ def read_steadily(
 
 
 def read_until(database: Database, scene: Generation, read: Callable[[], T], *, until: float) -> tuple[T, int]:
-    """Return what `read` returns, and its version, as `read_steadily`, by one deadline on the clock `time.monotonic`.
+    """Return what `read` returns, and its version, as `read_consistently`, by a deadline on the clock `time.monotonic`.
 
     The last try is made while this process holds the scene's lock, so that nobody changes it meanwhile. Raises
     SceneReplaced; SceneChanging if this connection may not write, so that it can't take the lock.
     """
     try:
-        return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, until=until)
+        return read_consistently(database, scene, read, tries=TRIES_BEFORE_LOCK, until=until)
     except SceneChanging:
         timeout_s = max(1.0, until - time.monotonic() + 1.0)
         found = _read_under_lock(database, scene, lambda _: read(), timeout_s=timeout_s)
-        return read_steadily(database, scene, read, until=until) if found is None else found
+        return read_consistently(database, scene, read, until=until) if found is None else found
 
 
-def steady_transaction(
+def consistent_transaction(
     database: Database,
     scene: Generation,
     work: Callable[[ManagedTransaction], T],
@@ -122,7 +121,7 @@ def steady_transaction(
     """
     read = read or (lambda: database.read(work, timeout_s=timeout_s))
     try:
-        return read_steadily(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
+        return read_consistently(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
     except SceneChanging:
         limit_s = timeout_s or database.read_timeout_s
         found = _read_under_lock(database, scene, work, timeout_s=limit_s, status=status)
@@ -151,16 +150,6 @@ def _read_under_lock(
         if error.code in WRITE_REFUSED:
             return None
         raise
-
-
-def steady_record(database: Database, scene: Generation, text: LiteralString, parameters: Mapping[str, Any]) -> Record:
-    """Return the only row of one statement on the scene `$key`, as `steady_transaction` does. Raises as it does."""
-    given = {**parameters, "key": scene.key}
-    read = partial(database.read_row, text, given)
-    record, _ = steady_transaction(database, scene, lambda tx: tx.run(text, given).single(), read=read)
-    if record is None:
-        raise SceneReplaced(scene.name)
-    return record
 
 
 def known_version(database: Database, scene: Generation, *, status: str = "ready") -> int:

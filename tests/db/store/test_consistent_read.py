@@ -23,19 +23,19 @@ from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database, TimeLimit
-from scenecypher.db.store.enumerate import Enumerator
-from scenecypher.db.store.load import load_generation
-from scenecypher.db.store.replicas import Replicas
-from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.steady import (
+from scenecypher.db.store.consistent_read import (
     LOOK,
     LOOK_UNDER_LOCK,
     TRIES_BEFORE_LOCK,
     SceneChanging,
+    consistent_transaction,
     current_version,
-    read_steadily,
-    steady_transaction,
+    read_consistently,
 )
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.load import load_generation
+from scenecypher.db.store.replicas import Replicas
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, QueryFailed, SceneReplaced
 from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import home, scene
@@ -144,11 +144,11 @@ def test_writers_that_leave_no_pause_wait_for_one_read_under_the_lock(
         return int(tx.run("MATCH (s:Scene {key: $key}) RETURN s.version", key=scene.key).single(strict=True)[0])
 
     toggles = cycle([SOILED, invert(SOILED)])
-    found, version = steady_transaction(database, scene, interrupted, timeout_s=30)
+    found, version = consistent_transaction(database, scene, interrupted, timeout_s=30)
     assert (reads, found, version) == (TRIES_BEFORE_LOCK + 1, TRIES_BEFORE_LOCK, TRIES_BEFORE_LOCK)
     reads = 0
     with pytest.raises(SceneChanging, match="ask again"):
-        steady_transaction(reading, scene, interrupted, timeout_s=30)
+        consistent_transaction(reading, scene, interrupted, timeout_s=30)
 
 
 @contextmanager
@@ -231,7 +231,7 @@ def test_an_own_commit_is_known_without_a_look(
 ) -> None:
     store.commit(scene, SOILED, actor="t", action="soil")
     looks.clear()
-    assert read_steadily(database, scene, lambda: "read") == ("read", 1)
+    assert read_consistently(database, scene, lambda: "read") == ("read", 1)
     assert looks == [LOOK]
 
 
@@ -248,15 +248,15 @@ def test_where_nothing_was_committed_since_the_last_look_none_is_needed(
     for _ in range(3):
         current_version(database, scene)
     looks.clear()
-    assert [read_steadily(database, scene, read) for _ in range(3)] == [(("clean",), 0)] * 3
+    assert [read_consistently(database, scene, read) for _ in range(3)] == [(("clean",), 0)] * 3
     assert looks == []
     with Database(address) as another:
         SceneStore(another).commit(scene, SOILED, actor="another", action="soil")
-    assert read_steadily(database, scene, read) == (("dirty",), 1)
+    assert read_consistently(database, scene, read) == (("dirty",), 1)
     assert looks
     store.delete(scene.name)
     with pytest.raises(SceneReplaced):
-        read_steadily(database, scene, read)
+        read_consistently(database, scene, read)
 
 
 def test_a_commit_during_a_read_moves_the_bookmarks(
@@ -279,7 +279,7 @@ def test_a_commit_during_a_read_moves_the_bookmarks(
         current_version(database, scene)
     moment = database.bookmarks.moment
     looks.clear()
-    assert read_steadily(database, scene, interrupted) == (("clean", "clean"), 2)
+    assert read_consistently(database, scene, interrupted) == (("clean", "clean"), 2)
     assert looks
     assert database.bookmarks.moment != moment
 
