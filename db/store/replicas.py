@@ -65,8 +65,8 @@ class Replicas:
     def _lent(self, scene: SceneInfo) -> Iterator[Replica]:
         """Yield the scene's replica; measure it anew afterwards, since it may have grown."""
         with self._lock:
-            kept = self._kept.get(scene.key) or self._loading.get(scene.key)
-            replica = self._loading[scene.key] = kept or Replica(self.database, scene)
+            kept = self._kept.get(scene.key, self._loading.get(scene.key))
+            replica = self._loading[scene.key] = Replica(self.database, scene) if kept is None else kept
         try:
             yield replica
         finally:

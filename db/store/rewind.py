@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from typing import Final, LiteralString
+from typing import Final, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction
 
@@ -12,12 +14,14 @@ from scenecypher.db.graph.delta import Delta, apply, compose, invert
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.at import SceneAt, find_at
-from scenecypher.db.store.catalog import split_at
+from scenecypher.db.store.catalog import SceneInfo, split_at
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import LoadedScene, load_generation, load_scene
 from scenecypher.db.store.snapshots import keep_snapshot, read_snapshot, snapshot_versions
 from scenecypher.errors import SceneReplaced
 from scenecypher.waiting import waiting_for
+
+Load: TypeAlias = Callable[[SceneInfo], LoadedScene]
 
 FAR: Final = 500
 """Versions between a state and the nearest known graph, above which readers look for snapshots, and keep one."""
@@ -37,10 +41,13 @@ def load_at(database: Database, name: str) -> LoadedScene:
     return load_version(database, found) if isinstance(found, SceneAt) else load_scene(database, name)
 
 
-def load_version(database: Database, then: SceneAt) -> LoadedScene:
-    """Return a whole scene at an earlier version. Raises SceneReplaced, ServiceError."""
+def load_version(database: Database, then: SceneAt, *, load: Load | None = None) -> LoadedScene:
+    """Return a whole scene at an earlier version. Raises SceneReplaced, ServiceError.
+
+    `load` returns the scene as it is now; None reads it from the database.
+    """
     with waiting_for(f"{then.name!r}, which is read from the history"):
-        known, graph = _nearest(database, then)
+        known, graph = _nearest(database, then, load or partial(load_generation, database))
         for start, end in _spans(known, then.version):
             graph = apply(graph, _way(database, then.scene.key, start, end))
     if abs(known - then.version) > FAR:
@@ -49,7 +56,7 @@ def load_version(database: Database, then: SceneAt) -> LoadedScene:
     return LoadedScene(info, graph)
 
 
-def _nearest(database: Database, then: SceneAt) -> tuple[int, SceneGraph]:
+def _nearest(database: Database, then: SceneAt, load: Load) -> tuple[int, SceneGraph]:
     """Return the known graph with the fewest versions in between: the scene's present one, or a snapshot."""
     scene, version = then.scene, then.version
     if scene.version - version > FAR:
@@ -57,7 +64,7 @@ def _nearest(database: Database, then: SceneAt) -> tuple[int, SceneGraph]:
         graph = read_snapshot(database, scene.key, near) if abs(near - version) < scene.version - version else None
         if graph is not None:
             return near, graph
-    now = load_generation(database, scene)
+    now = load(scene)
     if now.info.version < version:
         raise SceneReplaced(scene.name)
     return now.info.version, now.graph

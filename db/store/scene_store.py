@@ -341,7 +341,9 @@ class SceneStore:
 
     def as_of(self, name: str, version: int) -> SceneGraph:
         """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""
-        return rewind.load_version(self.database, at.scene_at(self.database, self.find(name), version)).graph
+        return rewind.load_version(
+            self.database, at.scene_at(self.database, self.find(name), version), load=self.now
+        ).graph
 
     # --- within
 

@@ -279,7 +279,7 @@ class Pages:
         info = self._store.find(scene)
         kept = self._loaded.get(info.key)
         if kept is None or kept.info.version != info.version:
-            kept = LoadedHome(self._store.load(scene))
+            kept = LoadedHome(self._store.now(info))
             self._loaded.clear()
             self._loaded[kept.info.key] = kept
         return kept
