@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Final, LiteralString
@@ -24,11 +24,14 @@ from scenecypher.errors import ConflictError, ConstraintViolated, RejectedError,
 
 TRIES: Final = 3
 """Tries without the scene's lock; if other writers come first each time, the change waits for the lock."""
+MOST_EVENTS: Final = 2_000
+"""The most events that are applied; a scene that is farther ahead is loaded."""
 
 _EVENTS: Final[LiteralString] = """
        s.status AS status, s.version AS version, coalesce(s.redeclared, 0) AS redeclared,
-       COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $after
-                 RETURN [e.version, e.delta] ORDER BY e.version } AS events
+       CASE WHEN s.version - $after > $most THEN [] ELSE
+         COLLECT { MATCH (e:Event {scene: $key}) WHERE e.version > $after
+                   RETURN [e.version, e.delta] ORDER BY e.version } END AS events
 """
 EVENTS: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN $asked AS asked," + _EVENTS
 # Setting a label that is present takes the lock and writes nothing: a commit under way is waited for.
@@ -148,7 +151,7 @@ class Replica:
             return
         with self._lock:
             if done.version == self.version + 1:
-                self._step(done.version, done.delta)
+                self._go_on([(done.version, done.delta)])
 
     def catch_up(self) -> None:
         """Bring the replica to the scene's version, to read; no lock is waited for. Raises SceneReplaced, ServiceError.
@@ -186,7 +189,8 @@ class Replica:
 
     def _asking(self, action_id: str = "") -> dict[str, Any]:
         """Return the parameters of a question for events; its answer has the `asked` that no other has."""
-        return {"key": self.scene.key, "after": self.version, "action_id": action_id, "asked": uuid4().hex}
+        about = {"key": self.scene.key, "after": self.version, "most": MOST_EVENTS}
+        return {**about, "action_id": action_id, "asked": uuid4().hex}
 
     def _follow(self, record: Record, load: Callable[[], LoadedScene]) -> None:
         """Apply the events of a record; load the scene if they don't lead to its version."""
@@ -198,23 +202,24 @@ class Replica:
         deltas = [(version, delta_from_json(text)) for version, text in record["events"]]
         try:
             with self._lock:
-                for version, delta in deltas:
-                    if version == self.version + 1:
-                        self._step(version, delta)
+                self._go_on([it for it in deltas if it[0] > self.version])
         except ConflictError:
             self._keep(load())
             return
         if self.version < record["version"]:
             self._keep(load())
 
-    def _step(self, version: int, delta: Delta) -> None:
-        """Go on to the next version; the lock is held."""
+    def _go_on(self, events: Sequence[tuple[int, Delta]]) -> None:
+        """Apply what led to the next versions; the lock is held. After a ConflictError the scene has to be loaded."""
+        if not events:
+            return
         live = LiveGraph(self._graph)
-        edits = edited_nodes(live, delta)
-        if self._bounds:
-            self._bounds.follow(delta, self._bounds.raised_by(live, delta, edits))
-        live.apply(delta, edits)
-        self.version, self._graph = version, live.frozen()
+        for _, delta in events:
+            edits = edited_nodes(live, delta)
+            if self._bounds:
+                self._bounds.follow(delta, self._bounds.raised_by(live, delta, edits))
+            live.apply(delta, edits)
+        self.version, self._graph = events[-1][0], live.frozen()
 
     def _keep(self, loaded: LoadedScene) -> None:
         graph, bounds = loaded.graph, loaded.info.bounds

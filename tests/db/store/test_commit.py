@@ -224,7 +224,7 @@ def test_a_hanging_lock_holder_is_timed_out(store: SceneStore, database: Databas
     locked, release = threading.Event(), threading.Event()
 
     def hang(tx: ManagedTransaction) -> None:
-        tx.run(EVENTS_SINCE, key=info.key, after=0, action_id="hang", asked="").consume()
+        tx.run(EVENTS_SINCE, key=info.key, after=0, most=0, action_id="hang", asked="").consume()
         locked.set()
         release.wait(30)
         tx.run("RETURN 1").consume()

@@ -39,6 +39,7 @@ SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelation
 _LISTS = ("names", "names", "keys", "rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
+    "asked",
     "key",
     "name",
     "action_id",

@@ -79,6 +79,22 @@ def test_readers_beside_writers_see_whole_versions_that_only_grow(store: SceneSt
     assert ours.now(info).graph == store.load(info.name).graph
 
 
+@pytest.mark.parametrize("most", [0, 2, 2_000])
+def test_a_scene_that_others_moved_on_is_caught_up_with_by_events_or_loaded(
+    store: SceneStore, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(replica, "MOST_EVENTS", most)
+    ours, other, info = SceneStore(store.database), SceneStore(store.database), _made(store)
+    for commits in (1, 2, 5):
+        before = ours.now(info).info.version
+        for _ in range(commits):
+            other.change(info, Toggling(), intent=intent())
+        now = ours.now(info)
+        assert now.info.version == before + commits
+        assert now.graph == store.load(info.name).graph
+    assert ours.change(info, Toggling(), intent=intent()).version == 9
+
+
 def _made(store: SceneStore) -> SceneInfo:
     name = fresh("visited")
     store.put(ImportedScene(name, home()))
