@@ -36,8 +36,7 @@ from scenecypher.db.store.scene_store import SceneStore
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("names", "names", "keys", "rows", "ids", "pairs", "classes", "undoes", "touched", "bounds", *WRITE_PARTS)
-_SEEDS = ("seed_0", "seed_1", "seed_2")
+_LISTS = ("names", "keys", "rows", "ids", "undoes", *WRITE_PARTS)
 _TEXTS = (
     "asked",
     "key",
@@ -52,12 +51,10 @@ _TEXTS = (
     "origin",
     "past",
     *("build", "stage", "status"),
-    "seed_0",
-    "seed_1",
-    "seed_2",
 )
 _NUMBERS = (
     "after",
+    "most",
     "limit",
     "nodes",
     "grace_s",
@@ -76,7 +73,7 @@ PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
-    **dict.fromkeys(("leased", "priors", "through_doors", "ends"), False),
+    **dict.fromkeys(("leased", "ends"), False),
     "facts": {},
     "time": datetime(2026, 11, 23, tzinfo=UTC),
     "data": b"",
