@@ -16,7 +16,7 @@ from benchmarks.comparison import Measurement, compare
 from benchmarks.crowd import make_crowd
 from benchmarks.home import make_home
 from scenecypher.db.graph.delta import AddRelation, Delta, apply
-from scenecypher.db.graph.document import delta_hash, delta_json
+from scenecypher.db.graph.graph_json import delta_hash, delta_json
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database

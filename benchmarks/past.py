@@ -11,7 +11,7 @@ from benchmarks.comparison import Measurement, compare, median_ms
 from benchmarks.home import make_home
 from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation
-from scenecypher.db.graph.document import delta_json
+from scenecypher.db.graph.graph_json import delta_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.schema import vocabulary_of

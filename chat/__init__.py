@@ -3,10 +3,10 @@
 from scenecypher.chat.canonical import request_hash
 from scenecypher.chat.cassette import Recording, Replaying
 from scenecypher.chat.clean import clean_cypher, clean_json, clean_reply
-from scenecypher.chat.form import ask_for, schema_of
 from scenecypher.chat.live import OpenAIModel
 from scenecypher.chat.model import Image, Message, Model, Reply, ReplySource, Request, Service, Usage
 from scenecypher.chat.scripted import Scripted, ScriptedReply
+from scenecypher.chat.structured_reply import ask_for, schema_of
 
 __all__ = [
     "Image",

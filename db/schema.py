@@ -204,8 +204,8 @@ PROPERTY_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 class Declared:
     """What one scene brings: relation types and properties beyond the registry, each name checked, and own actions.
 
-    `actions` is a canonical JSON text (`scenecypher.importers.pddl.document`), `domain` the PDDL that it was read from;
-    both are empty if the scene has the actions of its vocabulary.
+    `actions` is a canonical JSON text (`scenecypher.importers.pddl.domain_json`), `domain` the PDDL that it was read
+    from; both are empty if the scene has the actions of its vocabulary.
     """
 
     relation_types: tuple[str, ...] = ()

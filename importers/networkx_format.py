@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from pydantic import AliasChoices, Field
 
-from scenecypher.db.graph.form import Form, PropertyName, RelationType
+from scenecypher.db.graph.field_types import Form, PropertyName, RelationType
 from scenecypher.db.vocabulary import DEFAULT
 
 NODE_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {

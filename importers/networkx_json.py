@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from scenecypher.db.graph.document import value_document, value_from
+from scenecypher.db.graph.graph_json import value_document, value_from
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scenecypher.db.graph.document import value_from
+from scenecypher.db.graph.graph_json import value_from
 from scenecypher.db.graph.value import InvalidValue, Point, checked, shown
 
 Given = Any

@@ -14,7 +14,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.errors import QueryRefused
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.hints import causes, is_empty
+from scenecypher.retriever.empty_answers import causes, is_empty
 
 T = TypeVar("T")
 

@@ -20,9 +20,9 @@ from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
 from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import Conversation
+from scenecypher.retriever.empty_answers import causes, is_empty, says_no
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_text import graph_text
-from scenecypher.retriever.hints import causes, is_empty, says_no
 from scenecypher.retriever.library import examples_for
 from scenecypher.retriever.other_words import other_words
 from scenecypher.retriever.outline import is_robot_map

@@ -65,7 +65,7 @@ LIGHT: Final[dict[str, frozenset[str]]] = {
     "scenecypher.db": frozenset(),
     "scenecypher.db.graph.scene": frozenset(),
     "scenecypher.db.graph.delta": frozenset(),
-    "scenecypher.db.graph.document": frozenset(),
+    "scenecypher.db.graph.graph_json": frozenset(),
     "scenecypher.db.condition": frozenset(),
     "scenecypher.db.schema": frozenset(),
     "scenecypher.db.local": frozenset(),

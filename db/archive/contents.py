@@ -12,7 +12,7 @@ from typing import Any, Final
 from scenecypher.db.archive.file import NODES, RELATIONS, count_line, read_lines
 from scenecypher.db.archive.lines import Header, Line, NodeLine, RecordLine, SceneLine
 from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, SCENE_FACTS, Facts, is_text
-from scenecypher.db.graph.document import delta_from_json, delta_hash
+from scenecypher.db.graph.graph_json import delta_from_json, delta_hash
 from scenecypher.db.graph.value import shown
 from scenecypher.db.store.bounds import PREFIX as BOUND_PREFIX
 from scenecypher.db.store.catalog import SceneInfo, checked_name, info_of

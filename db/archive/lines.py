@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from neo4j.time import DateTime
 
-from scenecypher.db.graph.document import node_document, node_from, value_document, value_from
+from scenecypher.db.graph.graph_json import node_document, node_from, value_document, value_from
 from scenecypher.db.graph.scene import Node, Relation
 from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.db.store.rows import from_driver, to_driver

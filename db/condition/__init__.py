@@ -29,7 +29,7 @@ from scenecypher.db.condition.algebra import (
     conjuncts,
     terms,
 )
-from scenecypher.db.condition.document import condition_document, condition_from_document, condition_schema
+from scenecypher.db.condition.condition_json import condition_document, condition_from_document, condition_schema
 from scenecypher.db.condition.evaluation import evaluate, resolve_term, witnesses
 from scenecypher.db.condition.shortfall import unmet_parts
 from scenecypher.db.condition.words import explain

@@ -10,7 +10,6 @@ from typing import Final
 
 from scenecypher.db.gate import words
 from scenecypher.db.gate.cost import MAX_COLLECTED, MAX_COLLECTED_BYTES, regex_steps, too_much
-from scenecypher.db.gate.hints import hidden_property, unknown_function
 from scenecypher.db.gate.lexer import Token, integer_of
 from scenecypher.db.gate.patterns import OPENING, PUBLIC_PARAMETER, PatternReader, scene_key
 from scenecypher.db.gate.realm import HIDDEN
@@ -27,6 +26,7 @@ from scenecypher.db.gate.sizes import (
     returned,
     text_of,
 )
+from scenecypher.db.gate.unknown_names import hidden_property, unknown_function
 from scenecypher.db.schema import ENTITY, SCENE_KEY
 from scenecypher.errors import QueryRefused
 

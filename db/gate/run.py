@@ -20,12 +20,12 @@ from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
 from scenecypher.db.gate.cost import Cost
-from scenecypher.db.gate.hints import KnownValues
 from scenecypher.db.gate.judge import VERIFIED, Plan, check_plan
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
 from scenecypher.db.gate.realm import joined_bounds, reads_past
 from scenecypher.db.gate.scope import SCENE_PARAMETER, ScopedQuery, Value, scope
+from scenecypher.db.gate.unknown_names import KnownValues
 from scenecypher.db.gate.words import RESERVED
 from scenecypher.db.past import PastNotBuilt, PastState, build_past, past_state
 from scenecypher.db.schema import Vocabulary

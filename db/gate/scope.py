@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from scenecypher.db.gate.cost import NOTHING, Cost, check_counts
-from scenecypher.db.gate.hints import KnownValues, check_names, public_names
 from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.patterns import PUBLIC_PARAMETER, Reading
 from scenecypher.db.gate.reader import Reader
+from scenecypher.db.gate.unknown_names import KnownValues, check_names, public_names
 from scenecypher.db.schema import PAST, SCENE_KEY, Vocabulary
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused

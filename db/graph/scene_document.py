@@ -8,8 +8,17 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from scenecypher.db.graph.document import canonical_json, node_document
-from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, PropertyName, RelationType, StateText, as_validator
+from scenecypher.db.graph.field_types import (
+    Form,
+    JsonValue,
+    Kind,
+    Label,
+    PropertyName,
+    RelationType,
+    StateText,
+    as_validator,
+)
+from scenecypher.db.graph.graph_json import canonical_json, node_document
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.scene import Node
-from scenecypher.db.past.clock import Clock
 from scenecypher.db.past.facts import Effects, Fact, effects_of
+from scenecypher.db.past.times import Clock
 from scenecypher.db.schema import PAST_PROPERTIES
 from scenecypher.db.store.bounds import PREFIX, Bounds, lengths
 from scenecypher.db.store.history import Event

@@ -28,8 +28,8 @@ from scenecypher.db.past.batch import (
     raised_bounds,
     start_batch,
 )
-from scenecypher.db.past.clock import Clock
 from scenecypher.db.past.facts import Fact, facts_of
+from scenecypher.db.past.times import Clock
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database

@@ -21,7 +21,7 @@ from scenecypher.db.graph.delta import (
     edited_nodes,
     value_of,
 )
-from scenecypher.db.graph.document import delta_hash, delta_json
+from scenecypher.db.graph.graph_json import delta_hash, delta_json
 from scenecypher.db.graph.scene import GraphView, Node
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.db.store.catalog import SceneInfo

@@ -12,7 +12,7 @@ from neo4j import ManagedTransaction
 from neo4j.time import DateTime
 
 from scenecypher.db.graph.delta import Delta, compose, invert
-from scenecypher.db.graph.document import delta_from_json
+from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.errors import InputError, NothingToRedo, NothingToUndo
 
 EVENTS: Final[LiteralString] = """

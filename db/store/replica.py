@@ -11,7 +11,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.graph.delta import Delta, edited_nodes
-from scenecypher.db.graph.document import delta_from_json
+from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import EMPTY
 from scenecypher.db.store.bounds import TrackedBounds

@@ -11,7 +11,7 @@ from typing import Final, LiteralString, TypeAlias
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import Delta, apply, compose, invert
-from scenecypher.db.graph.document import delta_from_json
+from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.at import SceneAt, find_at
 from scenecypher.db.store.catalog import SceneInfo, split_at

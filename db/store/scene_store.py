@@ -12,7 +12,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import Delta, diff
-from scenecypher.db.graph.document import delta_from_json, delta_json
+from scenecypher.db.graph.graph_json import delta_from_json, delta_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph

@@ -14,7 +14,7 @@ from typing import Any, Final, LiteralString
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.document import canonical_json, node_document, node_from
+from scenecypher.db.graph.graph_json import canonical_json, node_document, node_from
 from scenecypher.db.graph.scene import IN_ORDER, Relation, SceneGraph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.prepare import prepare

@@ -22,8 +22,16 @@ from scenecypher.importers.pddl.expressions import (
     parse_with_unified_planning,
     type_of,
 )
-from scenecypher.importers.pddl.forms import ACTING, CHANGEABLE, DERIVED, DomainMapping, FactForm, SceneWords, form_text
 from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
+from scenecypher.importers.pddl.stored_as import (
+    ACTING,
+    CHANGEABLE,
+    DERIVED,
+    DomainMapping,
+    FactForm,
+    SceneWords,
+    form_text,
+)
 from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
 from scenecypher.importers.pddl.types import DomainTypes
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import scenecypher.db.condition as c
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.pddl.forms import ACTING, FactForm
+from scenecypher.importers.pddl.stored_as import ACTING, FactForm
 from scenecypher.importers.pddl.syntax import OBJECT, PddlFile
 from scenecypher.importers.pddl.types import DomainTypes
 

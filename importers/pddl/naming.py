@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.importers.pddl.forms import FactForm, SceneWords
+from scenecypher.importers.pddl.stored_as import FactForm, SceneWords
 
 AGENT_TYPES: Final = frozenset({"agent", "robot"})
 HELD: Final = ("holding", "holds", "hold", "carrying", "carry", "agent-hold", "agent-holds", "robot-holds", "in-hand")

@@ -12,8 +12,8 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.pddl.domain import Domain, DomainReader
 from scenecypher.importers.pddl.expressions import ExpressionReader, parse_with_unified_planning
-from scenecypher.importers.pddl.forms import ACTING, DERIVED, FactForm
 from scenecypher.importers.pddl.naming import KIND_WORDS
+from scenecypher.importers.pddl.stored_as import ACTING, DERIVED, FactForm
 from scenecypher.importers.pddl.syntax import OBJECT, Form, PddlFile, Word, typed_names
 
 ROBOT: Final = "robot"

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import scenecypher.db.condition as c
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.pddl.forms import DomainMapping, FactForm, SceneWords
 from scenecypher.importers.pddl.naming import AGENT_TYPES, type_forms
+from scenecypher.importers.pddl.stored_as import DomainMapping, FactForm, SceneWords
 from scenecypher.importers.pddl.syntax import OBJECT, PddlFile, Word, typed_names
 
 

@@ -16,8 +16,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 import scenecypher.db.condition as c
-from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.execution import Infeasible

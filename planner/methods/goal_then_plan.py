@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Reply, Request, Usage
+from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.condition import Condition, condition_document, condition_from_document, explain
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations

@@ -11,8 +11,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.structured_reply import ask_for
 from scenecypher.planner.method import Decision, Memory, Solve
 from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.functions import functions

@@ -20,8 +20,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.belief_simulator import LOOK_ACTIONS

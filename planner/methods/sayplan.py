@@ -22,8 +22,8 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.graph_tools import REHEARSED

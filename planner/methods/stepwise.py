@@ -9,8 +9,8 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.structured_reply import ask_for
 from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.pddl.document import domain_from_document
+from scenecypher.importers.pddl.domain_json import domain_from_document
 from scenecypher.planner.actions.from_domain import operators_of_domain
 from scenecypher.planner.actions.pddl_effort import OWN
 from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, Words

@@ -106,7 +106,7 @@ def _print(step: CommittedAction) -> None:
 
 
 def _document(step: CommittedAction) -> dict[str, Any]:
-    from scenecypher.db.graph.document import delta_json
+    from scenecypher.db.graph.graph_json import delta_json
 
     return {
         "action": step.action,

@@ -141,7 +141,7 @@ def _print(store: SceneStore, scene: SceneInfo, done: Committed, *, as_json: boo
 def _document(event: Event, *, holds: bool) -> dict[str, Any]:
     import json
 
-    from scenecypher.db.graph.document import delta_json
+    from scenecypher.db.graph.graph_json import delta_json
 
     return {
         "version": event.version,

@@ -217,7 +217,7 @@ def documents(
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
     """Yield a source for each document. One that can't be read is a source that fails when imported."""
-    from scenecypher.importers.document import read_document
+    from scenecypher.importers.scene_json import read_document
 
     for path, _ in files_at(paths):
         try:

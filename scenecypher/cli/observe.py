@@ -111,7 +111,7 @@ def _print(look: CommittedLook, reading: ImageReading, *, explain: bool) -> None
 
 
 def _document(belief: str, reading: ImageReading, look: CommittedLook) -> dict[str, Any]:
-    from scenecypher.db.graph.document import delta_json
+    from scenecypher.db.graph.graph_json import delta_json
 
     found, extent = look.found, reading.observation.extent
     return {

@@ -298,7 +298,7 @@ def diff_scenes(
 def print_delta(delta: Delta, *, as_json: bool) -> None:
     """Print a Delta as JSON, or one line a change."""
     if as_json:
-        from scenecypher.db.graph.document import delta_json
+        from scenecypher.db.graph.graph_json import delta_json
 
         print_json(json.loads(delta_json(delta)))
         return

@@ -34,7 +34,7 @@ from scenecypher.chat.missing import first_difference
 from scenecypher.chat.model import ReplySource
 from scenecypher.errors import DocumentError, InputError, ModelUnavailable
 from tests.chat.conftest import Serve
-from tests.chat.test_form import ASKED, GOOD, Action
+from tests.chat.test_structured_reply import ASKED, GOOD, Action
 from tests.scripted_model import Drop, Say, Step
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from scenecypher.chat import Message, Reply, Request, Scripted, ScriptedReply, Usage, ask_for
 from scenecypher.errors import ModelUnavailable
-from tests.chat.test_form import Action
+from tests.chat.test_structured_reply import Action
 
 SCRIPT = Scripted(
     [

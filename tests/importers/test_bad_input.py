@@ -15,7 +15,7 @@ import pytest
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DocumentError
-from scenecypher.importers import document, dsg, grasif, grasif_pickle, networkx_json, virtualhome
+from scenecypher.importers import dsg, grasif, grasif_pickle, networkx_json, scene_json, virtualhome
 from scenecypher.importers.dsg import symbol_number
 from tests.importers.test_grasif_pickle import Calls
 from tests.scenecypher.cli.conftest import RunCommand, command
@@ -100,7 +100,7 @@ def good_dsg() -> dict[str, Any]:
 
 
 GOOD: Final[dict[str, tuple[Callable[[], Any], Callable[[Path], ImportedScene], str]]] = {
-    "json": (good_json, document.read_document, "json"),
+    "json": (good_json, scene_json.read_document, "json"),
     "virtualhome": (good_virtualhome, virtualhome.read_graph, "virtualhome"),
     "grasif": (good_grasif, grasif.read_scene, "grasif"),
     "pickle": (good_pickle, grasif_pickle.read_scene, "grasif"),

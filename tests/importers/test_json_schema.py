@@ -14,7 +14,7 @@ from scenecypher.db.graph.scene_document import scene_document, scene_from_docum
 from scenecypher.db.schema import KINDS
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import DocumentError
-from scenecypher.importers.document import json_schema_text
+from scenecypher.importers.scene_json import json_schema_text
 
 PUBLISHED: Final = Path(__file__).resolve().parents[2] / "docs" / "scene.schema.json"
 
@@ -26,7 +26,7 @@ def schema() -> Any:
 
 def test_the_published_schema_is_what_the_models_say() -> None:
     assert PUBLISHED.read_text(encoding="utf-8") == json_schema_text(), (
-        "python -m scenecypher.importers.document > docs/scene.schema.json"
+        "python -m scenecypher.importers.scene_json > docs/scene.schema.json"
     )
 
 

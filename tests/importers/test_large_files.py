@@ -19,8 +19,8 @@ from scenecypher.db.graph.scene_document import scene_document
 from scenecypher.db.store import publish
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.document import read_document
 from scenecypher.importers.grasif import read_scene
+from scenecypher.importers.scene_json import read_document
 from scenecypher.importers.virtualhome import read_graph
 from tests.sampling import FULL
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from scenecypher.errors import DocumentError, InputError, SceneCypherError
 from scenecypher.importers import detect, dsg, grasif, home_tasks, label_space, networkx_json, virtualhome
-from scenecypher.importers import document as own_document
+from scenecypher.importers import scene_json as own_document
 from scenecypher.importers.home import small_home
-from scenecypher.importers.pddl.forms import read_mapping
+from scenecypher.importers.pddl.stored_as import read_mapping
 from scenecypher.planner.own_actions import read_pddl_scene
 from scenecypher.planner.perception.look_files import read_look_files
 from tests.importers.test_bad_input import GOOD, good_networkx

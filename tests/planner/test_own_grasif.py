@@ -19,9 +19,9 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
 from scenecypher.importers import behavior, offices
-from scenecypher.importers.pddl.document import declaration_of
 from scenecypher.importers.pddl.domain import read_domain
-from scenecypher.importers.pddl.forms import SceneWords, read_mapping
+from scenecypher.importers.pddl.domain_json import declaration_of
+from scenecypher.importers.pddl.stored_as import SceneWords, read_mapping
 from scenecypher.importers.pddl.syntax import PddlFile, read_pddl_file
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task

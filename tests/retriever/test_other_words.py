@@ -10,7 +10,7 @@ from scenecypher.chat.embeddings import vectors_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.hints import causes
+from scenecypher.retriever.empty_answers import causes
 from scenecypher.retriever.library import library, nearest_examples
 from scenecypher.retriever.other_words import other_words
 from scenecypher.settings import Settings

@@ -18,7 +18,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.evaluation.question_set import load_questions
-from scenecypher.retriever.hints import causes
+from scenecypher.retriever.empty_answers import causes
 from scenecypher.retriever.library import library
 from scenecypher.retriever.past_text import past_library, speaks_of_time, wants_past
 from tests.retriever.conftest import Ready, home

@@ -9,7 +9,7 @@ from typing import Any, LiteralString
 import pytest
 
 from scenecypher.db.graph.delta import ChangeList, Delta
-from scenecypher.db.graph.document import delta_json
+from scenecypher.db.graph.graph_json import delta_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import ManagedTransaction
 from scenecypher.db.store.history import FIRST_PAGE, LATEST_EVENTS, Event, plan_redo, plan_undo

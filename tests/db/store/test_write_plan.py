@@ -18,7 +18,7 @@ from scenecypher.db.graph.delta import (
     SetKind,
     SetProperty,
 )
-from scenecypher.db.graph.document import delta_hash, delta_json
+from scenecypher.db.graph.graph_json import delta_hash, delta_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import Declared

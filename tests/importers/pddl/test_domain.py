@@ -10,9 +10,10 @@ import pytest
 import scenecypher.db.condition as c
 from scenecypher.db.vocabulary import load_vocabulary
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.pddl.document import domain_document, domain_from_document
 from scenecypher.importers.pddl.domain import Domain, DomainReader, read_domain
-from scenecypher.importers.pddl.forms import (
+from scenecypher.importers.pddl.domain_json import domain_document, domain_from_document
+from scenecypher.importers.pddl.problem import read_problem
+from scenecypher.importers.pddl.stored_as import (
     FORM_EXAMPLES,
     DomainMapping,
     FactForm,
@@ -21,7 +22,6 @@ from scenecypher.importers.pddl.forms import (
     parse_form,
     read_mapping,
 )
-from scenecypher.importers.pddl.problem import read_problem
 from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.actions.from_domain import operators_of_domain
 from scenecypher.planner.actions.operator import AGENT
@@ -216,7 +216,7 @@ def test_a_problem_becomes_a_scene_with_a_robot_that_it_does_not_name() -> None:
 
 
 def test_the_acting_variable_is_the_planners() -> None:
-    from scenecypher.importers.pddl.forms import ACTING
+    from scenecypher.importers.pddl.stored_as import ACTING
 
     assert ACTING == AGENT
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenecypher.chat.form import schema_of
+from scenecypher.chat.structured_reply import schema_of
 from scenecypher.db.condition import And, AtLeast, Condition, Exists, HasClass, HasState, Id, bind, evaluate
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.enumerations import ClassUse, Enumerations

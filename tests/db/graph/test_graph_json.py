@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.graph.delta import ChangeList, Delta, SetProperty, diff
-from scenecypher.db.graph.document import (
+from scenecypher.db.graph.graph_json import (
     delta_from_json,
     delta_hash,
     delta_json,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.store.enumerations import ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
-from scenecypher.retriever.hints import CAUSES, causes
+from scenecypher.retriever.empty_answers import CAUSES, causes
 from scenecypher.retriever.query_claims import PropertyClaim, RelationClaim, claims_of
 
 HOME = Enumerations(

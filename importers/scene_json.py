@@ -19,7 +19,7 @@ def read_document(path: Path) -> ImportedScene:
 def json_schema_text() -> str:
     """Return the published JSON Schema of a document.
 
-    `python -m scenecypher.importers.document > docs/scene.schema.json` writes it.
+    `python -m scenecypher.importers.scene_json > docs/scene.schema.json` writes it.
     """
     return json.dumps(scene_schema(), indent=2) + "\n"
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field, PlainValidator, ValidationError
 
 import scenecypher.db.condition as c
-from scenecypher.db.graph.form import Form, as_validator
+from scenecypher.db.graph.field_types import Form, as_validator
 from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.scene import InvalidValue, SceneGraph, relation_type
 from scenecypher.db.graph.value import shown

@@ -9,8 +9,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from scenecypher.db.condition.algebra import Condition, Id
-from scenecypher.db.condition.forms import FIELD_NAMES, OPERATORS, condition_adapter, condition_of
-from scenecypher.db.graph.document import value_document
+from scenecypher.db.condition.condition_models import FIELD_NAMES, OPERATORS, condition_adapter, condition_of
+from scenecypher.db.graph.graph_json import value_document
 from scenecypher.db.graph.problems import document_error, problems_of
 
 _NAMES: Final = {kind: op for op, kind in OPERATORS.items()}

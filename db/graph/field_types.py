@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from scenecypher.db.graph.document import value_from
+from scenecypher.db.graph.graph_json import value_from
 from scenecypher.db.graph.scene import kind_name, relation_type
 from scenecypher.db.graph.value import NAME_LENGTH, STATE_LENGTH, Value, label, property_name
 from scenecypher.db.schema import KINDS, PROPERTY_NAME, RELATION_NAME

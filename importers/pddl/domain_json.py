@@ -8,14 +8,14 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, PlainValidator, ValidationError
 
 import scenecypher.db.condition as c
-from scenecypher.db.condition.forms import TermForm
-from scenecypher.db.graph.document import canonical_json
-from scenecypher.db.graph.form import Form, Label, as_validator
+from scenecypher.db.condition.condition_models import TermForm
+from scenecypher.db.graph.field_types import Form, Label, as_validator
+from scenecypher.db.graph.graph_json import canonical_json
 from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.value import InvalidValue
 from scenecypher.db.schema import Declared
 from scenecypher.importers.pddl.domain import ActionEffect, ActionParameter, ActionRequirement, Domain, DomainAction
-from scenecypher.importers.pddl.forms import FactForm, form_text, parse_form
+from scenecypher.importers.pddl.stored_as import FactForm, form_text, parse_form
 from scenecypher.importers.pddl.syntax import PddlFile
 
 VERSION: Final = 1

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, PlainValidator, TypeAdapter, WithJso
 
 from scenecypher.db.condition import algebra
 from scenecypher.db.condition.algebra import NODES_LIMIT, VARIABLE, Condition, Id, Term, comparable_key, variable_name
-from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, RelationType, StateText, as_validator
+from scenecypher.db.graph.field_types import Form, JsonValue, Kind, Label, RelationType, StateText, as_validator
 from scenecypher.db.graph.value import InvalidValue, shown
 
 
