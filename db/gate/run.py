@@ -311,10 +311,13 @@ class Gate:
         )
 
     @contextmanager
-    def _running(self, text: str, scoped: ScopedQuery, scene: SceneRef, *, seconds: float) -> Iterator[Result]:
+    def _running(
+        self, text: str, scoped: ScopedQuery, scene: SceneRef, *, seconds: float, limit: float | None = None
+    ) -> Iterator[Result]:
         """Run a text under the server's time limit and the watchdog; translate errors into refusals for models.
 
-        A shape whose transaction ran on for too long after it was terminated is refused from then on.
+        A refusal tells the `limit`, if given, of which `seconds` are left. A shape whose transaction ran on for too
+        long after it was terminated is refused from then on.
         """
         if scoped.text in self._lost_shapes:
             raise lost_refusal()
@@ -324,7 +327,7 @@ class Gate:
                 with run_scoped(self._database, text, scoped, scene, seconds=seconds, mark=mark) as result:
                     yield result
             except ServiceError as error:
-                refusal = lost_refusal() if watched.lost else refusal_of(error, scoped, scene.key, seconds)
+                refusal = lost_refusal() if watched.lost else refusal_of(error, scoped, scene.key, limit or seconds)
                 if refusal is None:
                     raise
                 raise refusal from error
@@ -336,7 +339,8 @@ class Gate:
         self, scoped: ScopedQuery, scene: SceneRef, until: float
     ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
         left = max(LEAST_S, math.ceil(10 * (until - time.monotonic())) / 10)
-        with self._running(scoped.text, scoped, scene, seconds=min(left, self.limits.seconds)) as result:
+        limit = self.limits.seconds
+        with self._running(scoped.text, scoped, scene, seconds=min(left, limit), limit=limit) as result:
             return collect(result, scoped, self.limits)
 
 

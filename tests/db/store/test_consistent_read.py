@@ -36,7 +36,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import InputError, QueryFailed, SceneReplaced
+from scenecypher.errors import InputError, QueryFailed, QueryRefused, SceneReplaced
 from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import home, scene
 from tests.db.store.test_store import fresh
@@ -206,7 +206,10 @@ def test_a_question_that_can_not_take_the_lock_is_told_so_within_its_limit(
     text = query_of_a_second(gate, ref)
     with acting(store, scene):
         begun = perf_counter()
-        with pytest.raises(SceneChanging, match="changes faster than it is read"):
+        # On a busy machine a later try may take longer than what is left of the question's limit.
+        with pytest.raises(
+            (SceneChanging, QueryRefused), match=r"changes faster than it is read|longer than 4 seconds"
+        ):
             gate.run(text, ref, vocabulary_of(scene.declared))
         seconds = perf_counter() - begun
     assert seconds < gate.limits.seconds + 1
