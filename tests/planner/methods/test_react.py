@@ -62,7 +62,7 @@ def test_react_sg2_expands_nodes_and_has_the_tools(store: SceneStore) -> None:
     assert '"links": [["door_1", "CONNECTS", "room_1"]' in seen
     assert '"size_x": 6' in seen, "attributes of neighbors too"
     assert "there is no call 'get_attrs'; use expand, traverse_room, finish" in played.last(2)
-    assert "there is no node 'doors'" in played.last(3)
+    assert "there is no 'doors' in this scene" in played.last(3)
     assert played.last(4) == 'Observation: ["ball_1"]'
     assert "Action: expand(door_1)" in played.said(4), "the whole history is there again"
     assert kinds(played.events[:6]) == [Called, Answered, Called, Refused, Called, Answered]

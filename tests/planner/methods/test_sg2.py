@@ -184,7 +184,7 @@ def test_sg2_limit_s_retriever_has_two_calls_and_a_context_of_its_own(store: Sce
     assert played.roles == ["planner", "limited", "limited", "limited", "limited", "planner"]
     assert "there is no call 'expand'" in played.last(2)
     assert played.last(3) == 'Observation: ["room_1"]'
-    assert "there is no node 'agnt'" in played.last(4)
+    assert "there is no 'agnt' in this scene" in played.last(4)
     assert "kitchen" not in played.said(4), "what it made up is left out"
     assert played.said(1) == "Query: Which room is the agent in?"
     assert names_in_text(system_of(played.requests[1]), ROOMS) == []
