@@ -26,6 +26,8 @@ Measure: TypeAlias = Literal["nodes", "relations", "out", "in", "text", "items"]
 (UTF-8 bytes) and the longest list."""
 
 PREFIX: Final = "most_"
+SPARE: Final = 10
+"""How far above twice the number a bound stays: what goes to and fro, such as what is held, moves no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class TrackedBounds:
         """
         counts = {name: self._members[name] + number for name, number in counts_after(delta)}
         found = {**counts, **degrees_after(graph, delta), **lengths_after(delta, edits).properties()}
-        lower = {name: number for name, number in counts.items() if 2 * number < self._known.get(name, 0)}
+        lower = {name: number for name, number in counts.items() if 2 * number + SPARE < self._known.get(name, 0)}
         return lower | {name: number for name, number in found.items() if number > self._known.get(name, 0)}
 
     def follow(self, delta: Delta, raised: Mapping[str, int]) -> None:
