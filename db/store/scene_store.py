@@ -368,11 +368,11 @@ class SceneStore:
 
             def work(tx: ManagedTransaction) -> Committed:
                 at = replica.lock(tx, agent=None, intent=intent, text=delta_json(delta))
+                done = replica.write(tx, at, delta, intent=intent, scene=after)
                 publish.redeclare(tx, scene, vocabulary=vocabulary, declared=declared)
-                return replica.write(tx, at, delta, intent=intent, scene=after)
+                return done
 
             done = self._write(work)
-        self.replicas.drop(scene)
         self.database.versions.note(scene.key, done.version)
         return replace(after, version=done.version)
 

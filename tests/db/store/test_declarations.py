@@ -114,6 +114,24 @@ def test_who_keeps_the_scene_in_memory_learns_of_new_declarations(store: SceneSt
     assert store.load(name).graph.nodes["cup"].properties["serial_number"] == "9"
 
 
+def test_who_decides_by_what_a_scene_declared_before_is_told_in_every_process(store: SceneStore) -> None:
+    """A scene that another process keeps in memory and that was declared anew: its events alone don't say so."""
+    name, other = fresh("kept"), SceneStore(store.database)
+    store.put(ImportedScene(name, small()))
+    info = store.find(name)
+    other.now(info)
+    store.put(ImportedScene(name, small(), declared=LEANING))
+    assert other.now(info).info.declared == store.find(name).declared != info.declared
+    with pytest.raises(SceneReplaced):
+        other.change(info, deciding(RED), intent=Intent("t", "late", "late"))
+    late = SceneStore(store.database)
+    late.now(store.find(name))
+    store.put(ImportedScene(name, small(), declared=replace(LEANING, relation_types=("LEANS_ON", "HANGS_ON"))))
+    with pytest.raises(SceneReplaced):
+        late.change(replace(info, declared=LEANING), deciding(RED), intent=Intent("t", "late", "later"))
+    assert [it.kind for it in store.history(info)] == ["declare", "declare"]
+
+
 def test_a_history_ends_only_on_demand(store: SceneStore) -> None:
     """History lost without a word: another scene under an old name says what ends, and wants `--replace`."""
     name = acted_in(store, ImportedScene(fresh("ended"), small()))
