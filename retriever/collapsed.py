@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self, TypeAlias
 
 from scenecypher.db.gate import JsonValue
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import SceneGraph, within
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.reference import resolve_reference
@@ -71,10 +71,7 @@ class CollapsedGraph:
         """Return the content of a place but not of places within it, items that agents hold there, and its doors."""
         graph, types = self.api.graph(), conventions_of(self.api.reader.scene.vocabulary).containment
         places = {id_ for id_, _ in self.places.nodes}
-        found, edge = set[str](), {place}
-        for _ in range(LEVELS):
-            edge = {it for inside in edge for it in graph.sources(inside, *types)} - found - places
-            found |= edge
+        found = within([place], lambda it: {*graph.sources(it, *types)} - places, levels=LEVELS)
         near = {*graph.targets(place), *graph.sources(place)}
         found |= {it for it in near if graph.nodes[it].kind == "Door"}
         agents = [it for it in graph.sources(place, "INSIDE") if graph.nodes[it].kind == "Agent"]

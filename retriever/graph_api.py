@@ -46,24 +46,26 @@ class GraphApi:
     def get_neighbors(self, node_id: str) -> list[JsonValue]:
         """Return the ids of the nodes linked to this one in either direction (as `get_attrs`)."""
         graph = self.graph()
-        node = resolve_reference(graph, node_id)
-        return [*sorted({*graph.targets(node), *graph.sources(node)})]
+        return [*_neighbors(graph, resolve_reference(graph, node_id))]
 
     def expand(self, node_id: str) -> dict[str, JsonValue]:
         """Return a node's attributes, its links, and its neighbors' attributes, both calls in one (SG2's ReAct)."""
         graph = self.graph()
         node = resolve_reference(graph, node_id)
         links = sorted({*graph.outgoing.get(node, ()), *graph.incoming.get(node, ())}, key=IN_ORDER)
-        neighbors = sorted({*graph.targets(node), *graph.sources(node)})
         return {
             "node": attributes(graph.nodes[node]),
             "links": [link_row(it) for it in links],
-            "neighbors": [attributes(graph.nodes[it]) for it in neighbors],
+            "neighbors": [attributes(graph.nodes[it]) for it in _neighbors(graph, node)],
         }
 
     def graph(self) -> SceneGraph:
         """Return the scene as it is now."""
         return self.reader.now().graph
+
+
+def _neighbors(graph: SceneGraph, node: str) -> list[str]:
+    return sorted({*graph.targets(node), *graph.sources(node)})
 
 
 def bounded(rows: Sequence[T]) -> Sequence[T]:
@@ -92,8 +94,7 @@ def _compact(value: Value) -> JsonValue:
         return [_compact(one) for one in value]
     if not isinstance(value, Point):
         return value
-    axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
-    return [int(at) if at.is_integer() else at for at in axes]
+    return [int(at) if at.is_integer() else at for at in value.axes]
 
 
 @dataclass(frozen=True, slots=True)

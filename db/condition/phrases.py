@@ -129,8 +129,7 @@ def value_words(value: Value) -> str:
         case str():
             return f"'{value}'"
         case Point():
-            axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
-            return f"({', '.join(map(str, axes))})"
+            return f"({', '.join(map(str, value.axes))})"
         case tuple():
             return f"[{', '.join(map(value_words, value))}]"
         case _:

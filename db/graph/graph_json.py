@@ -52,7 +52,7 @@ def value_document(value: Value | None) -> Any:
     """Return a value as JSON: positions as ``{"point": [x, y, z]}``, lists as lists."""
     match value:
         case Point():
-            return {"point": [value.x, value.y] if value.z is None else [value.x, value.y, value.z]}
+            return {"point": [*value.axes]}
         case tuple():
             return [value_document(item) for item in value]
         case _:

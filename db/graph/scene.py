@@ -214,7 +214,7 @@ class SceneGraph:
     @classmethod
     def indexed(cls, graph: GraphView) -> SceneGraph:
         """Return a graph of the parts of another, which nobody changes from now on, with its indexes."""
-        found = cls(MappingProxyType({**graph.nodes}), frozenset(graph.relations))
+        found = cls(MappingProxyType(graph.nodes), frozenset(graph.relations))
         found.__dict__.update(_outgoing=graph.outgoing, _incoming=graph.incoming)
         found.__dict__.update(_by_class=graph.by_class, _by_kind=graph.by_kind, _by_name=graph.by_name)
         return found
@@ -302,6 +302,16 @@ def closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:
         new = set(step(waiting.pop())) - found
         found |= new
         waiting += new
+    return found
+
+
+def within(start: Iterable[str], step: Callable[[str], Iterable[str]], *, levels: int) -> set[str]:
+    """Return all that one to `levels` steps lead to from `start`."""
+    found: set[str] = set()
+    edge = {*start}
+    for _ in range(levels):
+        edge = {it for id_ in edge for it in step(id_)} - found
+        found |= edge
     return found
 
 

@@ -37,6 +37,11 @@ class Point:
     y: float
     z: float | None = None
 
+    @property
+    def axes(self) -> tuple[float, ...]:
+        """The coordinates: two in the plane, else three."""
+        return (self.x, self.y) if self.z is None else (self.x, self.y, self.z)
+
     def __post_init__(self) -> None:
         for name in ("x", "y") if self.z is None else ("x", "y", "z"):
             object.__setattr__(self, name, _coordinate(getattr(self, name)))

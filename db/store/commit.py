@@ -1,4 +1,4 @@
-"""Commits: what a change writes, and what its scene and its id say of it."""
+"""Commits: the checks before a change, and the parts and parameters of the statement that writes it."""
 
 from __future__ import annotations
 
@@ -121,17 +121,16 @@ class WritePlan:
     """The Cypher that writes a Delta to a scene `s` in one statement, and its parameters.
 
     `groups` are the non-empty groups of changes; each returns the number of its rows that matched. `edits` are the
-    changed nodes as they are after it. The clauses `raising` raise the scene's bounds.
+    changed nodes as they are after it.
     """
 
     groups: tuple[LiteralString, ...]
     parameters: Mapping[str, Any]
     edits: Mapping[str, Node | None] = field(default_factory=dict)
-    raising: LiteralString = ""
 
     def with_bounds(self, raised: Mapping[str, int]) -> WritePlan:
         """Return the plan with the bounds of the scene that it raises."""
-        return replace(self, raising=SET_BOUNDS, parameters={**self.parameters, "raised": dict(raised)})
+        return replace(self, parameters={**self.parameters, "raised": dict(raised)})
 
     @property
     def body(self) -> LiteralString:
@@ -140,7 +139,8 @@ class WritePlan:
         for name in self.groups:
             text += WRITE_PARTS[name]
         sizes: LiteralString = SET_SIZES if self.parameters["more_nodes"] or self.parameters["more_relations"] else ""
-        return text + self.raising + sizes + WRITE_EVENT
+        bounds: LiteralString = SET_BOUNDS if "raised" in self.parameters else ""
+        return text + bounds + sizes + WRITE_EVENT
 
 
 class AlreadyCommitted(Exception):

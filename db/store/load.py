@@ -70,12 +70,12 @@ def load_generation(database: Database, scene: SceneInfo) -> LoadedScene:
     timeout_s = 2 * database.read_timeout_s + (scene.nodes + scene.relations) / LOADED_PER_SECOND
     read = partial(_read_rows, scene=scene)
     rows, _ = consistent_transaction(database, scene, read, timeout_s=timeout_s, status=scene.status)
-    return _snapshot(*rows)
+    return _loaded(*rows)
 
 
 def read_generation(tx: ManagedTransaction, scene: SceneInfo) -> LoadedScene:
     """Return this very generation of a scene in a transaction that holds its lock. Raises SceneReplaced."""
-    return _snapshot(*_read_rows(tx, scene))
+    return _loaded(*_read_rows(tx, scene))
 
 
 def _read_rows(tx: ManagedTransaction, scene: SceneInfo) -> tuple[SceneInfo, list[Node], list[Relation]]:
@@ -85,7 +85,7 @@ def _read_rows(tx: ManagedTransaction, scene: SceneInfo) -> tuple[SceneInfo, lis
     return info_of(record["scene"]), *members(tx, scene.key)
 
 
-def _snapshot(info: SceneInfo, nodes: list[Node], relations: list[Relation]) -> LoadedScene:
+def _loaded(info: SceneInfo, nodes: list[Node], relations: list[Relation]) -> LoadedScene:
     return LoadedScene(info, SceneGraph.of(nodes, relations))
 
 

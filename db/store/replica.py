@@ -84,7 +84,7 @@ class Replica:
 
     def reload(self, scene: SceneInfo) -> None:
         """Load the scene again. Raises SceneReplaced if it has other actions or declarations than `scene`."""
-        self._keep(_alike(load_generation(self._database, scene), scene))
+        self._keep(self._load(scene))
 
     def at(self, agent: str | None = None) -> SceneVersion:
         """Return the scene as it is known; `agent` is the acting node, the first agent by id if None."""
@@ -185,7 +185,10 @@ class Replica:
         given = self._asking(intent.action_id)
         record = self._database.run_autocommit(EVENTS_SINCE, given, timeout_s=timeout_s, echo="asked")
         found = check_answer(record, self.scene, intent, text)
-        self._follow(found, lambda: _alike(load_generation(self._database, self.scene), self.scene))
+        self._follow(found, lambda: self._load(self.scene))
+
+    def _load(self, scene: SceneInfo) -> LoadedScene:
+        return _alike(load_generation(self._database, scene), scene)
 
     def _asking(self, action_id: str = "") -> dict[str, Any]:
         """Return the parameters of a question for events; its answer has the `asked` that no other has."""

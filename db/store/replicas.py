@@ -51,16 +51,6 @@ class Replicas:
         self.database.versions.note(scene.key, found.info.version)
         return found
 
-    def drop(self, scene: SceneInfo) -> None:
-        """Keep the scene no longer."""
-        with self._lock:
-            self._kept.pop(scene.key, None)
-
-    def keeps(self, scene: SceneInfo) -> bool:
-        """Check whether the scene is in memory."""
-        with self._lock:
-            return scene.key in self._kept
-
     @contextmanager
     def _lent(self, scene: SceneInfo) -> Iterator[Replica]:
         """Yield the scene's replica; measure it anew afterwards, since it may have grown."""

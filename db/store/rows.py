@@ -65,8 +65,7 @@ def to_driver(value: Value | None) -> Any:
     """Return a value as the driver takes it."""
     match value:
         case Point():
-            axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
-            return spatial.CartesianPoint(axes)
+            return spatial.CartesianPoint(value.axes)
         case tuple():
             return [to_driver(item) for item in value]
         case _:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scenecypher.db.condition import Condition, HasClass, Id, Related, terms
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import SceneGraph, within
 from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.giving import giving_classes
 from scenecypher.planner.actions.operator import Operator
@@ -108,10 +108,8 @@ def _of_agents(graph: SceneGraph) -> Iterator[str]:
 
 def _above(graph: SceneGraph, nodes: Iterable[str]) -> set[str]:
     """Return the nodes and what they are in or on, up to a few levels."""
-    found = {*nodes}
-    for _ in range(MAX_CONTAINMENT_DEPTH):
-        found |= {r.target for x in found for r in graph.outgoing.get(x, ()) if r.type in CONTAINMENT}
-    return found
+    known = {*nodes}
+    return known | within(known, lambda it: graph.targets(it, *CONTAINMENT), levels=MAX_CONTAINMENT_DEPTH)
 
 
 def _contents(graph: SceneGraph, nodes: Iterable[str]) -> Iterator[str]:

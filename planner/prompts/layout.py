@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from scenecypher.db.graph.scene import GraphView, Node, Point, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Point, SceneGraph, within
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.vocabularies.registry import vocabulary_named
@@ -130,9 +130,9 @@ def surroundings(
     here = {it for agent in kinds["Agent"] for it in graph.targets(agent, "INSIDE") if _is_place(graph, it)}
     if through_doors:
         here |= {it for place in here for it in _behind_open_doors(graph, place)}
-    inside = _nested(here, lambda it: graph.sources(it, *NESTING))
+    inside = within(here, lambda it: graph.sources(it, *NESTING), levels=NESTED_LEVELS)
     found = {it for it in inside if priors or _seen(graph, it) in {None, True}}
-    found |= known | _nested(known, lambda it: graph.targets(it, *NESTING))
+    found |= known | within(known, lambda it: graph.targets(it, *NESTING), levels=NESTED_LEVELS)
     found.update(kinds["Place"], kinds["Agent"], kinds["Door"])
     return SceneGraph.of(
         (graph.nodes[it] for it in sorted(found)),
@@ -154,13 +154,3 @@ def _behind_open_doors(graph: GraphView, place: str) -> Iterator[str]:
         if graph.nodes[door].kind == "Door" and "open" in graph.nodes[door].states:
             both = (*graph.targets(door, "CONNECTS"), *graph.sources(door, "CONNECTS"))
             yield from (it for it in both if _is_place(graph, it))
-
-
-def _nested(start: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[str]:
-    """Return what up to NESTED_LEVELS steps lead to."""
-    found: set[str] = set()
-    edge = {*start}
-    for _ in range(NESTED_LEVELS):
-        edge = {it for id_ in edge for it in step(id_)} - found
-        found |= edge
-    return found

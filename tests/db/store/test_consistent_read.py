@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from itertools import cycle
 from threading import Barrier, Event
 from time import perf_counter
@@ -47,8 +48,6 @@ __all__ = ["scene"]
 
 SOILED = Delta.of([ChangeList("cup", "states", ("dirty",), ("clean",))])
 WRITES = 30
-STORES: dict[int, SceneStore] = {}
-"""Stores that keep what they read, by database."""
 READS, SECONDS = (100_000, 900) if FULL else (1_500, 10)
 
 
@@ -85,9 +84,14 @@ def judged(database: Database, scene: SceneInfo) -> tuple[str, ...]:
     return ("dirty",) if check_goal(SceneStore(database), scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
 
 
+@cache
+def store_of(database: Database) -> SceneStore:
+    """Return the store of a database, the same at each call: it keeps what it reads."""
+    return SceneStore(database)
+
+
 def in_memory(database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    store = STORES.setdefault(id(database), SceneStore(database))
-    return store.now(scene).graph.nodes["cup"].states
+    return store_of(database).now(scene).graph.nodes["cup"].states
 
 
 def asked(database: Database, scene: SceneInfo) -> tuple[str, ...]:

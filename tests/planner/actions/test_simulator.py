@@ -260,7 +260,7 @@ def kept_simulator(store: SceneStore) -> Simulator:
     simulator = Simulator(store, put(store, HOME))
     for action in ("open(fridge_21)", "close(fridge_21)") * 2:
         list(simulator.act(action))
-    assert store.replicas.keeps(simulator.scene)
+    assert simulator.scene.key in store.replicas._kept
     return simulator
 
 
