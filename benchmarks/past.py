@@ -69,8 +69,8 @@ def home_with_history(store: SceneStore, events: int = EVENTS) -> tuple[SceneInf
         delta = _step(live, random)
         live.apply(delta)
         rows.append((version, delta_json(delta)))
-        first = first or SceneGraph.of(live.nodes.values(), live.relations)
-    final = SceneGraph.of(live.nodes.values(), live.relations)
+        first = first or SceneGraph.of(live.nodes.values(), live.in_order())
+    final = SceneGraph.of(live.nodes.values(), live.in_order())
     info = publish.publish(store.database, final, Header(f"bench/{uuid4().hex}", "generic"))
     for start in range(0, events, EVENTS_PER_WRITE):
         given = {"key": info.key, "rows": rows[start : start + EVENTS_PER_WRITE]}

@@ -41,7 +41,7 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
         _note_label(node, spaces)
     used = sorted({_layer_of(node) for node in nodes})
     keys = {name: {"layer": LAYERS[name].number, "partition": LAYERS[name].partition} for name in used}
-    edges = [_edge(_ends(r, numbers)) for r in sorted(scene.graph.relations) if not _is_repeated(r)]
+    edges = [_edge(_ends(r, numbers)) for r in scene.graph.in_order() if not _is_repeated(r)]
     edges += [_edge((one["id"], other["id"])) for trail in poses.values() for one, other in pairwise(trail)]
     return {
         "SPARK_DSG_header": HEADER,

@@ -110,8 +110,7 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
         "graph": attributes,
         "nodes": [_node_document(scene.graph.nodes[node_id]) for node_id in sorted(scene.graph.nodes)],
         "edges": [
-            {"source": r.source, "target": r.target, "key": r.type, "relation": r.type}
-            for r in sorted(scene.graph.relations)
+            {"source": r.source, "target": r.target, "key": r.type, "relation": r.type} for r in scene.graph.in_order()
         ],
     }
 

@@ -79,7 +79,7 @@ def document_of(graph: SceneGraph) -> dict[str, Any]:
                 "relation_type": _word(_SOURCE_RELATIONS, relation.type, "relation type"),
                 "to_id": source_id(relation.target),
             }
-            for relation in sorted(graph.relations)
+            for relation in graph.in_order()
             if relation.type not in REMEMBERED
         ],
     }

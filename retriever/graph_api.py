@@ -36,7 +36,7 @@ class GraphApi:
 
     def get_links(self) -> list[JsonValue]:
         """Return all links as ``[source, type, target]`` (SG-RwR, G.1)."""
-        return [link_row(it) for it in bounded(sorted(self.graph().relations, key=IN_ORDER))]
+        return [link_row(it) for it in bounded([*self.graph().in_order()])]
 
     def get_attrs(self, node_id: str) -> dict[str, JsonValue]:
         """Return a node's attributes and kind (SG-RwR, G.1; SG2's ReAct-limit)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from scenecypher.db.graph.scene import IN_ORDER
 from scenecypher.retriever.graph_api import attributes, bounded, link_row
 from scenecypher.retriever.reader import SceneReader
 
@@ -17,7 +16,7 @@ def graph_text(reader: SceneReader) -> tuple[str, int]:
     """
     now = reader.now()
     nodes = bounded(sorted(now.graph.nodes))
-    links = bounded(sorted(now.graph.relations, key=IN_ORDER))
+    links = bounded([*now.graph.in_order()])
     lines = ["NODES", *(_line(attributes(now.graph.nodes[it])) for it in nodes)]
     return "\n".join([*lines, "LINKS", *(_line(link_row(it)) for it in links)]), now.info.version
 

@@ -270,7 +270,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         None if none was found in time (of the processor). Raises InputError without the extra, or before a reset.
         """
         graph, episode = self._current().graph, self._episode
-        now = SceneGraph.of(graph.nodes.values(), graph.relations)
+        now = SceneGraph.of(graph.nodes.values(), graph.in_order())
         request = PlanRequest(
             episode.goal, episode.scene.vocabulary, timeout_s, required_actions=tuple(episode.action_goals)
         )

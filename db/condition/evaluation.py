@@ -31,7 +31,7 @@ from scenecypher.db.condition.algebra import (
     terms,
 )
 from scenecypher.db.graph.change import value_of
-from scenecypher.db.graph.scene import GraphView, Node, relation_between, same_value
+from scenecypher.db.graph.scene import GraphView, Node, same_value
 from scenecypher.db.schema import HOLDING
 
 
@@ -109,9 +109,9 @@ def _holds_between(atom: Related | HeldBy | Within | Same, graph: GraphView, bin
         return False
     match atom:
         case Related():
-            return relation_between(x, atom.type, y) in graph.relations
+            return graph.has(x, atom.type, y)
         case HeldBy():
-            return any(relation_between(y, type_, x) in graph.relations for type_ in HOLDING)
+            return any(graph.has(y, type_, x) for type_ in HOLDING)
         case Within():
             return y in graph.reached(x, *atom.types)
         case Same():

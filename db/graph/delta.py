@@ -28,7 +28,7 @@ from scenecypher.db.graph.change import (
     sort_key,
     value_of,
 )
-from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import IN_ORDER, GraphView, Node, Relation, SceneGraph
 from scenecypher.db.graph.squash import edits_between, net_changes
 
 __all__ = [
@@ -100,8 +100,14 @@ def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
     if edits:
         kept = {node_id: node for node_id, node in nodes.items() if node_id not in edits}
         nodes = MappingProxyType({**kept, **{node_id: node for node_id, node in edits.items() if node is not None}})
-    gone, new = _changed_relations(delta)
-    return SceneGraph(nodes, graph.relations - gone | new if gone or new else graph.relations)
+    groups: dict[str, set[Relation]] = {}
+    for change in delta.changes:
+        if isinstance(change, AddRelation | RemoveRelation):
+            source = change.relation.source
+            group = groups.setdefault(source, {*graph.outgoing.get(source, ())})
+            (group.add if isinstance(change, AddRelation) else group.remove)(change.relation)
+    changed = {source: tuple(sorted(group, key=IN_ORDER)) for source, group in groups.items()}
+    return SceneGraph(nodes, {source: group for source, group in {**graph.outgoing, **changed}.items() if group})
 
 
 def edited_nodes(graph: GraphView, delta: Delta) -> dict[str, Node | None]:
@@ -154,8 +160,8 @@ def _changed_relations(delta: Delta) -> tuple[set[Relation], set[Relation]]:
 
 def _check_relations(graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> None:
     gone, new = _changed_relations(delta)
-    missing = [relation for relation in gone if relation not in graph.relations]
-    present = [relation for relation in new if relation in graph.relations and relation not in gone]
+    missing = [it for it in gone if not graph.has(it.source, it.type, it.target)]
+    present = [it for it in new if it not in gone and graph.has(it.source, it.type, it.target)]
     if missing:
         raise conflict_error(f"relation {relation_text(min(missing))} is not there")
     if present:

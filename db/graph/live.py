@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, edited_nodes
-from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, SceneGraph
 
 
 class LiveGraph:
@@ -18,14 +18,14 @@ class LiveGraph:
 
     def __init__(self, graph: SceneGraph) -> None:
         self.nodes: dict[str, Node] = dict(graph.nodes)
-        self.relations: set[Relation] = set(graph.relations)
+        self.size = graph.size
         self.outgoing, self.incoming = dict(graph.outgoing), dict(graph.incoming)
         self.by_class, self.by_kind, self.by_name = dict(graph.by_class), dict(graph.by_kind), dict(graph.by_name)
 
     def __contains__(self, node_id: object) -> bool:
         return node_id in self.nodes
 
-    targets, sources = GraphView.targets, GraphView.sources
+    in_order, has, targets, sources = GraphView.in_order, GraphView.has, GraphView.targets, GraphView.sources
     reached, reaching = GraphView.reached, GraphView.reaching
 
     def apply(self, delta: Delta, edits: Mapping[str, Node | None] | None = None) -> None:
@@ -38,11 +38,11 @@ class LiveGraph:
         for change in delta.changes:
             match change:
                 case RemoveRelation(relation):
-                    self.relations.remove(relation)
+                    self.size -= 1
                     _drop(self.outgoing, relation.source, relation)
                     _drop(self.incoming, relation.target, relation)
                 case AddRelation(relation):
-                    self.relations.add(relation)
+                    self.size += 1
                     _insert(self.outgoing, relation.source, relation)
                     _insert(self.incoming, relation.target, relation)
                 case _:
@@ -54,6 +54,7 @@ class LiveGraph:
 
     def _put(self, node_id: str, node: Node | None) -> None:
         before = self.nodes.pop(node_id, None)
+        self.size += (node is not None) - (before is not None)
         if before is not None:
             _drop(self.by_class, before.class_, node_id)
             _drop(self.by_kind, before.kind, node_id)

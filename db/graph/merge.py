@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, assert_never
 
 from scenecypher.db.graph.change import (
@@ -52,7 +51,7 @@ def apply_fitting(graph: SceneGraph, deltas: Iterable[Delta]) -> SceneGraph:
         for change in delta.changes:
             _apply_if_fitting(change, nodes, relations)
     joined = (relation for relation in relations if relation.source in nodes and relation.target in nodes)
-    return SceneGraph(MappingProxyType(nodes), frozenset(joined))
+    return SceneGraph.of(nodes.values(), joined)
 
 
 def without(graph: SceneGraph, deltas: Sequence[Delta]) -> SceneGraph:

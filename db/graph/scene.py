@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from operator import attrgetter, lt
 from types import MappingProxyType
 from typing import Final, Protocol
@@ -137,13 +137,13 @@ class GraphView(Protocol):
         ...
 
     @property
-    def relations(self) -> AbstractSet[Relation]:
-        """All relations."""
+    def size(self) -> int:
+        """The number of nodes and relations."""
         ...
 
     @property
-    def outgoing(self) -> Mapping[str, Sequence[Relation]]:
-        """Relations by source id, sorted."""
+    def outgoing(self) -> Mapping[str, tuple[Relation, ...]]:
+        """Relations by source id, sorted; nothing under an id without any."""
         ...
 
     @property
@@ -168,6 +168,16 @@ class GraphView(Protocol):
 
     def __contains__(self, node_id: object, /) -> bool: ...
 
+    def in_order(self) -> Iterator[Relation]:
+        """Yield all relations, sorted."""
+        return chain.from_iterable(map(self.outgoing.__getitem__, sorted(self.outgoing)))
+
+    def has(self, source: str, type_: str, target: str) -> bool:
+        """Check for a relation."""
+        group, wanted = self.outgoing.get(source, ()), (type_, target)
+        place = bisect_left(group, wanted, key=TYPE_AND_TARGET)
+        return place < len(group) and TYPE_AND_TARGET(group[place]) == wanted
+
     def targets(self, source: str, *types: str) -> tuple[str, ...]:
         """Return the ids to which `source` has a relation of one of `types` (or any)."""
         return tuple(r.target for r in self.outgoing.get(source, ()) if not types or r.type in types)
@@ -191,10 +201,13 @@ SHOWN_WHOLE: Final = 20
 
 @dataclass(frozen=True)
 class SceneGraph:
-    """The nodes (by id) and relations of one scene; constructed by `SceneGraph.of`."""
+    """The nodes by id, and the relations by source id, of one scene; constructed by `SceneGraph.of`.
+
+    `outgoing` has no empty group, and its groups are sorted.
+    """
 
     nodes: Mapping[str, Node]
-    relations: frozenset[Relation]
+    outgoing: Mapping[str, tuple[Relation, ...]]
 
     @classmethod
     def of(cls, nodes: Iterable[Node] = (), relations: Iterable[Relation] = ()) -> SceneGraph:
@@ -205,40 +218,44 @@ class SceneGraph:
                 msg = f"two nodes have the id {node.id!r}; an id is given once a scene"
                 raise InvalidValue(msg)
             by_id[node.id] = node
-        given = [_with_shared_ids(by_id, relation) for relation in relations]
-        unique = frozenset(given)
-        if len(unique) != len(given):
-            raise InvalidValue(_repeated(given))
-        return cls(MappingProxyType(by_id), unique)
+        groups: dict[str, list[Relation]] = {}
+        for relation in relations:
+            groups.setdefault(relation.source, []).append(_with_shared_ids(by_id, relation))
+        for group in groups.values():
+            group.sort(key=TYPE_AND_TARGET)
+            if len({*map(TYPE_AND_TARGET, group)}) < len(group):
+                raise InvalidValue(_repeated(group))
+        return cls(MappingProxyType(by_id), {source: tuple(group) for source, group in groups.items()})
 
     @classmethod
     def indexed(cls, graph: GraphView) -> SceneGraph:
         """Return a graph of the parts of another, which nobody changes from now on, with its indexes."""
-        found = cls(MappingProxyType(graph.nodes), frozenset(graph.relations))
-        found.__dict__.update(_outgoing=graph.outgoing, _incoming=graph.incoming)
+        found = cls(MappingProxyType(graph.nodes), graph.outgoing)
+        found.__dict__.update(_incoming=graph.incoming, size=graph.size)
         found.__dict__.update(_by_class=graph.by_class, _by_kind=graph.by_kind, _by_name=graph.by_name)
         return found
+
+    @cached_property
+    def size(self) -> int:
+        """The number of nodes and relations."""
+        return len(self.nodes) + sum(map(len, self.outgoing.values()))
+
+    @cached_property
+    def relations(self) -> frozenset[Relation]:
+        """All relations."""
+        return frozenset(self.in_order())
 
     def __hash__(self) -> int:
         return hash((frozenset(self.nodes.values()), self.relations))
 
     def __repr__(self) -> str:
         """Show a small graph whole, of others the size."""
-        if len(self.nodes) + len(self.relations) > SHOWN_WHOLE:
+        if self.size > SHOWN_WHOLE:
             return f"<SceneGraph of {len(self.nodes):,} nodes and {len(self.relations):,} relations>"
-        return f"SceneGraph.of({[*self.nodes.values()]}, {sorted(self.relations)})"
+        return f"SceneGraph.of({[*self.nodes.values()]}, {[*self.in_order()]})"
 
     def __contains__(self, node_id: object) -> bool:
         return node_id in self.nodes
-
-    @property
-    def outgoing(self) -> Mapping[str, tuple[Relation, ...]]:
-        """Relations by source id, sorted."""
-        return self._outgoing
-
-    @cached_property
-    def _outgoing(self) -> Mapping[str, tuple[Relation, ...]]:
-        return _groups(sorted(self.relations, key=IN_ORDER), "source")
 
     @property
     def incoming(self) -> Mapping[str, tuple[Relation, ...]]:
@@ -247,7 +264,10 @@ class SceneGraph:
 
     @cached_property
     def _incoming(self) -> Mapping[str, tuple[Relation, ...]]:
-        return _groups(chain.from_iterable(self.outgoing.values()), "target")
+        groups: dict[str, list[Relation]] = {}
+        for relation in self.in_order():
+            groups.setdefault(relation.target, []).append(relation)
+        return {target: tuple(group) for target, group in groups.items()}
 
     @property
     def by_class(self) -> Mapping[str, tuple[str, ...]]:
@@ -276,7 +296,7 @@ class SceneGraph:
     def _by_name(self) -> Mapping[str, tuple[str, ...]]:
         return self._by_field("name")
 
-    targets, sources = GraphView.targets, GraphView.sources
+    in_order, has, targets, sources = GraphView.in_order, GraphView.has, GraphView.targets, GraphView.sources
     reached, reaching = GraphView.reached, GraphView.reaching
 
     def _by_field(self, field_name: str) -> Mapping[str, tuple[str, ...]]:
@@ -284,14 +304,6 @@ class SceneGraph:
         for node in self.nodes.values():
             ids.setdefault(getattr(node, field_name), []).append(node.id)
         return {value: tuple(sorted(group)) for value, group in ids.items()}
-
-
-def _groups(relations: Iterable[Relation], end: str) -> Mapping[str, tuple[Relation, ...]]:
-    """Return sorted relations by their `end`, in sorted groups."""
-    groups: dict[str, list[Relation]] = {}
-    for relation in relations:
-        groups.setdefault(getattr(relation, end), []).append(relation)
-    return {node_id: tuple(group) for node_id, group in groups.items()}
 
 
 def closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:
@@ -317,6 +329,7 @@ def within(start: Iterable[str], step: Callable[[str], Iterable[str]], *, levels
 
 IN_ORDER: Final = attrgetter("source", "type", "target")
 """Sort key of relations: five times as fast as their own comparison, with the same result."""
+TYPE_AND_TARGET: Final = attrgetter("type", "target")
 EMPTY: Final = SceneGraph.of()
 
 
@@ -358,13 +371,10 @@ def _with_shared_ids(nodes: Mapping[str, Node], relation: Relation) -> Relation:
     return relation
 
 
-def _repeated(relations: Sequence[Relation]) -> str:
-    seen: set[Relation] = set()
-    for relation in relations:
-        if relation in seen:
-            break
-        seen.add(relation)
-    return f"relation {_words(relation)} is given twice; leave one out"
+def _repeated(group: Sequence[Relation]) -> str:
+    """Return the message about a sorted group in which a relation is given twice."""
+    twice = next(one for one, next_ in pairwise(group) if one == next_)
+    return f"relation {_words(twice)} is given twice; leave one out"
 
 
 def _dangling(relation: Relation, nodes: Mapping[str, Node]) -> str:

@@ -17,7 +17,7 @@ from scenecypher.db.graph.delta import (
     SetKind,
     SetProperty,
 )
-from scenecypher.db.graph.scene import IN_ORDER, Node, Relation, SceneGraph, Value
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph, Value
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.rows import to_driver
 
@@ -81,7 +81,7 @@ def effects_of(delta: Delta) -> Effects:
 
 def facts_of(graph: SceneGraph) -> Iterator[Fact]:
     """Yield the facts of a scene graph in a fixed order: relations, then states."""
-    for relation in sorted(graph.relations, key=IN_ORDER):
+    for relation in graph.in_order():
         if relation.type not in LEFT_OUT:
             yield _fact_of(relation)
     for node_id in sorted(graph.nodes):

@@ -59,7 +59,7 @@ class TrackedBounds:
     def __init__(self, graph: GraphView, stored: Bounds) -> None:
         self._known = stored.properties()
         kinds = {f"{PREFIX}nodes_{kind}": len(ids) for kind, ids in graph.by_kind.items()}
-        self._members = Counter({**kinds, **Counter(f"{PREFIX}relations_{it.type}" for it in graph.relations)})
+        self._members = Counter({**kinds, **Counter(f"{PREFIX}relations_{it.type}" for it in graph.in_order())})
 
     def raised_by(self, graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> dict[str, int]:
         """Return the bounds that `delta` raises, as properties of the Scene node; `graph` is before it.

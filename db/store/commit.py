@@ -133,13 +133,19 @@ class WritePlan:
         return replace(self, parameters={**self.parameters, "raised": dict(raised)})
 
     @property
+    def raised(self) -> Mapping[str, int]:
+        """The bounds of the scene that the change moves."""
+        raised: Mapping[str, int] = self.parameters.get("raised", {})
+        return raised
+
+    @property
     def body(self) -> LiteralString:
         """The clauses that write the changes and the event."""
         text: LiteralString = ""
         for name in self.groups:
             text += WRITE_PARTS[name]
         sizes: LiteralString = SET_SIZES if self.parameters["more_nodes"] or self.parameters["more_relations"] else ""
-        bounds: LiteralString = SET_BOUNDS if "raised" in self.parameters else ""
+        bounds: LiteralString = SET_BOUNDS if self.raised else ""
         return text + bounds + sizes + WRITE_EVENT
 
 

@@ -79,7 +79,7 @@ def _patterns(graph: GraphView) -> tuple[Pattern, ...]:
     kinds = {node_id: node.kind for node_id, node in graph.nodes.items()}
     ends = Counter(
         (ENTITY, DENSE, ENTITY) if it.type == DENSE else (kinds[it.source], it.type, kinds[it.target])
-        for it in graph.relations
+        for it in graph.in_order()
     )
     found = (Pattern(*pattern, count) for pattern, count in ends.items())
     return tuple(sorted(found, key=attrgetter("type", "source", "target")))

@@ -135,7 +135,7 @@ def _with_nodes_of(graph: SceneGraph, same: SceneGraph) -> SceneGraph:
     for node_id, node in same.nodes.items():
         other = graph.nodes.get(node_id)
         nodes[node_id] = other if other is not None and (other is node or other == node) else node
-    return SceneGraph(MappingProxyType(nodes), same.relations)
+    return SceneGraph(MappingProxyType(nodes), same.outgoing)
 
 
 def _parts(delta: Delta) -> Iterator[Delta]:

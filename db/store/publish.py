@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.scene import IN_ORDER, SceneGraph
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import Role, SceneInfo, checked_new_name, info_of
@@ -171,12 +172,11 @@ def write_generation(database: Database, graph: SceneGraph, header: Header, *, p
         prepare(database)
     key = uuid4().hex
     _run(database, CREATE_SCENE, key=key, facts=_facts(graph, header), lease_s=LEASE_S)
-    total = len(graph.nodes) + len(graph.relations)
     done = 0
     for batch in _batches(key, graph):
         done += write_batch(database, batch)
         if progress:
-            progress(done, total)
+            progress(done, graph.size)
     return key
 
 
@@ -238,7 +238,7 @@ def _facts(graph: SceneGraph, header: Header) -> dict[str, Any]:
         "leased": header.leased,
         "free": None if header.leased is None else False,
         "nodes": len(graph.nodes),
-        "relations": len(graph.relations),
+        "relations": graph.size - len(graph.nodes),
         "version": header.version,
         "base": header.version or None,
         **bounds_of(graph).properties(),
@@ -266,16 +266,17 @@ def _publish_transaction(key: str, name: str, replaces: str | None) -> Callable[
 
 
 def _batches(key: str, graph: SceneGraph) -> Iterator[Batch]:
-    for nodes in _chunks(list(graph.nodes.values()), NODES_PER_BATCH):
+    for nodes in _chunks(graph.nodes.values(), NODES_PER_BATCH):
         yield Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
-    for relations in _chunks(sorted(graph.relations, key=IN_ORDER), RELATIONS_PER_BATCH):
+    for relations in _chunks(graph.in_order(), RELATIONS_PER_BATCH):
         ids, rows = relation_rows(relations)
         yield Batch(ADD_RELATIONS, {"key": key, "ids": ids, "rows": rows}, len(relations))
 
 
-def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
+def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    left = iter(items)
+    while chunk := list(islice(left, size)):
+        yield chunk
 
 
 def write_batch(database: Database, batch: Batch) -> int:

@@ -62,9 +62,10 @@ class Replica:
         self.version, self._graph = -1, EMPTY
         self._bounds: TrackedBounds | None = None
 
-    def __len__(self) -> int:
-        """Return the number of nodes and relations."""
-        return len(self._graph.nodes) + len(self._graph.relations)
+    @property
+    def size(self) -> int:
+        """The number of nodes and relations."""
+        return self._graph.size
 
     @property
     def is_loaded(self) -> bool:
@@ -151,7 +152,7 @@ class Replica:
             return
         with self._lock:
             if done.version == self.version + 1:
-                self._go_on([(done.version, done.delta)])
+                self._advance([(done.version, done.delta, None)])
 
     def catch_up(self) -> None:
         """Bring the replica to the scene's version, to read; no lock is waited for. Raises SceneReplaced, ServiceError.
@@ -170,9 +171,10 @@ class Replica:
         version = commit_at(self._database, plan, before.version, timeout_s=timeout_s)
         if version is None:
             return None
-        done = Committed(version, delta)
-        self.apply(done)
-        return done
+        with self._lock:
+            if version == self.version + 1:
+                self._advance([(version, delta, plan)])
+        return Committed(version, delta)
 
     def _plan(self, at: SceneVersion, delta: Delta, intent: Intent, scene: SceneInfo) -> WritePlan:
         plan = plan_write(scene, at.graph, delta, intent=intent)
@@ -205,22 +207,26 @@ class Replica:
         deltas = [(version, delta_from_json(text)) for version, text in record["events"]]
         try:
             with self._lock:
-                self._go_on([it for it in deltas if it[0] > self.version])
+                self._advance([(version, delta, None) for version, delta in deltas if version > self.version])
         except ConflictError:
             self._keep(load())
             return
         if self.version < record["version"]:
             self._keep(load())
 
-    def _go_on(self, events: Sequence[tuple[int, Delta]]) -> None:
-        """Apply what led to the next versions; the lock is held. After a ConflictError the scene has to be loaded."""
+    def _advance(self, events: Sequence[tuple[int, Delta, WritePlan | None]]) -> None:
+        """Apply what led to the next versions, and was planned here or not; the lock is held.
+
+        After a ConflictError the scene has to be loaded.
+        """
         if not events:
             return
         live = LiveGraph(self._graph)
-        for _, delta in events:
-            edits = edited_nodes(live, delta)
+        for _, delta, plan in events:
+            edits = plan.edits if plan else edited_nodes(live, delta)
             if self._bounds:
-                self._bounds.follow(delta, self._bounds.raised_by(live, delta, edits))
+                raised = plan.raised if plan else self._bounds.raised_by(live, delta, edits)
+                self._bounds.follow(delta, raised)
             live.apply(delta, edits)
         self.version, self._graph = events[-1][0], live.frozen()
 

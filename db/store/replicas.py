@@ -69,4 +69,4 @@ class Replicas:
 
 def _size(replica: Replica) -> int:
     """Return a replica's part of TOTAL_MEMBERS."""
-    return min(len(replica), TOTAL_MEMBERS)
+    return min(replica.size, TOTAL_MEMBERS)

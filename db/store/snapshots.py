@@ -15,7 +15,7 @@ from typing import Any, Final, LiteralString
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.graph_json import canonical_json, node_document, node_from
-from scenecypher.db.graph.scene import IN_ORDER, Relation, SceneGraph
+from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.prepare import prepare
 from scenecypher.errors import ServiceError
@@ -109,7 +109,7 @@ def _drop_surplus(database: Database, key: str, *, newest: int) -> None:
 def _parts(graph: SceneGraph) -> Iterator[bytes]:
     """Yield a graph in compressed parts; equal graphs give equal parts, so that two writers don't mix them up."""
     nodes = [node_document(graph.nodes[node_id]) for node_id in sorted(graph.nodes)]
-    relations = [[it.source, it.type, it.target] for it in sorted(graph.relations, key=IN_ORDER)]
+    relations = [[it.source, it.type, it.target] for it in graph.in_order()]
     number = max(1, -(-len(nodes) // NODES_PER_PART), -(-len(relations) // RELATIONS_PER_PART))
     for part in range(number):
         document = {

@@ -206,7 +206,7 @@ class _EffectCollector:
     def delta(self) -> Delta:
         """Return the net effect: a fact removed and added remains, and one that exists is not added."""
         changes: list[Change] = [RemoveRelation(relation) for relation in self.lost - self.gained]
-        changes += [AddRelation(relation) for relation in self.gained - self.graph.relations]
+        changes += [AddRelation(it) for it in self.gained if not self.graph.has(it.source, it.type, it.target)]
         changes += self._list_changes()
         changes += self._value_changes()
         return Delta.from_net(changes)

@@ -58,7 +58,7 @@ class _BodyDraft(BeliefDraft):
         """Add held objects that are missing in the belief."""
         for type_, thing in self.body.held:
             relation = Relation(self.body.agent, type_, thing.id)
-            if relation not in self.belief.relations:
+            if not self.belief.has(self.body.agent, type_, thing.id):
                 new = thing.id not in self.nodes
                 self.nodes.setdefault(thing.id, thing)
                 self.remove_from_place(thing.id)

@@ -26,12 +26,12 @@ class BeliefDraft:
     relations: set[Relation] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.relations)
+        self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.in_order())
 
     def delta(self) -> Delta:
         """Return the changes so far; only changed nodes and the ends of changed relations are compared."""
-        before, now = self.belief.relations, self.relations
-        removed, added = before - now, now - before
+        before = {*self.belief.in_order()}
+        removed, added = before - self.relations, self.relations - before
         ends = {end for it in removed | added for end in (it.source, it.target)}
         touched = ends | {id_ for id_, node in self.nodes.items() if self.belief.nodes.get(id_) is not node}
         old = [self.belief.nodes[it] for it in sorted(touched) if it in self.belief]

@@ -126,7 +126,7 @@ def test_the_mask_is_what_the_simulator_would_carry_out() -> None:
         mask, graph, chance = ActionMask(calls, operators), LiveGraph(scene.graph), np.random.default_rng(5)
         for _ in range(3):
             allowed = mask.of(graph, agent)
-            now = SceneGraph.of(graph.nodes.values(), graph.relations)
+            now = SceneGraph.of(graph.nodes.values(), graph.in_order())
             assert allowed.tolist() == [is_carried_out(env, now, str(call)) for call in calls]
             action = int(chance.choice(np.flatnonzero(allowed)))
             simulator = MemorySimulator(env._episode.scene, now)

@@ -20,7 +20,8 @@ GROUPS = ("outgoing", "incoming", "by_class", "by_kind", "by_name")
 
 def assert_equal(live: LiveGraph, graph: SceneGraph) -> None:
     assert live.nodes == graph.nodes
-    assert live.relations == graph.relations
+    assert [*live.in_order()] == [*graph.in_order()]
+    assert live.size == graph.size == len(graph.nodes) + len(graph.relations)
     for name in GROUPS:
         assert {key: tuple(group) for key, group in getattr(live, name).items()} == getattr(graph, name), name
 

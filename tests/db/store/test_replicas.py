@@ -29,7 +29,7 @@ def test_a_scene_that_grows_is_measured_as_it_is(store: SceneStore, monkeypatch:
             node = Node(f"new-{number}", "Object", f"new-{number}", "new")
             ours.change(info, lambda _, node=node: Delta.of([AddNode(node)]), intent=intent())  # type: ignore[misc]
     kept = ours.replicas._kept
-    assert sum(len(it) for it in kept.values()) == kept.currsize <= 60
+    assert sum(it.size for it in kept.values()) == kept.currsize <= 60
     assert len(kept) == 1
 
 

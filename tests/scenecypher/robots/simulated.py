@@ -49,7 +49,7 @@ class SimulatedRobot:
         return None
 
     def look(self, of: str) -> View:
-        graph = SceneGraph.of(self._simulator.graph.nodes.values(), self._simulator.graph.relations)
+        graph = SceneGraph.of(self._simulator.graph.nodes.values(), self._simulator.graph.in_order())
         if of not in graph:
             raise LookupError(f"there is no {of} here")
         seen = true_observation(graph, of, step=1, vocabulary=VOCABULARY)
