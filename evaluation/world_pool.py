@@ -144,7 +144,7 @@ def open_database(settings: Settings | None = None) -> OpenDatabase:
     """Connect to the configured database. Raises DatabaseUnavailable, InputError."""
     settings = settings or Settings()
     database = connect(settings, tell=lambda _: None)
-    store = SceneStore(database)
+    store = SceneStore(database, kept_members=settings.kept_members)
     return OpenDatabase(
         store,
         Gate(database, limits=Limits.of(settings)),

@@ -90,7 +90,7 @@ class SceneDatabase:
         self, database: Database, settings: Settings, *, model: Model | str | None = None, tell: Teller | None = None
     ) -> None:
         self.settings = settings
-        self.store = SceneStore(database)
+        self.store = SceneStore(database, kept_members=settings.kept_members)
         self.enumerator = Enumerator(self.store.replicas)
         self.meaning = Meaning(partial(_vectors, settings))
         self._gate: Gate | None = None

@@ -81,6 +81,8 @@ class Settings(BaseModel):
     commit_timeout_s: Seconds = 30.0
     retry_s: float = Field(default=15.0, ge=0, le=1_000_000)
 
+    kept_members: int = Field(default=300_000, gt=0)
+
     record_runs: bool = True
     record_episodes: bool = False
     sample_retries: int = Field(default=2, ge=0, le=100)

@@ -21,6 +21,7 @@ from scenecypher.db.store.compare_and_swap import commit_at, commit_in
 from scenecypher.db.store.connection import Database, row_of
 from scenecypher.db.store.load import LoadedScene, load_generation, read_generation
 from scenecypher.errors import ConflictError, ConstraintViolated, RejectedError, SceneReplaced
+from scenecypher.waiting import waiting_for
 
 TRIES: Final = 3
 """Tries without the scene's lock; if other writers come first each time, the change waits for the lock."""
@@ -80,7 +81,9 @@ class Replica:
         with self._loading:
             if self.is_loaded:
                 return False
-            self._keep(load_generation(self._database, self.scene))
+            size = self.scene.nodes + self.scene.relations
+            with waiting_for(f"{self.scene.name}: {size:,} nodes and relations to be read into memory"):
+                self._keep(load_generation(self._database, self.scene))
             return True
 
     def reload(self, scene: SceneInfo) -> None:

@@ -14,16 +14,19 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.replica import Replica, is_alike
 
-TOTAL_MEMBERS: Final = 300_000
-"""Nodes and relations of all scenes that are kept, some 60 MiB; one that is larger is kept alone."""
+KEPT_MEMBERS: Final = 300_000
+"""Nodes and relations of all scenes that are kept, some 60 MiB, unless a setting says otherwise."""
 
 
 class Replicas:
-    """The replicas of one store, by scene key. Safe to share between threads."""
+    """The replicas of one store, by scene key; together of `most` members. Safe to share between threads.
 
-    def __init__(self, database: Database) -> None:
+    A scene that has more is kept alone.
+    """
+
+    def __init__(self, database: Database, *, most: int = KEPT_MEMBERS) -> None:
         self.database, self._lock = database, Lock()
-        self._kept: LRUCache[str, Replica] = LRUCache(TOTAL_MEMBERS, getsizeof=_size)
+        self._kept: LRUCache[str, Replica] = LRUCache(most, getsizeof=lambda it: min(it.size, most))
         self._loading: dict[str, Replica] = {}
 
     @contextmanager
@@ -65,8 +68,3 @@ class Replicas:
                 self._kept.pop(scene.key, None)
                 if replica.is_loaded:
                     self._kept[scene.key] = replica
-
-
-def _size(replica: Replica) -> int:
-    """Return a replica's part of TOTAL_MEMBERS."""
-    return min(replica.size, TOTAL_MEMBERS)

@@ -28,7 +28,7 @@ from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
-from scenecypher.db.store.replicas import Replicas
+from scenecypher.db.store.replicas import KEPT_MEMBERS, Replicas
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (
     ConflictError,
@@ -66,10 +66,12 @@ class Imported:
 class SceneStore:
     """Scenes in one database. The constructor makes no call."""
 
-    def __init__(self, database: Database, *, commit_timeout_s: float | None = None) -> None:
+    def __init__(
+        self, database: Database, *, commit_timeout_s: float | None = None, kept_members: int = KEPT_MEMBERS
+    ) -> None:
         self.database = database
         self._commit_timeout_s = commit_timeout_s or database.commit_timeout_s
-        self.replicas = Replicas(database)
+        self.replicas = Replicas(database, most=kept_members)
         """The scenes that this store keeps in memory."""
 
     def prepare(self) -> None:

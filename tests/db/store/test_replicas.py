@@ -10,19 +10,19 @@ import pytest
 from scenecypher.db.graph.delta import AddNode, Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node
-from scenecypher.db.store import replica, replicas
+from scenecypher.db.store import replica
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import LoadedScene, load_generation
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.waiting import waits
 from tests.db.store.test_replica import Toggling, home, intent
 from tests.db.store.test_store import fresh
 
 
-def test_a_scene_that_grows_is_measured_as_it_is(store: SceneStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scene_that_grows_is_measured_as_it_is(store: SceneStore) -> None:
     """A limit that is checked by what was so at loading: two scenes that grow beyond it are not both kept."""
-    monkeypatch.setattr(replicas, "TOTAL_MEMBERS", 60)
-    ours = SceneStore(store.database)
+    ours = SceneStore(store.database, kept_members=60)
     infos = [_made(ours) for _ in range(2)]
     for number in range(30):
         for info in infos:
@@ -34,11 +34,12 @@ def test_a_scene_that_grows_is_measured_as_it_is(store: SceneStore, monkeypatch:
 
 
 def test_threads_that_need_a_scene_at_once_load_it_once(store: SceneStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One load in flight: the others wait for it."""
-    loads: list[str] = []
+    """One load in flight: the others wait for it, and people are told what is read, and how much."""
+    loads, told = list[str](), list[str]()
 
     def counted(database: Database, scene: SceneInfo) -> LoadedScene:
         loads.append(scene.key)
+        told.extend(waits(over_s=-1))
         return load_generation(database, scene)
 
     monkeypatch.setattr(replica, "load_generation", counted)
@@ -46,6 +47,7 @@ def test_threads_that_need_a_scene_at_once_load_it_once(store: SceneStore, monke
     with ThreadPoolExecutor(8) as pool:
         found = [*pool.map(lambda _: ours.now(info).graph, range(8))]
     assert loads == [info.key]
+    assert f"{info.name}: {home().size} nodes and relations to be read into memory" in told
     assert found == [home()] * 8
 
 
