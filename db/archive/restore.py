@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice, product
 from operator import itemgetter
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents
 from scenecypher.db.archive.file import NODES, RELATIONS, read_lines
@@ -101,7 +101,7 @@ def check_archive(
     `progress` gets bytes of the file. Raises DocumentError naming the line, InputError for names that are taken.
     """
     contents = read_contents(path, progress=progress)
-    held = database.read(_holders(_ready(contents, _names(contents, naming, path))))
+    held = _holders(database.rows(HOLDERS, {"names": _ready(contents, _names(contents, naming, path))}))
     if held and not naming.replaces:
         raise _taken([*held])
     return contents
@@ -123,15 +123,16 @@ def restore_archive(
     if not database.is_prepared:
         prepare(database)
     names = _names(contents, naming, path)
-    held = database.read(_holders(_ready(contents, names)))
+    held = _holders(database.rows(HOLDERS, {"names": _ready(contents, names)}))
     if held and not naming.replaces:
         raise _taken([*held])
     keys = {scene.line.key: uuid4().hex for scene in contents.scenes}
-    base = database.write(_reserve_runs(contents.last_run)) if contents.last_run else 0
+    reserved = database.execute(RESERVE_RUNS, {"count": contents.last_run}) if contents.last_run else None
+    base = reserved["last"] if reserved else 0
     _Writing(database, path, contents, progress, keys, names, base).write()
     work = _publish(keys, contents, names, held)
     try:
-        database.write(work, timeout_s=4 * database.commit_timeout_s)
+        database.transaction(work, access="write", timeout_s=4 * database.commit_timeout_s)
     except (NameTaken, ConstraintViolated) as error:
         for key in keys.values():
             delete_generation(database, key)
@@ -151,16 +152,6 @@ def _ready(contents: Contents, names: Mapping[str, str]) -> list[str]:
     return [names[scene.line.key] for scene in contents.scenes if scene.line.status == "ready"]
 
 
-def _reserve_runs(count: int) -> Callable[[ManagedTransaction], int]:
-    """Return the transaction that reserves numbers of runs, and returns the one before the first."""
-
-    def work(tx: ManagedTransaction) -> int:
-        last: int = tx.run(RESERVE_RUNS, count=count).single(strict=True)["last"]
-        return last
-
-    return work
-
-
 def _only_world(contents: Contents, path: Path) -> str:
     """Return the name of the archive's only world, or scene; the others are about it. Raises InputError."""
     ready = [scene for scene in contents.scenes if scene.line.status == "ready"]
@@ -171,9 +162,9 @@ def _only_world(contents: Contents, path: Path) -> str:
     return only
 
 
-def _holders(names: Sequence[str]) -> Callable[[ManagedTransaction], dict[str, str]]:
-    """Return the transaction that reads which generations hold these names: their keys by name."""
-    return lambda tx: {record["name"]: record["key"] for record in tx.run(HOLDERS, names=names)}
+def _holders(records: Iterable[Record]) -> dict[str, str]:
+    """Return which generations hold names: their keys by name."""
+    return {record["name"]: record["key"] for record in records}
 
 
 def _taken(names: Sequence[str]) -> InputError:
@@ -195,7 +186,7 @@ def _publish(
 
     def work(tx: ManagedTransaction) -> None:
         tx.run(LOCK_HOLDERS, keys=[*held.values()]).consume()
-        now = _holders(ready)(tx)
+        now = _holders(tx.run(HOLDERS, names=ready))
         for name in ready:
             if now.get(name) != held.get(name):
                 raise NameTaken(name)
@@ -242,12 +233,8 @@ class _Writing:
             self._touch_if_due()
 
     def _create(self, scene: ArchivedScene) -> None:
-        facts = mapped(scene, self.keys)
-
-        def work(tx: ManagedTransaction) -> None:
-            tx.run(CREATE_SCENE, key=self.keys[scene.line.key], facts=facts, lease_s=LEASE_S).consume()
-
-        self.database.write(work, timeout_s=2 * self.database.commit_timeout_s)
+        given = {"key": self.keys[scene.line.key], "facts": mapped(scene, self.keys), "lease_s": LEASE_S}
+        self.database.execute(CREATE_SCENE, given, timeout_s=2 * self.database.commit_timeout_s)
 
     def _lines(self) -> Iterator[tuple[str, NodeLine | RecordLine]]:
         """Yield the lines of all scenes, each with the archived key of its scene."""
@@ -299,8 +286,7 @@ class _Writing:
         """Tell `db clean` from time to time that the scenes are still being written."""
         if time.monotonic() - self._touched < TOUCH_S:
             return
-        keys = [*self.keys.values()]
-        self.database.write(lambda tx: tx.run(TOUCH, keys=keys).consume())
+        self.database.execute(TOUCH, {"keys": [*self.keys.values()]})
         self._touched = time.monotonic()
 
 

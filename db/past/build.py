@@ -34,7 +34,7 @@ from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED, Generation
-from scenecypher.db.store.history import Event, inverse_of, read_page, taken_back
+from scenecypher.db.store.history import Event, inverse_of, read_events, taken_back
 from scenecypher.db.store.load import load_generation
 from scenecypher.errors import QueryFailed, QueryRefused, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
@@ -84,7 +84,7 @@ class PastState:
 
 def past_state(database: Database, scene: Generation, *, status: str = "ready") -> PastState:
     """Return how far the past of a scene is built. Raises SceneReplaced if this generation has another status."""
-    record = database.read_row(statements.STATE, {"key": scene.key})
+    record = database.row(statements.STATE, {"key": scene.key})
     if record is None or record["status"] != status:
         raise SceneReplaced(scene.name)
     if record["is_past"]:
@@ -164,7 +164,7 @@ class _Builder:
         head = {"scene": self._scene.key, "build": uuid4().hex, "stage": "drop", "done": 0, "form": FORM}
         head |= {"source": clock.source, "base": clock.base, "start": clock.start, "latest_at": clock.start}
         given = {**self._given, "before": state.before, "head": head}
-        self._database.write(lambda tx: tx.run(statements.BEGIN, given).consume())
+        self._database.execute(statements.BEGIN, given)
 
     def _drop(self, _: PastState, head: Head) -> None:
         found: Head | None = head
@@ -224,7 +224,7 @@ class _Builder:
             tx.run(statements.ADVANCE, key=self._scene.key, head=moved).consume()
             return {**head, **moved}
 
-        return self._database.write(attempt, timeout_s=2 * self._database.commit_timeout_s)
+        return self._database.transaction(attempt, access="write", timeout_s=2 * self._database.commit_timeout_s)
 
     def _writer(self, batch: Batch) -> Callable[[ManagedTransaction], Head]:
         """Return the function that writes the rows of a batch."""
@@ -234,8 +234,7 @@ class _Builder:
 
     def _events_after(self, version: int, until: int) -> list[Event]:
         """Return the next events that fit into one transaction, at least one if there is any."""
-        read = partial(read_page, key=self._scene.key, after=version, until=until, limit=EVENTS_PER_BATCH)
-        page = self._database.read(read)
+        page = read_events(self._database, self._scene.key, after=version, until=until, limit=EVENTS_PER_BATCH)
         changes = list(accumulate(len(event.delta) for event in page))
         return [event for event, number in zip(page, changes, strict=True) if number <= CHANGES_PER_BATCH] or page[:1]
 
@@ -247,8 +246,8 @@ class _Builder:
         now = load_generation(self._database, info)
         graph, last = now.graph, now.info.version
         while last > version:
-            page = self._database.read(
-                partial(read_page, key=self._scene.key, after=version, until=last, limit=EVENTS_PER_BATCH, newest=True)
+            page = read_events(
+                self._database, self._scene.key, after=version, until=last, limit=EVENTS_PER_BATCH, newest=True
             )
             if not page:
                 break

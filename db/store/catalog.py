@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
-from neo4j import ManagedTransaction
-
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.connection import Database
@@ -165,15 +163,11 @@ def find_replaced(database: Database, name: str) -> SceneInfo:
 
 def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     """Return all published scenes by name; copies leased to workers only with `leased`."""
-
-    def work(tx: ManagedTransaction) -> list[SceneInfo]:
-        return [info_of(record["s"]) for record in tx.run(LIST, leased=leased)]
-
-    return database.read(work)
+    return [info_of(record["s"]) for record in database.rows(LIST, {"leased": leased})]
 
 
 def _read_one(database: Database, statement: LiteralString, **parameters: str | list[str]) -> SceneInfo | None:
-    record = database.read_row(statement, parameters)
+    record = database.row(statement, parameters)
     return info_of(record["s"]) if record else None
 
 

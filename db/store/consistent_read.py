@@ -112,14 +112,15 @@ def consistent_transaction(
     *,
     timeout_s: float | None = None,
     status: str = "ready",
-    read: Callable[[], T] | None = None,
 ) -> tuple[T, int]:
     """Return what `work` reads, and its version; under the scene's lock if writers leave no pause.
 
-    Without the lock `read` does the same, if given. Raises SceneReplaced; SceneChanging if this connection may not
-    write, so that it can't take the lock.
+    Raises SceneReplaced; SceneChanging if this connection may not write, so that it can't take the lock.
     """
-    read = read or (lambda: database.read(work, timeout_s=timeout_s))
+
+    def read() -> T:
+        return database.transaction(work, timeout_s=timeout_s)
+
     try:
         return read_consistently(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
     except SceneChanging:
@@ -145,7 +146,7 @@ def _read_under_lock(
         return work(tx), version
 
     try:
-        return database.write(locked, timeout_s=timeout_s)
+        return database.transaction(locked, access="write", timeout_s=timeout_s)
     except QueryFailed as error:
         if error.code in WRITE_REFUSED:
             return None
@@ -162,7 +163,7 @@ def current_version(database: Database, scene: Generation, *, status: str = "rea
     """Return the version, from a read that begins now. Raises SceneReplaced."""
 
     def look() -> int:
-        record = database.read_row(LOOK, {"key": scene.key})
+        record = database.row(LOOK, {"key": scene.key})
         return _version_of(record, scene, status)
 
     moment = database.bookmarks.moment

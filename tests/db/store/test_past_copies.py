@@ -51,7 +51,7 @@ with sc.connect() as db:
 
 
 def number(database: Database, text: LiteralString, **given: Any) -> int:
-    record = database.read_row(text, given)
+    record = database.row(text, given)
     assert record is not None
     return int(record["number"])
 
@@ -163,7 +163,7 @@ def test_what_a_killed_reader_left_is_never_seen_and_is_collected(
     ran = subprocess.run([sys.executable, "-c", KILLED, f"{name}@0"], env=user_env, timeout=120, check=False)
     assert ran.returncode == -9
     left = "MATCH (s:Scene {copied_from: $origin}) RETURN s.key AS key, s.status AS status"
-    record = database.read_row(left, {"origin": f"{key}@0"})
+    record = database.row(left, {"origin": f"{key}@0"})
     assert record is not None
     assert record["status"] == "importing"
     found = store.find_at(f"{name}@0")
