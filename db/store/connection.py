@@ -507,7 +507,7 @@ def _begun_with_first_statement(session: Session) -> AbstractContextManager[Any]
 
     It saves a round trip. The driver has no public option for it: one that drops the flag begins as usual.
     """
-    return getattr(session, "_pipelined_begin", None) or nullcontext()
+    return getattr(session, "_pipelined_begin", nullcontext())  # it is false until it is entered
 
 
 def retry_once(read: Callable[[], T], *, errors: type[ServiceError] = ServiceError) -> T:
