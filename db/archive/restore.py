@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby, islice, product
 from operator import itemgetter
 from pathlib import Path
@@ -101,9 +102,7 @@ def check_archive(
     `progress` gets bytes of the file. Raises DocumentError naming the line, InputError for names that are taken.
     """
     contents = read_contents(path, progress=progress)
-    held = _holders(database.rows(HOLDERS, {"names": _ready(contents, _names(contents, naming, path))}))
-    if held and not naming.replaces:
-        raise _taken([*held])
+    _held(database, _ready(contents, _names(contents, naming, path)), naming)
     return contents
 
 
@@ -123,14 +122,12 @@ def restore_archive(
     if not database.is_prepared:
         prepare(database)
     names = _names(contents, naming, path)
-    held = _holders(database.rows(HOLDERS, {"names": _ready(contents, names)}))
-    if held and not naming.replaces:
-        raise _taken([*held])
+    held = _held(database, _ready(contents, names), naming)
     keys = {scene.line.key: uuid4().hex for scene in contents.scenes}
     reserved = database.execute(RESERVE_RUNS, {"count": contents.last_run}) if contents.last_run else None
     base = reserved["last"] if reserved else 0
     _Writing(database, path, contents, progress, keys, names, base).write()
-    work = _publish(keys, contents, names, held)
+    work = partial(_publish, keys=keys, contents=contents, names=names, held=held)
     try:
         database.transaction(work, access="write", timeout_s=4 * database.commit_timeout_s)
     except (NameTaken, ConstraintViolated) as error:
@@ -167,37 +164,42 @@ def _holders(records: Iterable[Record]) -> dict[str, str]:
     return {record["name"]: record["key"] for record in records}
 
 
-def _taken(names: Sequence[str]) -> InputError:
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
-    msg = f"scenes of these names are there: {shown}; give a `--prefix`, or have them replaced (`--replace`)"
-    return InputError(msg)
+def _held(database: Database, names: Sequence[str], naming: Naming) -> dict[str, str]:
+    """Return which generations hold these names. Raises InputError if they are not to be replaced."""
+    held = _holders(database.rows(HOLDERS, {"names": names}))
+    if held and not naming.replaces:
+        shown = ", ".join([*held][:5]) + (f" and {len(held) - 5:,} more" if len(held) > 5 else "")
+        msg = f"scenes of these names are there: {shown}; give a `--prefix`, or have them replaced (`--replace`)"
+        raise InputError(msg)
+    return held
 
 
 def _publish(
-    keys: Mapping[str, str], contents: Contents, names: Mapping[str, str], held: Mapping[str, str]
-) -> Callable[[ManagedTransaction], None]:
-    """Return the last transaction: all names at once, if the same generations as before, `held`, hold them."""
+    tx: ManagedTransaction,
+    *,
+    keys: Mapping[str, str],
+    contents: Contents,
+    names: Mapping[str, str],
+    held: Mapping[str, str],
+) -> None:
+    """Publish all names at once, in the last transaction, if the same generations as before, `held`, hold them."""
     rows = []
     for scene in contents.scenes:
         name, is_ready = names[scene.line.key], scene.line.status == "ready"
         naming = {"name": name if is_ready else None, "was": None if is_ready else name}
         rows.append({"key": keys[scene.line.key], "status": scene.line.status, **naming})
     ready = [row["name"] for row in rows if row["name"] is not None]
-
-    def work(tx: ManagedTransaction) -> None:
-        tx.run(LOCK_HOLDERS, keys=[*held.values()]).consume()
-        now = _holders(tx.run(HOLDERS, names=ready))
-        for name in ready:
-            if now.get(name) != held.get(name):
-                raise NameTaken(name)
-        tx.run(RETIRE_NAMES, rows=rows).consume()
-        published = tx.run(PUBLISH_ALL, rows=rows).single(strict=True)["published"]
-        runs = tx.run(PUBLISH_RUNS, rows=rows).single(strict=True)["published"]
-        if (published, runs) != (len(rows), contents.totals[RUN]):
-            msg = "`db clean` has collected a part of what was restored; nothing is visible of it, restore again"
-            raise ServiceError(msg, retryable=True)
-
-    return work
+    tx.run(LOCK_HOLDERS, keys=[*held.values()]).consume()
+    now = _holders(tx.run(HOLDERS, names=ready))
+    for name in ready:
+        if now.get(name) != held.get(name):
+            raise NameTaken(name)
+    tx.run(RETIRE_NAMES, rows=rows).consume()
+    published = tx.run(PUBLISH_ALL, rows=rows).single(strict=True)["published"]
+    runs = tx.run(PUBLISH_RUNS, rows=rows).single(strict=True)["published"]
+    if (published, runs) != (len(rows), contents.totals[RUN]):
+        msg = "`db clean` has collected a part of what was restored; nothing is visible of it, restore again"
+        raise ServiceError(msg, retryable=True)
 
 
 @dataclass(slots=True)

@@ -185,7 +185,11 @@ class _Builder:
         while found and found["done"] < len(nodes) + len(facts):
             batch = next_start_batch(nodes, facts, found["done"], state.clock)
             done = found["done"] + len(batch.nodes) + len(batch.facts)
-            found = self._advance(found, self._writer(batch), {"done": done, **raised_bounds(batch, found)})
+            found = self._advance(
+                found,
+                partial(write_batch, key=self._scene.key, batch=batch),
+                {"done": done, **raised_bounds(batch, found)},
+            )
         if found:
             self._advance(found, _nothing, {"stage": "events", "done": state.clock.base})
 
@@ -203,7 +207,7 @@ class _Builder:
             batch = event_batch(events, state.clock, found["latest_at"])
             done = events[-1].version if events else state.version
             changes = {"done": done, "latest_at": batch.latest_at, **raised_bounds(batch, found)}
-            found = self._advance(found, self._writer(batch), changes)
+            found = self._advance(found, partial(write_batch, key=self._scene.key, batch=batch), changes)
 
     _stages: ClassVar[Mapping[str, Callable[[_Builder, PastState, Head], None]]] = {
         "drop": _drop,
@@ -225,10 +229,6 @@ class _Builder:
             return {**head, **moved}
 
         return self._database.transaction(attempt, access="write", timeout_s=2 * self._database.commit_timeout_s)
-
-    def _writer(self, batch: Batch) -> Callable[[ManagedTransaction], Head]:
-        """Return the function that writes the rows of a batch."""
-        return lambda tx: write_batch(tx, self._scene.key, batch)
 
     # --- reading the scene
 

@@ -125,15 +125,15 @@ def read_only_error(name: str) -> InputError:
 
 def lookup_scene(database: Database, name: str) -> SceneInfo | None:
     """Return the published scene of this name, or None."""
-    found = _read_one(database, FIND, name=name)
-    if found is not None:
-        database.versions.note(found.key, found.version)
-    return found
+    return _noted(database, _read_one(database, FIND, name=name))
 
 
 def lookup_longest(database: Database, name: str, stem: str) -> SceneInfo | None:
     """Return the published scene of this name, else the one that is named by its beginning `stem`, else None."""
-    found = _read_one(database, FIND_LONGEST, names=[name, stem])
+    return _noted(database, _read_one(database, FIND_LONGEST, names=[name, stem]))
+
+
+def _noted(database: Database, found: SceneInfo | None) -> SceneInfo | None:
     if found is not None:
         database.versions.note(found.key, found.version)
     return found

@@ -17,7 +17,6 @@ from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import ConstraintViolated, Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED
-from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.publish import Header, Progress, delete_generation, write_generation
 from scenecypher.db.store.rewind import load_version
 from scenecypher.errors import QueryFailed, SceneReplaced, ServiceError
@@ -66,7 +65,10 @@ def _write(database: Database, then: SceneAt, *, progress: Progress | None) -> R
     """Write the copy and delete surplus ones; None if somebody else was faster."""
     try:
         with waiting_for(f"a copy of {then.name!r}, which is written once, to be queried"):
-            key = _write_members(database, load_version(database, then), progress)
+            past = load_version(database, then)
+            # Without its world: what is done to a world and the beliefs about it is not done to this copy.
+            header = replace(Header.of(past.info), version=past.info.version)
+            key = write_generation(database, past.graph, header, progress=progress)
     except QueryFailed as error:
         if error.code in WRITE_REFUSED:
             raise _may_not_write(then) from error
@@ -83,21 +85,6 @@ def _write(database: Database, then: SceneAt, *, progress: Progress | None) -> R
         if database.execute(GIVE_UP, {"key": surplus}, timeout_s=timeout_s):
             delete_generation(database, surplus)
     return found
-
-
-def _write_members(database: Database, past: LoadedScene, progress: Progress | None) -> str:
-    info = past.info
-    # Without its world: what is done to a world and the beliefs about it is not done to this copy.
-    header = Header(
-        info.name,
-        info.vocabulary,
-        info.role,
-        info.declared,
-        info.source,
-        copied_from=f"{info.key}@{info.version}",
-        version=info.version,
-    )
-    return write_generation(database, past.graph, header, progress=progress)
 
 
 def _surplus(database: Database) -> Iterator[str]:

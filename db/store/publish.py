@@ -131,6 +131,12 @@ class Header:
     leased: str | None = None
     version: int = 0
 
+    @classmethod
+    def of(cls, info: SceneInfo) -> Header:
+        """Return the header of a scene's copy at this version, which is no belief about a world."""
+        origin = f"{info.key}@{info.version}"
+        return cls(info.name, info.vocabulary, info.role, info.declared, info.source, copied_from=origin)
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
@@ -241,27 +241,10 @@ def _drop_run(database: Database, number: int) -> None:
 
 
 def _info_of(stored: Mapping[str, Any]) -> RunInfo:
-    ended = stored.get("ended")
-    return RunInfo(
-        number=stored["number"],
-        scene=stored["scene"],
-        scene_name=stored["scene_name"],
-        command=stored["command"],
-        instruction=stored["instruction"],
-        method=stored["method"],
-        model=stored["model"],
-        actor=stored["actor"],
-        began=stored["began"].to_native(),
-        touched=stored["touched"].to_native(),
-        ended=ended.to_native() if ended is not None else None,
-        outcome=stored.get("outcome") or "",
-        reason=stored.get("reason") or "",
-        answer=stored.get("answer") or "",
-        version=stored["version"],
-        last_version=stored.get("last_version"),
-        steps=stored.get("steps", 0),
-        tokens_in=stored.get("tokens_in", 0),
-        tokens_out=stored.get("tokens_out", 0),
-        line=stored["line"],
-        process=Process(stored["host"], stored["pid"], stored.get("started", 0.0), stored.get("space", "")),
-    )
+    """Return the value of a Run node; facts that it gets in the course of the run may be missing."""
+    facts: dict[str, Any] = {field.name: stored.get(field.name) for field in fields(RunInfo)}
+    times = {name: facts[name] and facts[name].to_native() for name in ("began", "touched", "ended")}
+    texts = {name: facts[name] or "" for name in ("outcome", "reason", "answer")}
+    numbers = {name: facts[name] or 0 for name in ("steps", "tokens_in", "tokens_out")}
+    process = Process(stored["host"], stored["pid"], stored.get("started", 0.0), stored.get("space", ""))
+    return RunInfo(**{**facts, **times, **texts, **numbers, "process": process})

@@ -369,17 +369,9 @@ class SceneStore:
     ) -> SceneInfo:
         source = self.load_at(name)
         info = source.info
-        header = Header(
-            to,
-            info.vocabulary,
-            info.role,
-            info.declared,
-            info.source,
-            copied_from=copied_from or f"{info.key}@{info.version}",
-            world=info.world,
-            world_version=info.world_version,
-            leased=leased,
-        )
+        header = Header.of(info)
+        header = replace(header, name=to, world=info.world, world_version=info.world_version, leased=leased)
+        header = replace(header, copied_from=copied_from or header.copied_from)
         return publish.publish(self.database, source.graph, header, progress=progress)
 
     @contextmanager
