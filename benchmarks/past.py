@@ -50,7 +50,7 @@ def past(database: Database) -> Iterator[Measurement]:
     gate = Gate(database)
 
     def query(name: str) -> object:
-        found = store.find_at(name)
+        found = store.materialise(name)
         return gate.run(QUERY, SceneRef(found.key, found.name), vocabulary_of(found.declared))
 
     made = median_ms(lambda: _first_query(database, then), rounds=5, warm_up=1)

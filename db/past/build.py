@@ -57,7 +57,7 @@ class PastState:
     """A scene's version and how far its past is built: up to the version `built`, -1 if it is not.
 
     `clock` is what the past must be built by; `head` is None if no such past was begun, `before` the id of the build
-    that is to be replaced. `now` is the time by that clock. `told` are the bounds of what runs tell. With
+    that is to be replaced. `now` is the time by that clock. `run_bounds` are the bounds of what runs tell. With
     `has_unlinked` some steps are not joined yet with the events that they led to.
     """
 
@@ -66,7 +66,7 @@ class PastState:
     clock: Clock
     head: Head | None
     now: datetime
-    told: Bounds = UNKNOWN
+    run_bounds: Bounds = UNKNOWN
     before: str = ""
     has_unlinked: bool = False
 
@@ -74,7 +74,7 @@ class PastState:
     def bounds(self) -> Bounds:
         """The bounds of the past, so far as it is built."""
         found = read_bounds(self.head or {}) or UNKNOWN
-        return Bounds(found.entries | self.told.entries)
+        return Bounds(found.entries | self.run_bounds.entries)
 
     @property
     def is_current(self) -> bool:
@@ -87,19 +87,19 @@ def past_state(database: Database, scene: Generation, *, status: str = "ready") 
     record = database.row(statements.STATE, {"key": scene.key})
     if record is None or record["status"] != status:
         raise SceneReplaced(scene.name)
-    if record["is_past"]:
+    if record["is_past_copy"]:
         raise _earlier_state(scene.name)
     version, clock, head = record["version"], Clock.of(record), record["head"]
-    told = bounds_of_runs(record["runs"], record["steps"])
+    run_bounds = bounds_of_runs(record["runs"], record["steps"])
     now = clock.now(version, record["clock"].to_native().astimezone(UTC))
     if head is None:
-        return PastState(version, -1, clock, None, now, told)
+        return PastState(version, -1, clock, None, now, run_bounds)
     head = {**head, "start": head["start"].to_native(), "latest_at": head["latest_at"].to_native()}
     if head.get("form") != FORM or Clock(head["source"], head["base"], head["start"]) != clock:
-        return PastState(version, -1, clock, None, now, told, head["build"])
+        return PastState(version, -1, clock, None, now, run_bounds, head["build"])
     if head["stage"] != "events":
-        return PastState(version, -1, clock, head, now, told)
-    return PastState(version, head["done"], clock, head, now, told, has_unlinked=record["has_unlinked"])
+        return PastState(version, -1, clock, head, now, run_bounds)
+    return PastState(version, head["done"], clock, head, now, run_bounds, has_unlinked=record["has_unlinked"])
 
 
 def build_past(database: Database, scene: Generation, *, status: str = "ready") -> PastState:

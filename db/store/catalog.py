@@ -48,7 +48,7 @@ class SceneInfo:
     """One generation of a scene, as of one read.
 
     `key` is opaque and stored on each member; `version` counts commits since the import or copy. `bounds` may have
-    grown since; None of a scene that was imported before they were kept. If `is_past`, it is the cached copy of a
+    grown since; None of a scene that was imported before they were kept. If `is_past_copy`, it is the cached copy of a
     scene's earlier state, which nobody may change.
     """
 
@@ -67,7 +67,7 @@ class SceneInfo:
     world_version: int | None = None
     base: int = 0
     bounds: Bounds | None = None
-    is_past: bool = False
+    is_past_copy: bool = False
 
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
@@ -94,7 +94,7 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
         world_version=record.get("world_version"),
         base=record.get("base", 0),
         bounds=read_bounds(record),
-        is_past=record.get("past") is not None,
+        is_past_copy=record.get("past") is not None,
     )
 
 
@@ -146,10 +146,10 @@ def scene_of(database: Database, key: str) -> SceneInfo | None:
 
 def original_of(scene: SceneInfo) -> SceneInfo:
     """Return the scene, at the same version, of which `scene` is the cached copy of an earlier state; else `scene`."""
-    if not scene.is_past or scene.copied_from is None:
+    if not scene.is_past_copy or scene.copied_from is None:
         return scene
     name, key = scene.name.rpartition("@")[0], scene.copied_from.rpartition("@")[0]
-    return replace(scene, key=key, name=name, copied_from=None, is_past=False)
+    return replace(scene, key=key, name=name, copied_from=None, is_past_copy=False)
 
 
 def find_replaced(database: Database, name: str) -> SceneInfo:

@@ -81,8 +81,8 @@ class SceneStore:
         """Return the published scene of this name. Raises SceneNotFound."""
         return catalog.find_scene(self.database, name)
 
-    def find_at(self, name: str, *, progress: Progress | None = None) -> SceneInfo:
-        """Return the scene of this name, to read; for ``NAME@VERSION`` or ``NAME@TIME`` a cached copy of that state.
+    def materialise(self, name: str, *, progress: Progress | None = None) -> SceneInfo:
+        """Return the scene of this name, to query; for ``NAME@VERSION`` or ``NAME@TIME`` a copy, written if needed.
 
         Raises SceneNotFound; InputError for a version or a time that it does not have; ServiceError if there is no such
         copy and this connection may not write.
@@ -408,7 +408,7 @@ class SceneStore:
         If others come first again and again, or a connection breaks, it is decided and written under the scene's lock,
         which the action id makes safe. `text` is the Delta's JSON if it is known before.
         """
-        if scene.is_past:
+        if scene.is_past_copy:
             raise read_only_error(scene.name)
         with self.replicas.of(scene) as replica:
 

@@ -34,13 +34,13 @@ class Versions:
             self._reads.clear()
         self._latest[key] = max(version, self._latest.get(key, 0))
 
-    def note_steady(self, key: str, version: int, moment: int) -> None:
-        """Note the version that the scene has at a moment of the reads' bookmarks."""
-        self._steady[key] = (version, moment)
+    def note_steady(self, key: str, version: int, epoch: int) -> None:
+        """Note the version that the scene has at an epoch of the reads' bookmarks."""
+        self._steady[key] = (version, epoch)
 
-    def is_steady(self, key: str, version: int, moment: int | None) -> bool:
-        """Check whether the scene is known to have that version at that moment."""
-        return self._steady.get(key) == (version, moment)
+    def is_steady(self, key: str, version: int, epoch: int | None) -> bool:
+        """Check whether the scene is known to have that version at that epoch."""
+        return self._steady.get(key) == (version, epoch)
 
     def fresh(self, key: str, read: Callable[[], int]) -> int:
         """Return the version from a read that begins after this call, perhaps another thread's, and note it."""

@@ -286,11 +286,11 @@ def test_a_commit_during_a_read_moves_the_bookmarks(
 
     for _ in range(3):
         current_version(database, scene)
-    moment = database.bookmarks.moment
+    epoch = database.bookmarks.epoch
     looks.clear()
     assert read_consistently(database, scene, interrupted) == (("clean", "clean"), 2)
     assert looks
-    assert database.bookmarks.moment != moment
+    assert database.bookmarks.epoch != epoch
 
 
 def test_a_generation_that_is_being_deleted_is_not_read(store: SceneStore, database: Database) -> None:
