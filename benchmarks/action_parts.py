@@ -13,7 +13,7 @@ from benchmarks.acting import WARM_UP, action_loop, with_agent_close
 from benchmarks.commits import temporary_scene
 from benchmarks.comparison import Measurement
 from benchmarks.home import make_home
-from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.connection import NOTHING, Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 
 ROUNDS: Final = 200
@@ -27,9 +27,9 @@ class _TimedDatabase(Database):
         super().__init__(address)
         self.taken: list[float] = []
 
-    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], **limit: Any) -> Record | None:
+    def execute(self, text: LiteralString, parameters: Mapping[str, Any] = NOTHING, **options: Any) -> Record | None:
         began = perf_counter()
-        record = super().run_autocommit(text, parameters, **limit)
+        record = super().execute(text, parameters, **options)
         self.taken.append((perf_counter() - began) * 1e3)
         return record
 

@@ -16,7 +16,6 @@ from time import perf_counter
 from typing import Any, Final, LiteralString
 
 import psutil
-from neo4j import ManagedTransaction
 
 from benchmarks.comparison import Measurement
 from benchmarks.robot import READY, Errand
@@ -179,10 +178,7 @@ def _disk_mib(database: Database) -> float:
 
 
 def _rows(database: Database, statement: LiteralString) -> list[list[Any]]:
-    def work(tx: ManagedTransaction) -> list[list[Any]]:
-        return tx.run(statement).values()
-
-    return database.read(work, timeout_s=TIMEOUT_S)
+    return [row.values() for row in database.rows(statement, timeout_s=TIMEOUT_S)]
 
 
 def _one(database: Database, statement: LiteralString) -> Any:

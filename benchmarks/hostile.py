@@ -9,8 +9,6 @@ from time import perf_counter
 from typing import Final
 from uuid import uuid4
 
-from neo4j import ManagedTransaction
-
 from benchmarks.comparison import Measurement
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.graph.imported import ImportedScene
@@ -47,7 +45,8 @@ def hostile(database: Database) -> Iterator[Measurement]:
         store.delete(name)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
     yield Measurement("client's memory after all attacks", peak, CLIENT_MIB, 1.0, unit="MiB")
-    used, most = database.read(_heap, timeout_s=SECONDS)
+    properties = database.rows(HEAP, timeout_s=SECONDS)[0]["heap"]["properties"]
+    used, most = properties["used"], properties["max"]
     yield Measurement("server's heap after all attacks", used / 2**20, most / 2**20, 1.0, unit="MiB")
 
 
@@ -70,9 +69,3 @@ def _against_the_clock(database: Database, scene: SceneRef, attacks: list[str], 
     what = f"{len(attacks)} attacks on {nodes} nodes ({refused} refused)"
     yield Measurement(f"{what}: the slowest", max(ran), SECONDS + MORE_S, 1.0, unit="s")
     yield Measurement(f"{what}: the slowest RETURN 1 after", max(after), NEXT_S, 1.0, unit="s")
-
-
-def _heap(tx: ManagedTransaction) -> tuple[float, float]:
-    """Return the bytes of the server's heap that are used, and those that it may have."""
-    properties = tx.run(HEAP).single(strict=True)["heap"]["properties"]
-    return properties["used"], properties["max"]

@@ -50,7 +50,7 @@ def past(database: Database) -> Iterator[Measurement]:
     gate = Gate(database)
 
     def query(name: str) -> object:
-        found = store.find_at(name)
+        found = store.materialise(name)
         return gate.run(QUERY, SceneRef(found.key, found.name), vocabulary_of(found.declared))
 
     made = median_ms(lambda: _first_query(database, then), rounds=5, warm_up=1)
@@ -74,8 +74,8 @@ def home_with_history(store: SceneStore, events: int = EVENTS) -> tuple[SceneInf
     info = publish.publish(store.database, final, Header(f"bench/{uuid4().hex}", "generic"))
     for start in range(0, events, EVENTS_PER_WRITE):
         given = {"key": info.key, "rows": rows[start : start + EVENTS_PER_WRITE]}
-        store.database.write(lambda tx, given=given: tx.run(WRITE_EVENTS, given).consume())  # type: ignore[misc]
-    store.database.write(lambda tx: tx.run(SET_VERSION, key=info.key, version=events).consume())
+        store.database.execute(WRITE_EVENTS, given)
+    store.database.execute(SET_VERSION, {"key": info.key, "version": events})
     return store.find(info.name), first or final
 
 
@@ -111,4 +111,4 @@ def _first_query(database: Database, then: SceneAt) -> None:
 
 def _forget(database: Database, then: SceneAt) -> None:
     given = {"key": then.scene.key, "version": then.version}
-    database.write(lambda tx: tx.run(snapshots.DROP, given).consume())
+    database.execute(snapshots.DROP, given)

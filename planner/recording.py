@@ -189,6 +189,6 @@ class RunRecorder:
 
 def _belongs_to(scene: SceneInfo) -> tuple[str, str]:
     """Return key and name of the scene that a run belongs to: of an earlier state, those of the scene itself."""
-    if scene.is_past and scene.copied_from is not None:
+    if scene.is_past_copy and scene.copied_from is not None:
         return scene.copied_from.rpartition("@")[0], scene.name.rpartition("@")[0]
     return scene.key, scene.name

@@ -154,7 +154,7 @@ class Retriever:
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
         is_map, count = is_robot_map(occurring), self.options.examples
-        if not scene.is_past and wants_past(question, self.options.past, is_map=is_map):
+        if not scene.is_past_copy and wants_past(question, self.options.past, is_map=is_map):
             past, examples = past_text(self.gate, scene), past_examples(question, count, self.meaning)
         else:
             past, examples = "", examples_for(scene.vocabulary, question, count, is_map=is_map, meaning=self.meaning)

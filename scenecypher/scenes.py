@@ -133,7 +133,7 @@ class SceneDatabase:
 
         Raises SceneNotFound; InputError for a version or a time that the scene does not have.
         """
-        return self.reader_of(self.store.find_at(name))
+        return self.reader_of(self.store.materialise(name))
 
     def reader_of(self, info: SceneInfo) -> SceneReader:
         """Return the gated reader of a scene as it was found, or of a cached copy of an earlier state."""

@@ -17,16 +17,16 @@ DROP: Final[LiteralString] = "MATCH (n:Scene {key: $key}) DELETE n"
 
 
 def count(database: Database, key: str) -> int:
-    return int(database.read(lambda tx: tx.run(COUNT, key=key).single(strict=True)["n"], timeout_s=10))
+    return int(database.rows(COUNT, {"key": key}, timeout_s=10)[0]["n"])
 
 
 def test_left_alone_it_passes_everything(address: Address, database: Database) -> None:
     key = uuid4().hex
     with proxied(address) as (proxy, through), Database(through) as remote:
-        remote.write(lambda tx: tx.run(MARK, key=key).consume(), timeout_s=10)
+        remote.execute(MARK, {"key": key}, timeout_s=10)
         assert count(remote, key) == 1
         assert proxy.lost == 0
-    database.write(lambda tx: tx.run(DROP, key=key).consume(), timeout_s=10)
+    database.execute(DROP, {"key": key}, timeout_s=10)
 
 
 @pytest.mark.parametrize(("what", "done"), [("answer", 1), ("request", 0)])
@@ -38,8 +38,8 @@ def test_a_lost_commit_is_unknown_to_the_client(
         remote.verify()
         proxy.lose(what)
         with pytest.raises(CommitUnknown, match="broke before the answer to COMMIT"):
-            remote.write(lambda tx: tx.run(MARK, key=key).consume(), timeout_s=10)
+            remote.execute(MARK, {"key": key}, timeout_s=10)
         assert proxy.lost == 1
         assert count(database, key) == done
         assert count(remote, key) == done, "the next connection works again"
-    database.write(lambda tx: tx.run(DROP, key=key).consume(), timeout_s=10)
+    database.execute(DROP, {"key": key}, timeout_s=10)

@@ -72,7 +72,7 @@ def back_up(
 def _all_scenes(database: Database) -> list[SceneInfo]:
     """Return what a whole archive holds, in its order: beliefs, earlier generations, worlds."""
     ready = list_scenes(database)
-    earlier = database.read(lambda tx: [info_of(record["s"]) for record in tx.run(EARLIER)])
+    earlier = [info_of(record["s"]) for record in database.rows(EARLIER)]
     beliefs = [info for info in ready if info.role == "belief"]
     return [*beliefs, *earlier, *(info for info in ready if info.role != "belief")]
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby, islice, product
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents
 from scenecypher.db.archive.file import NODES, RELATIONS, read_lines
@@ -101,9 +102,7 @@ def check_archive(
     `progress` gets bytes of the file. Raises DocumentError naming the line, InputError for names that are taken.
     """
     contents = read_contents(path, progress=progress)
-    held = database.read(_holders(_ready(contents, _names(contents, naming, path))))
-    if held and not naming.replaces:
-        raise _taken([*held])
+    _held(database, _ready(contents, _names(contents, naming, path)), naming)
     return contents
 
 
@@ -123,15 +122,14 @@ def restore_archive(
     if not database.is_prepared:
         prepare(database)
     names = _names(contents, naming, path)
-    held = database.read(_holders(_ready(contents, names)))
-    if held and not naming.replaces:
-        raise _taken([*held])
+    held = _held(database, _ready(contents, names), naming)
     keys = {scene.line.key: uuid4().hex for scene in contents.scenes}
-    base = database.write(_reserve_runs(contents.last_run)) if contents.last_run else 0
+    reserved = database.execute(RESERVE_RUNS, {"count": contents.last_run}) if contents.last_run else None
+    base = reserved["last"] if reserved else 0
     _Writing(database, path, contents, progress, keys, names, base).write()
-    work = _publish(keys, contents, names, held)
+    work = partial(_publish, keys=keys, contents=contents, names=names, held=held)
     try:
-        database.write(work, timeout_s=4 * database.commit_timeout_s)
+        database.transaction(work, access="write", timeout_s=4 * database.commit_timeout_s)
     except (NameTaken, ConstraintViolated) as error:
         for key in keys.values():
             delete_generation(database, key)
@@ -151,16 +149,6 @@ def _ready(contents: Contents, names: Mapping[str, str]) -> list[str]:
     return [names[scene.line.key] for scene in contents.scenes if scene.line.status == "ready"]
 
 
-def _reserve_runs(count: int) -> Callable[[ManagedTransaction], int]:
-    """Return the transaction that reserves numbers of runs, and returns the one before the first."""
-
-    def work(tx: ManagedTransaction) -> int:
-        last: int = tx.run(RESERVE_RUNS, count=count).single(strict=True)["last"]
-        return last
-
-    return work
-
-
 def _only_world(contents: Contents, path: Path) -> str:
     """Return the name of the archive's only world, or scene; the others are about it. Raises InputError."""
     ready = [scene for scene in contents.scenes if scene.line.status == "ready"]
@@ -171,42 +159,47 @@ def _only_world(contents: Contents, path: Path) -> str:
     return only
 
 
-def _holders(names: Sequence[str]) -> Callable[[ManagedTransaction], dict[str, str]]:
-    """Return the transaction that reads which generations hold these names: their keys by name."""
-    return lambda tx: {record["name"]: record["key"] for record in tx.run(HOLDERS, names=names)}
+def _holders(records: Iterable[Record]) -> dict[str, str]:
+    """Return which generations hold names: their keys by name."""
+    return {record["name"]: record["key"] for record in records}
 
 
-def _taken(names: Sequence[str]) -> InputError:
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
-    msg = f"scenes of these names are there: {shown}; give a `--prefix`, or have them replaced (`--replace`)"
-    return InputError(msg)
+def _held(database: Database, names: Sequence[str], naming: Naming) -> dict[str, str]:
+    """Return which generations hold these names. Raises InputError if they are not to be replaced."""
+    held = _holders(database.rows(HOLDERS, {"names": names}))
+    if held and not naming.replaces:
+        shown = ", ".join([*held][:5]) + (f" and {len(held) - 5:,} more" if len(held) > 5 else "")
+        msg = f"scenes of these names are there: {shown}; give a `--prefix`, or have them replaced (`--replace`)"
+        raise InputError(msg)
+    return held
 
 
 def _publish(
-    keys: Mapping[str, str], contents: Contents, names: Mapping[str, str], held: Mapping[str, str]
-) -> Callable[[ManagedTransaction], None]:
-    """Return the last transaction: all names at once, if the same generations as before, `held`, hold them."""
+    tx: ManagedTransaction,
+    *,
+    keys: Mapping[str, str],
+    contents: Contents,
+    names: Mapping[str, str],
+    held: Mapping[str, str],
+) -> None:
+    """Publish all names at once, in the last transaction, if the same generations as before, `held`, hold them."""
     rows = []
     for scene in contents.scenes:
         name, is_ready = names[scene.line.key], scene.line.status == "ready"
         naming = {"name": name if is_ready else None, "was": None if is_ready else name}
         rows.append({"key": keys[scene.line.key], "status": scene.line.status, **naming})
     ready = [row["name"] for row in rows if row["name"] is not None]
-
-    def work(tx: ManagedTransaction) -> None:
-        tx.run(LOCK_HOLDERS, keys=[*held.values()]).consume()
-        now = _holders(ready)(tx)
-        for name in ready:
-            if now.get(name) != held.get(name):
-                raise NameTaken(name)
-        tx.run(RETIRE_NAMES, rows=rows).consume()
-        published = tx.run(PUBLISH_ALL, rows=rows).single(strict=True)["published"]
-        runs = tx.run(PUBLISH_RUNS, rows=rows).single(strict=True)["published"]
-        if (published, runs) != (len(rows), contents.totals[RUN]):
-            msg = "`db clean` has collected a part of what was restored; nothing is visible of it, restore again"
-            raise ServiceError(msg, retryable=True)
-
-    return work
+    tx.run(LOCK_HOLDERS, keys=[*held.values()]).consume()
+    now = _holders(tx.run(HOLDERS, names=ready))
+    for name in ready:
+        if now.get(name) != held.get(name):
+            raise NameTaken(name)
+    tx.run(RETIRE_NAMES, rows=rows).consume()
+    published = tx.run(PUBLISH_ALL, rows=rows).single(strict=True)["published"]
+    runs = tx.run(PUBLISH_RUNS, rows=rows).single(strict=True)["published"]
+    if (published, runs) != (len(rows), contents.totals[RUN]):
+        msg = "`db clean` has collected a part of what was restored; nothing is visible of it, restore again"
+        raise ServiceError(msg, retryable=True)
 
 
 @dataclass(slots=True)
@@ -242,12 +235,8 @@ class _Writing:
             self._touch_if_due()
 
     def _create(self, scene: ArchivedScene) -> None:
-        facts = mapped(scene, self.keys)
-
-        def work(tx: ManagedTransaction) -> None:
-            tx.run(CREATE_SCENE, key=self.keys[scene.line.key], facts=facts, lease_s=LEASE_S).consume()
-
-        self.database.write(work, timeout_s=2 * self.database.commit_timeout_s)
+        given = {"key": self.keys[scene.line.key], "facts": mapped(scene, self.keys), "lease_s": LEASE_S}
+        self.database.execute(CREATE_SCENE, given, timeout_s=2 * self.database.commit_timeout_s)
 
     def _lines(self) -> Iterator[tuple[str, NodeLine | RecordLine]]:
         """Yield the lines of all scenes, each with the archived key of its scene."""
@@ -299,8 +288,7 @@ class _Writing:
         """Tell `db clean` from time to time that the scenes are still being written."""
         if time.monotonic() - self._touched < TOUCH_S:
             return
-        keys = [*self.keys.values()]
-        self.database.write(lambda tx: tx.run(TOUCH, keys=keys).consume())
+        self.database.execute(TOUCH, {"keys": [*self.keys.values()]})
         self._touched = time.monotonic()
 
 

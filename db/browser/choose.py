@@ -49,7 +49,7 @@ def find_present(database: Database, name: str) -> SceneInfo:
 
 def tells_style(database: Database) -> bool:
     """Return True if the server tells Browser to use our style (`browser.post_connect_cmd`)."""
-    record = database.read_row(CLIENT_CONFIG, {})
+    record = database.row(CLIENT_CONFIG)
     return record is not None and CONFIG in (record["value"] or "")
 
 
@@ -91,7 +91,7 @@ def _room(database: Database, scene: SceneInfo, room: str | None) -> str:
 def _rooms(database: Database, scene: SceneInfo, room: str | None) -> list[str]:
     """Return the ids of the rooms of this id, name or class, of all without one, the likeliest first."""
     given = {"key": scene.key, "room": room, "limit": ROOMS_TOLD}
-    return database.read(lambda tx: [record["id"] for record in tx.run(ROOMS, given)])
+    return [record["id"] for record in database.rows(ROOMS, given)]
 
 
 def _version(database: Database, scene: SceneInfo, version: int | None) -> int:
@@ -113,6 +113,6 @@ def _run(database: Database, scene: SceneInfo, number: int | None) -> int:
 
 
 def _check_belief(database: Database, scene: SceneInfo) -> None:
-    if database.read_row(BELIEFS, {"key": scene.key}) is None:
+    if database.row(BELIEFS, {"key": scene.key}) is None:
         msg = f"there is no belief about {scene.name!r}; `scenecypher plan {scene.name} ... --belief` makes one"
         raise InputError(msg)

@@ -34,7 +34,7 @@ from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED, Generation
-from scenecypher.db.store.history import Event, inverse_of, read_page, taken_back
+from scenecypher.db.store.history import Event, inverse_of, read_events, taken_back
 from scenecypher.db.store.load import load_generation
 from scenecypher.errors import QueryFailed, QueryRefused, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
@@ -57,7 +57,7 @@ class PastState:
     """A scene's version and how far its past is built: up to the version `built`, -1 if it is not.
 
     `clock` is what the past must be built by; `head` is None if no such past was begun, `before` the id of the build
-    that is to be replaced. `now` is the time by that clock. `told` are the bounds of what runs tell. With
+    that is to be replaced. `now` is the time by that clock. `run_bounds` are the bounds of what runs tell. With
     `has_unlinked` some steps are not joined yet with the events that they led to.
     """
 
@@ -66,7 +66,7 @@ class PastState:
     clock: Clock
     head: Head | None
     now: datetime
-    told: Bounds = UNKNOWN
+    run_bounds: Bounds = UNKNOWN
     before: str = ""
     has_unlinked: bool = False
 
@@ -74,7 +74,7 @@ class PastState:
     def bounds(self) -> Bounds:
         """The bounds of the past, so far as it is built."""
         found = read_bounds(self.head or {}) or UNKNOWN
-        return Bounds(found.entries | self.told.entries)
+        return Bounds(found.entries | self.run_bounds.entries)
 
     @property
     def is_current(self) -> bool:
@@ -84,22 +84,22 @@ class PastState:
 
 def past_state(database: Database, scene: Generation, *, status: str = "ready") -> PastState:
     """Return how far the past of a scene is built. Raises SceneReplaced if this generation has another status."""
-    record = database.read_row(statements.STATE, {"key": scene.key})
+    record = database.row(statements.STATE, {"key": scene.key})
     if record is None or record["status"] != status:
         raise SceneReplaced(scene.name)
-    if record["is_past"]:
+    if record["is_past_copy"]:
         raise _earlier_state(scene.name)
     version, clock, head = record["version"], Clock.of(record), record["head"]
-    told = bounds_of_runs(record["runs"], record["steps"])
+    run_bounds = bounds_of_runs(record["runs"], record["steps"])
     now = clock.now(version, record["clock"].to_native().astimezone(UTC))
     if head is None:
-        return PastState(version, -1, clock, None, now, told)
+        return PastState(version, -1, clock, None, now, run_bounds)
     head = {**head, "start": head["start"].to_native(), "latest_at": head["latest_at"].to_native()}
     if head.get("form") != FORM or Clock(head["source"], head["base"], head["start"]) != clock:
-        return PastState(version, -1, clock, None, now, told, head["build"])
+        return PastState(version, -1, clock, None, now, run_bounds, head["build"])
     if head["stage"] != "events":
-        return PastState(version, -1, clock, head, now, told)
-    return PastState(version, head["done"], clock, head, now, told, has_unlinked=record["has_unlinked"])
+        return PastState(version, -1, clock, head, now, run_bounds)
+    return PastState(version, head["done"], clock, head, now, run_bounds, has_unlinked=record["has_unlinked"])
 
 
 def build_past(database: Database, scene: Generation, *, status: str = "ready") -> PastState:
@@ -164,7 +164,7 @@ class _Builder:
         head = {"scene": self._scene.key, "build": uuid4().hex, "stage": "drop", "done": 0, "form": FORM}
         head |= {"source": clock.source, "base": clock.base, "start": clock.start, "latest_at": clock.start}
         given = {**self._given, "before": state.before, "head": head}
-        self._database.write(lambda tx: tx.run(statements.BEGIN, given).consume())
+        self._database.execute(statements.BEGIN, given)
 
     def _drop(self, _: PastState, head: Head) -> None:
         found: Head | None = head
@@ -185,7 +185,11 @@ class _Builder:
         while found and found["done"] < len(nodes) + len(facts):
             batch = next_start_batch(nodes, facts, found["done"], state.clock)
             done = found["done"] + len(batch.nodes) + len(batch.facts)
-            found = self._advance(found, self._writer(batch), {"done": done, **raised_bounds(batch, found)})
+            found = self._advance(
+                found,
+                partial(write_batch, key=self._scene.key, batch=batch),
+                {"done": done, **raised_bounds(batch, found)},
+            )
         if found:
             self._advance(found, _nothing, {"stage": "events", "done": state.clock.base})
 
@@ -203,7 +207,7 @@ class _Builder:
             batch = event_batch(events, state.clock, found["latest_at"])
             done = events[-1].version if events else state.version
             changes = {"done": done, "latest_at": batch.latest_at, **raised_bounds(batch, found)}
-            found = self._advance(found, self._writer(batch), changes)
+            found = self._advance(found, partial(write_batch, key=self._scene.key, batch=batch), changes)
 
     _stages: ClassVar[Mapping[str, Callable[[_Builder, PastState, Head], None]]] = {
         "drop": _drop,
@@ -224,18 +228,13 @@ class _Builder:
             tx.run(statements.ADVANCE, key=self._scene.key, head=moved).consume()
             return {**head, **moved}
 
-        return self._database.write(attempt, timeout_s=2 * self._database.commit_timeout_s)
-
-    def _writer(self, batch: Batch) -> Callable[[ManagedTransaction], Head]:
-        """Return the function that writes the rows of a batch."""
-        return lambda tx: write_batch(tx, self._scene.key, batch)
+        return self._database.transaction(attempt, access="write", timeout_s=2 * self._database.commit_timeout_s)
 
     # --- reading the scene
 
     def _events_after(self, version: int, until: int) -> list[Event]:
         """Return the next events that fit into one transaction, at least one if there is any."""
-        read = partial(read_page, key=self._scene.key, after=version, until=until, limit=EVENTS_PER_BATCH)
-        page = self._database.read(read)
+        page = read_events(self._database, self._scene.key, after=version, until=until, limit=EVENTS_PER_BATCH)
         changes = list(accumulate(len(event.delta) for event in page))
         return [event for event, number in zip(page, changes, strict=True) if number <= CHANGES_PER_BATCH] or page[:1]
 
@@ -247,8 +246,8 @@ class _Builder:
         now = load_generation(self._database, info)
         graph, last = now.graph, now.info.version
         while last > version:
-            page = self._database.read(
-                partial(read_page, key=self._scene.key, after=version, until=last, limit=EVENTS_PER_BATCH, newest=True)
+            page = read_events(
+                self._database, self._scene.key, after=version, until=last, limit=EVENTS_PER_BATCH, newest=True
             )
             if not page:
                 break

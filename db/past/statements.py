@@ -11,7 +11,7 @@ STATE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
 OPTIONAL MATCH (w:Scene {key: s.world})
 OPTIONAL MATCH (h:PastHead {scene: $key})
-RETURN s.status AS status, s.past IS NOT NULL AS is_past, s.version AS version,
+RETURN s.status AS status, s.past IS NOT NULL AS is_past_copy, s.version AS version,
        coalesce(s.base, 0) AS base, s.clock_start AS clock_start,
        coalesce(s.clock, datetime()) AS clock,
        s.leased IS NOT NULL OR w.leased IS NOT NULL AS leased,

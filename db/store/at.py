@@ -78,7 +78,7 @@ def read_moment(text: str, *, name: str) -> Moment:
 
 
 def _version_at(database: Database, scene: SceneInfo, time: datetime) -> int:
-    record = database.read_row(EVENTS_AROUND, {"key": scene.key, "base": scene.base, "time": in_utc(time)})
+    record = database.row(EVENTS_AROUND, {"key": scene.key, "base": scene.base, "time": in_utc(time)})
     if record is None or not record["later"]:
         return scene.version
     began = record["began"].to_native().astimezone(time.tzinfo)

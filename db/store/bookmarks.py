@@ -11,7 +11,7 @@ from neo4j.api import BookmarkManager
 class ReadBookmarks(BookmarkManager):
     """The bookmarks with which a connection's next read begins. Safe to share between threads.
 
-    `moment` numbers them: it is another number after any read that ended with other bookmarks than it began with, and
+    `epoch` numbers them: it is another number after any read that ended with other bookmarks than it began with, and
     None before the first. While it stays the same, each read began and ended with the same bookmark, so that no commit
     was applied meanwhile, in part or whole: all those reads saw the same state of the database.
     """
@@ -19,7 +19,7 @@ class ReadBookmarks(BookmarkManager):
     def __init__(self) -> None:
         self._bookmarks: frozenset[str] = frozenset()
         self._lock = Lock()
-        self.moment: int | None = None
+        self.epoch: int | None = None
 
     def get_bookmarks(self) -> Collection[str]:
         """Return the bookmarks that the next read waits for."""
@@ -30,4 +30,4 @@ class ReadBookmarks(BookmarkManager):
         with self._lock:
             current = self._bookmarks.difference(previous_bookmarks).union(new_bookmarks)
             if current != self._bookmarks:
-                self._bookmarks, self.moment = current, (self.moment or 0) + 1
+                self._bookmarks, self.epoch = current, (self.epoch or 0) + 1

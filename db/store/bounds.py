@@ -52,12 +52,12 @@ UNKNOWN: Final = Bounds()
 class TrackedBounds:
     """The bounds stored with a scene that is kept in memory, for finding which of them a Delta raises.
 
-    What is known of a bound is never above what is stored, so that no raise is overlooked, and never below what the
+    An estimate of a bound is never above what is stored, so that no raise is overlooked, and never below what the
     scene has, so that no stored bound is lowered too far.
     """
 
     def __init__(self, graph: GraphView, stored: Bounds) -> None:
-        self._known = stored.properties()
+        self._estimates = stored.properties()
         kinds = {f"{PREFIX}nodes_{kind}": len(ids) for kind, ids in graph.by_kind.items()}
         self._members = Counter({**kinds, **Counter(f"{PREFIX}relations_{it.type}" for it in graph.in_order())})
 
@@ -68,14 +68,14 @@ class TrackedBounds:
         """
         counts = {name: self._members[name] + number for name, number in counts_after(delta)}
         found = {**counts, **degrees_after(graph, delta), **lengths_after(delta, edits).properties()}
-        lower = {name: number for name, number in counts.items() if 2 * number + SPARE < self._known.get(name, 0)}
-        return lower | {name: number for name, number in found.items() if number > self._known.get(name, 0)}
+        lower = {name: number for name, number in counts.items() if 2 * number + SPARE < self._estimates.get(name, 0)}
+        return lower | {name: number for name, number in found.items() if number > self._estimates.get(name, 0)}
 
     def follow(self, delta: Delta, raised: Mapping[str, int]) -> None:
         """Follow a commit that `raised` bounds."""
         for name, number in counts_after(delta):
             self._members[name] += number
-        self._known.update(raised)
+        self._estimates.update(raised)
 
 
 def bounds_of(graph: SceneGraph) -> Bounds:

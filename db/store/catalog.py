@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
-from neo4j import ManagedTransaction
-
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.connection import Database
@@ -50,7 +48,7 @@ class SceneInfo:
     """One generation of a scene, as of one read.
 
     `key` is opaque and stored on each member; `version` counts commits since the import or copy. `bounds` may have
-    grown since; None of a scene that was imported before they were kept. If `is_past`, it is the cached copy of a
+    grown since; None of a scene that was imported before they were kept. If `is_past_copy`, it is the cached copy of a
     scene's earlier state, which nobody may change.
     """
 
@@ -69,7 +67,7 @@ class SceneInfo:
     world_version: int | None = None
     base: int = 0
     bounds: Bounds | None = None
-    is_past: bool = False
+    is_past_copy: bool = False
 
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
@@ -96,7 +94,7 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
         world_version=record.get("world_version"),
         base=record.get("base", 0),
         bounds=read_bounds(record),
-        is_past=record.get("past") is not None,
+        is_past_copy=record.get("past") is not None,
     )
 
 
@@ -127,15 +125,15 @@ def read_only_error(name: str) -> InputError:
 
 def lookup_scene(database: Database, name: str) -> SceneInfo | None:
     """Return the published scene of this name, or None."""
-    found = _read_one(database, FIND, name=name)
-    if found is not None:
-        database.versions.note(found.key, found.version)
-    return found
+    return _noted(database, _read_one(database, FIND, name=name))
 
 
 def lookup_longest(database: Database, name: str, stem: str) -> SceneInfo | None:
     """Return the published scene of this name, else the one that is named by its beginning `stem`, else None."""
-    found = _read_one(database, FIND_LONGEST, names=[name, stem])
+    return _noted(database, _read_one(database, FIND_LONGEST, names=[name, stem]))
+
+
+def _noted(database: Database, found: SceneInfo | None) -> SceneInfo | None:
     if found is not None:
         database.versions.note(found.key, found.version)
     return found
@@ -148,10 +146,10 @@ def scene_of(database: Database, key: str) -> SceneInfo | None:
 
 def original_of(scene: SceneInfo) -> SceneInfo:
     """Return the scene, at the same version, of which `scene` is the cached copy of an earlier state; else `scene`."""
-    if not scene.is_past or scene.copied_from is None:
+    if not scene.is_past_copy or scene.copied_from is None:
         return scene
     name, key = scene.name.rpartition("@")[0], scene.copied_from.rpartition("@")[0]
-    return replace(scene, key=key, name=name, copied_from=None, is_past=False)
+    return replace(scene, key=key, name=name, copied_from=None, is_past_copy=False)
 
 
 def find_replaced(database: Database, name: str) -> SceneInfo:
@@ -165,15 +163,11 @@ def find_replaced(database: Database, name: str) -> SceneInfo:
 
 def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     """Return all published scenes by name; copies leased to workers only with `leased`."""
-
-    def work(tx: ManagedTransaction) -> list[SceneInfo]:
-        return [info_of(record["s"]) for record in tx.run(LIST, leased=leased)]
-
-    return database.read(work)
+    return [info_of(record["s"]) for record in database.rows(LIST, {"leased": leased})]
 
 
 def _read_one(database: Database, statement: LiteralString, **parameters: str | list[str]) -> SceneInfo | None:
-    record = database.read_row(statement, parameters)
+    record = database.row(statement, parameters)
     return info_of(record["s"]) if record else None
 
 

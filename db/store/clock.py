@@ -13,12 +13,12 @@ from scenecypher.errors import InputError, SceneReplaced
 DECLARE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
 SET s.clock = $time, s.clock_start = coalesce(s.clock_start, $time)
-RETURN count(*) AS declared
+RETURN s.key AS key
 """
 DECLARE_START: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
 SET s.clock = $now, s.clock_start = $start
-RETURN count(*) AS declared
+RETURN s.key AS key
 """
 DECLARE_TIMES: Final[LiteralString] = """
 UNWIND $rows AS row MATCH (e:Event {scene: $key, version: row[0]}) SET e.clock = datetime(row[1])
@@ -40,9 +40,7 @@ def declare_time(database: Database, scene: Generation, time: datetime) -> None:
 
     Events before the first declaration count as of that time. Raises InputError for a time without zone, SceneReplaced.
     """
-    declared = in_utc(time)
-    record = database.write(lambda tx: tx.run(DECLARE, key=scene.key, time=declared).single(strict=True))
-    if not record["declared"]:
+    if database.execute(DECLARE, {"key": scene.key, "time": in_utc(time)}) is None:
         raise SceneReplaced(scene.name)
 
 
@@ -57,11 +55,11 @@ def declare_times(database: Database, scene: Generation, start: datetime, times:
     rows = [[version, time.isoformat()] for version, time in utc.items()]
 
     def work(tx: ManagedTransaction) -> None:
-        if not tx.run(DECLARE_START, given).single(strict=True)["declared"]:
+        if tx.run(DECLARE_START, given).single() is None:
             raise SceneReplaced(scene.name)
         tx.run(DECLARE_TIMES, key=scene.key, rows=rows).consume()
 
-    database.write(work)
+    database.transaction(work, access="write")
 
 
 def in_utc(time: datetime) -> datetime:

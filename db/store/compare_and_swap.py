@@ -27,7 +27,9 @@ def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: f
     """
     try:
         given = {**plan.parameters, "read_at": version}
-        written = database.run_autocommit(conditional_write(plan), given, timeout_s=timeout_s, echo="action_id")
+        written = database.execute(
+            conditional_write(plan), given, timeout_s=timeout_s, echo="action_id", auto_commit=True
+        )
     except QueryFailed as error:
         if error.code != DIVISION_BY_ZERO:
             raise

@@ -62,12 +62,16 @@ T = TypeVar("T")
 TimeLimit: TypeAlias = Literal["read", "commit", "query"]
 """The beginning of a limit's name in the settings, which an error names."""
 
+Access: TypeAlias = Literal["read", "write"]
+
 SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 ROUTED_SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc")
 OLDEST_VERSION: Final = (5, 26)
 RETRY_S: Final = 15.0
 """Time limit of the driver's retries after deadlocks, leader changes and lost connections."""
 ADMIN_TIMEOUT_S: Final = 10.0
+NOTHING: Final[Mapping[str, Any]] = {}
+"""No parameters."""
 SILENT: Final[Mapping[str, Any]] = {"notifications_min_severity": NotificationMinimumSeverity.OFF}
 """Option of sessions whose statements actions and questions wait for: notifications take 2 %."""
 READ_AHEAD: Final = 20
@@ -229,7 +233,7 @@ class Database:
             with self._awaiting_restart(), self._calling("read"):
                 return self._driver.get_server_info().agent
 
-        self._check_version(_through_restart(attempt).rpartition("/")[2])
+        self._check_version(retry_once(attempt, errors=ServerRestarted).rpartition("/")[2])
 
     def verify(self) -> ServerInfo:
         """Return the server that answers a statement. Raises as `reach` does, and if there is no such database."""
@@ -241,66 +245,69 @@ class Database:
         self._check_version(info.version)
         return info
 
-    def read(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float | None = None) -> T:
-        """Run `work`, an idempotent function of `tx` alone, in a read transaction."""
+    def rows(
+        self, text: LiteralString, parameters: Mapping[str, Any] = NOTHING, *, timeout_s: float | None = None
+    ) -> list[Record]:
+        """Return the rows of a reading statement, in one round trip; one that fails is tried as in `transaction`.
 
-        def attempt() -> T:
-            with self._session(READ_ACCESS, "read") as session, _begun_with_first_statement(session):
-                return session.execute_read(_limited(work, timeout_s or self.read_timeout_s))
-
-        if not self._retries_reads:
-            return _through_restart(attempt)
-        return retry_once(lambda: _through_restart(attempt), errors=QueryTimeout)
-
-    def read_row(self, text: LiteralString, parameters: Mapping[str, Any], *, echo: str = "") -> Record | None:
-        """Return the only row of a reading statement, if any, in one round trip; one that fails is tried as in `read`.
-
-        A transaction that `read` begins and commits takes two more. `echo` is as for `run_autocommit`.
+        A transaction that is begun and committed takes one more.
         """
-        given, value = dict(parameters), parameters.get(echo)
-        try:
-            with self._session(READ_ACCESS, "read", **SILENT) as session:
-                return row_of(session.run(Query(text, timeout=self.read_timeout_s), given), echo, value)
-        except ServiceError as error:
-            if not error.retryable:
-                raise
-        return self.read(lambda tx: row_of(tx.run(text, given), echo, value))
+        return self._ask(text, parameters, _rows_of, timeout_s)
 
-    def write(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float | None = None) -> T:
-        """Run `work`, an idempotent function of `tx` alone, in a write transaction.
-
-        Deadlocks, leader changes and connections lost before COMMIT are retried; memory limits are not. Nothing is
-        retried once COMMIT was sent: a server that shuts down reports work as failed that it has committed.
-        """
-        limited = _limited(_committed_once(work), timeout_s or self.commit_timeout_s)
-
-        def attempt() -> T:
-            with self._session(WRITE_ACCESS, "commit", **SILENT) as session, _begun_with_first_statement(session):
-                found = session.execute_write(limited)
-                if not session.last_bookmarks().raw_values:  # the answer to COMMIT has one
-                    raise WrongAnswer
-                return found
-
-        return _through_restart(attempt)
-
-    def run_autocommit(
+    def row(
         self,
         text: LiteralString,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, Any] = NOTHING,
         *,
-        limit: Literal["read", "commit"] = "commit",
         timeout_s: float | None = None,
         echo: str = "",
     ) -> Record | None:
-        """Run one statement as an auto-commit transaction, one round trip without retry; return its only row, if any.
+        """Return the only row of a reading statement, if any, as `rows` does; `echo` is as for `execute`."""
+        value = parameters.get(echo)
+        return self._ask(text, parameters, lambda result: row_of(result, echo, value), timeout_s)
 
-        `echo` is the parameter that the statement returns under its own name. If the answer is lost
-        (DatabaseUnavailable), or is one to another statement (WrongAnswer), it may be committed or not.
+    def execute(
+        self,
+        text: LiteralString,
+        parameters: Mapping[str, Any] = NOTHING,
+        *,
+        timeout_s: float | None = None,
+        echo: str = "",
+        auto_commit: bool = False,
+    ) -> Record | None:
+        """Run one writing statement as a transaction, with the retries of `transaction`; return its only row, if any.
+
+        With `auto_commit` it takes one round trip instead of two, and there is no retry: if the answer is lost
+        (DatabaseUnavailable), or is one to another statement (WrongAnswer), it may be committed or not. `echo` is the
+        parameter that the statement returns under its own name.
         """
-        usual_s = self.read_timeout_s if limit == "read" else self.commit_timeout_s
-        with self._session(WRITE_ACCESS, limit, **SILENT) as session:
-            result = session.run(Query(text, timeout=timeout_s or usual_s), dict(parameters))
-            return row_of(result, echo, parameters.get(echo))
+        given, value = dict(parameters), parameters.get(echo)
+        if not auto_commit:
+            return self.transaction(
+                lambda tx: row_of(tx.run(text, given), echo, value), access="write", timeout_s=timeout_s
+            )
+        with self._session(WRITE_ACCESS, "commit", **SILENT) as session:
+            return row_of(session.run(Query(text, timeout=timeout_s or self.commit_timeout_s), given), echo, value)
+
+    def transaction(
+        self,
+        work: Callable[[ManagedTransaction], T],
+        *,
+        access: Access = "read",
+        timeout_s: float | None = None,
+    ) -> T:
+        """Run `work`, an idempotent function of `tx` alone, in a transaction that may only read, or may write too.
+
+        Deadlocks, leader changes and connections lost before COMMIT are retried; memory limits are not. Nothing that
+        writes is retried once COMMIT was sent: a server that shuts down reports work as failed that it has committed.
+        """
+        if access == "write":
+            limited = _limited(_committed_once(work), timeout_s or self.commit_timeout_s)
+            return retry_once(lambda: self._write(limited), errors=ServerRestarted)
+        limit_s = timeout_s or self.read_timeout_s
+        if not self._retries_reads:
+            return self._read(work, limit_s)
+        return retry_once(lambda: self._read(work, limit_s), errors=QueryTimeout)
 
     @contextmanager
     def run_read_only(
@@ -308,7 +315,8 @@ class Database:
     ) -> Iterator[Result]:
         """Run one statement in read access mode, in which the server refuses writes; one round trip without retry.
 
-        Yields its result; unread rows are discarded. `terminate(mark)` ends it from elsewhere.
+        This is for queries of others, whose rows are read one by one. Yields the result; unread rows are discarded.
+        `terminate(mark)` ends it from elsewhere.
         """
         with self._session(READ_ACCESS, "query", fetch_size=READ_AHEAD, **SILENT) as session:
             query = Query(text, metadata={"scenecypher": mark}, timeout=timeout_s)
@@ -316,15 +324,13 @@ class Database:
 
     def running_transactions(self, mark: str) -> tuple[str, ...]:
         """Return the server's ids of running transactions begun with `mark`."""
-        return self.read(
-            lambda tx: tuple(record[0] for record in tx.run(FIND_MARKED, mark=mark)), timeout_s=ADMIN_TIMEOUT_S
-        )
+        return tuple(record[0] for record in self.rows(FIND_MARKED, {"mark": mark}, timeout_s=ADMIN_TIMEOUT_S))
 
     def terminate(self, mark: str) -> int:
         """End the transactions begun with `mark`, over a separate connection; return their number."""
-        ids = list(self.running_transactions(mark))
+        ids = self.running_transactions(mark)
         if ids:
-            self.read(lambda tx: tx.run(TERMINATE, ids=ids).consume(), timeout_s=ADMIN_TIMEOUT_S)
+            self.rows(TERMINATE, {"ids": list(ids)}, timeout_s=ADMIN_TIMEOUT_S)
         return len(ids)
 
     def lingers(self, mark: str) -> bool:
@@ -378,6 +384,47 @@ class Database:
         if _version_numbers(version) < OLDEST_VERSION:
             msg = f"Neo4j at {self.address.uri} is {version}; SceneCypher needs 5.26 or newer: upgrade the server"
             raise DatabaseUnavailable(msg)
+
+    def _ask(
+        self,
+        text: LiteralString,
+        parameters: Mapping[str, Any],
+        answer: Callable[[Result], T],
+        timeout_s: float | None,
+    ) -> T:
+        """Return the `answer` that is read from a statement's result: in one round trip, else in a transaction."""
+        given, limit_s = dict(parameters), timeout_s or self.read_timeout_s
+
+        def work(tx: ManagedTransaction) -> T:
+            return answer(tx.run(text, given))
+
+        try:
+            with self._session(READ_ACCESS, "read", **SILENT) as session:
+                return answer(session.run(Query(text, timeout=limit_s), given))
+        except QueryTimeout:
+            if not self._retries_reads:
+                raise
+            return self._read(work, limit_s)
+        except ServiceError as error:
+            if not error.retryable:
+                raise
+        return self.transaction(work, timeout_s=limit_s)
+
+    def _read(self, work: Callable[[ManagedTransaction], T], timeout_s: float) -> T:
+        """Read in a transaction; tried once more if the server was restarted under it."""
+
+        def attempt() -> T:
+            with self._session(READ_ACCESS, "read") as session, _begun_with_first_statement(session):
+                return session.execute_read(_limited(work, timeout_s))
+
+        return retry_once(attempt, errors=ServerRestarted)
+
+    def _write(self, limited: Callable[[ManagedTransaction], T]) -> T:
+        with self._session(WRITE_ACCESS, "commit", **SILENT) as session, _begun_with_first_statement(session):
+            found = session.execute_write(limited)
+            if not session.last_bookmarks().raw_values:  # the answer to COMMIT has one
+                raise WrongAnswer
+            return found
 
     @contextmanager
     def _session(self, access: str, limit: TimeLimit, **options: Any) -> Iterator[Session]:
@@ -447,12 +494,20 @@ def row_of(result: Result, echo: str = "", value: object = None) -> Record | Non
     return record
 
 
+def _rows_of(result: Result) -> list[Record]:
+    """Return the rows of a result. Raises WrongAnswer as `row_of` does."""
+    records = list(result)
+    if result.consume().result_consumed_after is None:
+        raise WrongAnswer
+    return records
+
+
 def _begun_with_first_statement(session: Session) -> AbstractContextManager[Any]:
     """Return the context in which BEGIN travels with a transaction's first statement, as in `execute_query`.
 
     It saves a round trip. The driver has no public option for it: one that drops the flag begins as usual.
     """
-    return getattr(session, "_pipelined_begin", None) or nullcontext()
+    return getattr(session, "_pipelined_begin", nullcontext())  # it is false until it is entered
 
 
 def retry_once(read: Callable[[], T], *, errors: type[ServiceError] = ServiceError) -> T:
@@ -474,14 +529,6 @@ def retry_once_on_disconnect(read: Callable[[], T]) -> T:
     Raises what `read` raises.
     """
     return retry_once(read, errors=DatabaseUnavailable)
-
-
-def _through_restart(attempt: Callable[[], T]) -> T:
-    """Return what `attempt` returns; tried a second time, once, if the server was restarted under the first."""
-    try:
-        return attempt()
-    except ServerRestarted:
-        return attempt()
 
 
 def _committed_once(work: Callable[[ManagedTransaction], T]) -> Callable[[ManagedTransaction], T]:

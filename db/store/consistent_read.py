@@ -7,7 +7,7 @@ every commit of which it may have seen a part, and a read that begins with that 
 version is read after it, and the version has moved.
 
 If a read ends with the bookmark that it began with, and so did the read that looked at the version, nothing was
-committed from that look on: no second look is needed (`ReadBookmarks.moment`).
+committed from that look on: no second look is needed (`ReadBookmarks.epoch`).
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ def read_consistently(
     """
     before, took = known_version(database, scene, status=status), 0.0
     for number in range(tries):
-        began, moment = time.monotonic(), database.bookmarks.moment
+        began, epoch = time.monotonic(), database.bookmarks.epoch
         if number and began + 2 * took > until:
             break
         value = retry_once_on_disconnect(read)
-        if status == "ready" and database.versions.is_steady(scene.key, before, moment) and _still(database, moment):
+        if status == "ready" and database.versions.is_steady(scene.key, before, epoch) and _still(database, epoch):
             return value, before
         after, took = current_version(database, scene, status=status), time.monotonic() - began
         if after == before:
@@ -112,14 +112,15 @@ def consistent_transaction(
     *,
     timeout_s: float | None = None,
     status: str = "ready",
-    read: Callable[[], T] | None = None,
 ) -> tuple[T, int]:
     """Return what `work` reads, and its version; under the scene's lock if writers leave no pause.
 
-    Without the lock `read` does the same, if given. Raises SceneReplaced; SceneChanging if this connection may not
-    write, so that it can't take the lock.
+    Raises SceneReplaced; SceneChanging if this connection may not write, so that it can't take the lock.
     """
-    read = read or (lambda: database.read(work, timeout_s=timeout_s))
+
+    def read() -> T:
+        return database.transaction(work, timeout_s=timeout_s)
+
     try:
         return read_consistently(database, scene, read, tries=TRIES_BEFORE_LOCK, status=status)
     except SceneChanging:
@@ -145,7 +146,7 @@ def _read_under_lock(
         return work(tx), version
 
     try:
-        return database.write(locked, timeout_s=timeout_s)
+        return database.transaction(locked, access="write", timeout_s=timeout_s)
     except QueryFailed as error:
         if error.code in WRITE_REFUSED:
             return None
@@ -162,19 +163,19 @@ def current_version(database: Database, scene: Generation, *, status: str = "rea
     """Return the version, from a read that begins now. Raises SceneReplaced."""
 
     def look() -> int:
-        record = database.read_row(LOOK, {"key": scene.key})
+        record = database.row(LOOK, {"key": scene.key})
         return _version_of(record, scene, status)
 
-    moment = database.bookmarks.moment
+    epoch = database.bookmarks.epoch
     version = database.versions.fresh(scene.key, look)
-    if status == "ready" and moment is not None and _still(database, moment):
-        database.versions.note_steady(scene.key, version, moment)
+    if status == "ready" and epoch is not None and _still(database, epoch):
+        database.versions.note_steady(scene.key, version, epoch)
     return version
 
 
-def _still(database: Database, moment: int | None) -> bool:
-    """Check whether all reads since `moment` saw the same state of the database."""
-    return database.bookmarks.moment == moment
+def _still(database: Database, epoch: int | None) -> bool:
+    """Check whether all reads since `epoch` saw the same state of the database."""
+    return database.bookmarks.epoch == epoch
 
 
 def _version_of(record: Record | None, scene: Generation, status: str) -> int:

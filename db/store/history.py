@@ -8,43 +8,34 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any, Final, LiteralString
 
-from neo4j import ManagedTransaction
-from neo4j.time import DateTime
-
 from scenecypher.db.graph.delta import Delta, compose, invert
 from scenecypher.db.graph.graph_json import delta_from_json
+from scenecypher.db.store.connection import Database
 from scenecypher.errors import InputError, NothingToRedo, NothingToUndo
 
-EVENTS: Final[LiteralString] = """
-MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.version
-"""
-# In the order of the index, so that the server reads no more than is asked for.
-LATEST_EVENTS: Final[LiteralString] = """
-MATCH (e:Event {scene: $key}) WHERE e.version <= $last RETURN e
-ORDER BY e.scene DESC, e.version DESC LIMIT $limit
-"""
 # Times as text: the driver's conversion of its own times takes longer than all else of an event.
-_EVENT_PAGE: Final[LiteralString] = """
-MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until
+_EVENT: Final[LiteralString] = """
 RETURN e {.version, .actor, .action, .action_id, .kind, .undoes, .delta, at: toString(e.at), clock: toString(e.clock)}
        AS event
 """
+# In the order of the index, so that the server reads no more than is asked for.
+_EVENT_PAGE: Final[LiteralString] = "MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until" + _EVENT
 EVENT_PAGE: Final[LiteralString] = _EVENT_PAGE + "ORDER BY e.scene, e.version LIMIT $limit"
 EVENT_PAGE_NEWEST: Final[LiteralString] = _EVENT_PAGE + "ORDER BY e.scene DESC, e.version DESC LIMIT $limit"
 UNDOES: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > $after AND e.kind <> 'act'
 RETURN e.version AS version, e.undoes AS undoes
 """
-EVENTS_OF_OTHERS: Final[LiteralString] = """
-MATCH (e:Event {scene: $key}) WHERE 0 < e.version <= $until AND e.actor <> $actor RETURN e ORDER BY e.version
-"""
+EVENTS_OF_OTHERS: Final[LiteralString] = (
+    "MATCH (e:Event {scene: $key}) WHERE 0 < e.version <= $until AND e.actor <> $actor" + _EVENT + "ORDER BY e.version"
+)
 # Every commit has an event of its version: one look in an index for each scene, without reading what changed.
 LAST_EVENTS: Final[LiteralString] = """
 UNWIND $versions AS last MATCH (e:Event {scene: last[0], version: last[1]})
 RETURN e.scene AS key, e.actor AS actor, e.action AS action, toString(e.at) AS at
 """
-EVENT_OF_ACTION: Final[LiteralString] = "MATCH (e:Event {scene: $key, action_id: $action_id}) RETURN e"
-LARGEST_VERSION: Final = 2**63 - 1
+EVENT_OF_ACTION: Final[LiteralString] = "MATCH (e:Event {scene: $key, action_id: $action_id})" + _EVENT
+LARGEST: Final = 2**63 - 1
 FIRST_PAGE: Final = 10
 """Events that are read first, newest first; each further page has twice as many."""
 
@@ -87,33 +78,40 @@ class Revert:
     action: str
 
 
-def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
-    """Return the events of a scene with a version above `after`, oldest first."""
-    return [_event_of(record["e"]) for record in tx.run(EVENTS, key=key, after=after)]
+def read_events(
+    database: Database, key: str, *, after: int = 0, until: int = LARGEST, limit: int = LARGEST, newest: bool = False
+) -> list[Event]:
+    """Return at most `limit` events with a version above `after` and up to `until`, oldest first, or newest first."""
+    text: LiteralString = EVENT_PAGE_NEWEST if newest else EVENT_PAGE
+    return _events(database, text, {"key": key, "after": after, "until": until, "limit": limit})
 
 
-def latest_events(tx: ManagedTransaction, key: str, *, last: int, limit: int) -> list[Event]:
-    """Return the latest events with a version up to `last`, newest first."""
-    return [_event_of(record["e"]) for record in tx.run(LATEST_EVENTS, key=key, last=last, limit=limit)]
+def read_events_of_others(database: Database, key: str, *, actor: str, until: int) -> list[Event]:
+    """Return the events up to version `until` that are not by `actor`, oldest first, without undos of its events."""
+    found: list[Event] = []
+    versions: set[int] = set()
+    for event in _events(database, EVENTS_OF_OTHERS, {"key": key, "actor": actor, "until": until}):
+        if event.kind == "act" or versions & {*event.undoes}:
+            found.append(event)
+            versions.add(event.version)
+    return found
 
 
-def last_events(tx: ManagedTransaction, versions: Mapping[str, int]) -> dict[str, EventHead]:
+def event_of_action(database: Database, key: str, action_id: str) -> Event | None:
+    """Return the event of an action, None if it was not committed."""
+    return next(iter(_events(database, EVENT_OF_ACTION, {"key": key, "action_id": action_id})), None)
+
+
+def last_events(database: Database, versions: Mapping[str, int]) -> dict[str, EventHead]:
     """Return the event of each scene's version, by the scenes' keys, by one statement; none of a version without."""
-    records = tx.run(LAST_EVENTS, versions=[[key, version] for key, version in versions.items()])
+    records = database.rows(LAST_EVENTS, {"versions": [*map(list, versions.items())]})
     return {it["key"]: EventHead(it["actor"], it["action"], _time_of(it["at"])) for it in records}
 
 
-def read_page(
-    tx: ManagedTransaction, key: str, *, after: int, until: int, limit: int, newest: bool = False
-) -> list[Event]:
-    """Return events with a version above `after` and up to `until`, oldest first, or newest first."""
-    text: LiteralString = EVENT_PAGE_NEWEST if newest else EVENT_PAGE
-    return [_event_of(record["event"]) for record in tx.run(text, key=key, after=after, until=until, limit=limit)]
-
-
-def undone_versions(tx: ManagedTransaction, key: str, *, after: int) -> frozenset[int]:
+def undone_versions(database: Database, key: str, *, after: int) -> frozenset[int]:
     """Return the versions that were reverted by an event above version `after` that is itself in effect."""
-    return taken_back({record["version"]: record["undoes"] for record in tx.run(UNDOES, key=key, after=after)})
+    records = database.rows(UNDOES, {"key": key, "after": after}, timeout_s=2 * database.read_timeout_s)
+    return taken_back({record["version"]: record["undoes"] for record in records})
 
 
 def taken_back(undoes: Mapping[int, Sequence[int]]) -> frozenset[int]:
@@ -123,23 +121,6 @@ def taken_back(undoes: Mapping[int, Sequence[int]]) -> frozenset[int]:
         if version not in taken:
             taken.update(undoes[version])
     return frozenset(taken)
-
-
-def read_events_of_others(tx: ManagedTransaction, key: str, *, actor: str, until: int) -> list[Event]:
-    """Return the events up to version `until` that are not by `actor`, oldest first, without undos of its events."""
-    found: list[Event] = []
-    versions: set[int] = set()
-    for event in (_event_of(record["e"]) for record in tx.run(EVENTS_OF_OTHERS, key=key, actor=actor, until=until)):
-        if event.kind == "act" or versions & {*event.undoes}:
-            found.append(event)
-            versions.add(event.version)
-    return found
-
-
-def event_of_action(tx: ManagedTransaction, key: str, action_id: str) -> Event | None:
-    """Return the event of an action, None if it was not committed."""
-    record = tx.run(EVENT_OF_ACTION, key=key, action_id=action_id).single()
-    return _event_of(record["e"]) if record else None
 
 
 def versions_in_effect(log: Sequence[Event]) -> frozenset[int]:
@@ -204,6 +185,10 @@ def _plan_undo_to(latest: Iterable[Event], to: int) -> Revert:
     return Revert(inverse_of(later), tuple(event.version for event in later), f"undo to version {to}")
 
 
+def _events(database: Database, text: LiteralString, given: Mapping[str, Any]) -> list[Event]:
+    return [_event_of(record["event"]) for record in database.rows(text, given, timeout_s=2 * database.read_timeout_s)]
+
+
 def _event_of(stored: Mapping[str, Any]) -> Event:
     return Event(
         version=stored["version"],
@@ -214,11 +199,10 @@ def _event_of(stored: Mapping[str, Any]) -> Event:
         kind=stored["kind"],
         undoes=tuple(stored["undoes"]),
         delta=delta_from_json(stored["delta"]),
-        clock=_time_of(stored["clock"]) if stored.get("clock") else None,
+        clock=_time_of(stored["clock"]) if stored["clock"] else None,
     )
 
 
-def _time_of(stored: DateTime | str) -> datetime:
-    """Return a time in UTC from the driver, or from its text, of which the name of the zone is left out."""
-    time = datetime.fromisoformat(stored.partition("[")[0]) if isinstance(stored, str) else stored.to_native()
-    return time.astimezone(UTC)
+def _time_of(stored: str) -> datetime:
+    """Return a time in UTC from its text, of which the name of the zone is left out."""
+    return datetime.fromisoformat(stored.partition("[")[0]).astimezone(UTC)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Final, LiteralString
-
-from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import Database
@@ -47,7 +44,7 @@ WITH s WHERE s.status = 'ready' AND (s.free OR s.leased_until < datetime())
 SET s.status = 'deleting', s.was = s.name, s.name = null
 WITH s OPTIONAL MATCH (b:Scene {status: 'ready'}) WHERE b.world = s.key
 SET b.status = 'deleting', b.was = b.name, b.name = null
-WITH s, collect(b.key) AS beliefs UNWIND [s.key] + beliefs AS key RETURN key
+WITH s.key AS key, collect(b.key) AS beliefs RETURN [key] + beliefs AS keys
 """
 COPIES: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready'}) WHERE s.leased IS NOT NULL
@@ -55,11 +52,12 @@ RETURN count(*) AS leased_copies, count(CASE WHEN s.free OR s.leased_until < dat
 """
 HOLDERS: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready', copied_from: $origin}) WHERE s.leased IS NOT NULL AND coalesce(s.free, false) = false
-RETURN collect(DISTINCT s.leased) AS holders
+RETURN DISTINCT s.leased AS holder
 """
 EXPIRE: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready', copied_from: $origin}) WHERE s.leased IN $holders AND coalesce(s.free, false) = false
-SET s.leased_until = datetime() - duration({seconds: 1}) RETURN count(*) AS expired
+SET s.leased_until = datetime() - duration({seconds: 1})
+WITH count(*) AS expired WHERE expired > 0 RETURN expired
 """
 # Only at that version: a late write of a cut connection must not become the next worker's base.
 REBASE: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
@@ -68,12 +66,9 @@ RELEASE: Final[LiteralString] = REBASE + ", s.free = true"
 
 def acquire(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | None:
     """Lease a free copy of `origin` to the caller, or one whose holder has ended; None if there is none."""
-
-    def work(tx: ManagedTransaction) -> Record | None:
-        return tx.run(ACQUIRE, origin=origin, lease_s=LEASE_S, holder=holder()).single()
-
+    given = {"origin": origin, "lease_s": LEASE_S, "holder": holder()}
     for _ in range(ACQUIRE_TRIES):
-        found = database.write(work, timeout_s=timeout_s)
+        found = database.execute(ACQUIRE, given, timeout_s=timeout_s)
         if found is None:
             if not _expire_ended(database, origin, timeout_s=timeout_s):
                 return None
@@ -88,15 +83,11 @@ def holder() -> str:
     return json.dumps([process.space, process.host, process.pid])
 
 
-def _expire_ended(database: Database, origin: str, *, timeout_s: float) -> int:
-    """End the leases of `origin` that processes of this machine held which have ended; return their number."""
-    held: list[str] = database.read(lambda tx: tx.run(HOLDERS, origin=origin).single(strict=True)["holders"])
-    ended = [it for it in held if _has_ended(it)]
-    if not ended:
-        return 0
-    return database.write(
-        lambda tx: int(tx.run(EXPIRE, origin=origin, holders=ended).single(strict=True)["expired"]), timeout_s=timeout_s
-    )
+def _expire_ended(database: Database, origin: str, *, timeout_s: float) -> bool:
+    """End the leases of `origin` that processes of this machine held which have ended; return True if there are any."""
+    held = (record["holder"] for record in database.rows(HOLDERS, {"origin": origin}))
+    given = {"origin": origin, "holders": [it for it in held if _has_ended(it)]}
+    return bool(given["holders"]) and database.execute(EXPIRE, given, timeout_s=timeout_s) is not None
 
 
 def _has_ended(held_by: str) -> bool:
@@ -113,12 +104,12 @@ def _has_ended(held_by: str) -> bool:
 
 def release(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:
     """Release a copy to others as of `version`."""
-    database.write(lambda tx: tx.run(RELEASE, key=copy.key, version=version).consume(), timeout_s=timeout_s)
+    database.execute(RELEASE, {"key": copy.key, "version": version}, timeout_s=timeout_s)
 
 
 def rebase(database: Database, scene: SceneInfo, version: int, *, timeout_s: float) -> None:
     """Make `version` the base to which the caller's scene is reset."""
-    database.write(lambda tx: tx.run(REBASE, key=scene.key, version=version).consume(), timeout_s=timeout_s)
+    database.execute(REBASE, {"key": scene.key, "version": version}, timeout_s=timeout_s)
 
 
 def give_up_idle(database: Database, origin: str = "", *, keep: int = 0, grace_s: float = 0.0) -> list[str]:
@@ -128,15 +119,11 @@ def give_up_idle(database: Database, origin: str = "", *, keep: int = 0, grace_s
     `grace_s` seconds ago.
     """
     given = {"origin": origin, "keep": keep, "grace_s": round(grace_s), "lease_s": LEASE_S}
-    idle: list[str] = database.read(lambda tx: [row["key"] for row in tx.run(IDLE, given)])
-
-    def work(tx: ManagedTransaction, key: str) -> list[str]:
-        return [row["key"] for row in tx.run(GIVE_UP, key=key)]
-
-    return [gone for key in idle for gone in database.write(partial(work, key=key))]
+    given_up = (database.execute(GIVE_UP, {"key": idle["key"]}) for idle in database.rows(IDLE, given))
+    return [key for record in given_up if record for key in record["keys"]]
 
 
 def count_copies(database: Database) -> dict[str, int]:
     """Return the number of leased copies, and of those that are free, by the names of these facts."""
-    record = database.read_row(COPIES, {})
+    record = database.row(COPIES)
     return dict(record) if record else {}

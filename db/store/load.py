@@ -94,11 +94,11 @@ def current_bounds(database: Database, key: str) -> Bounds | None:
 
     A scene that was imported before bounds were kept is read whole and measured. Raises ServiceError.
     """
-    record = database.read_row(SCENE, {"key": key})
+    record = database.row(SCENE, {"key": key})
     if record is None:
         return None
     known = read_bounds(record["scene"])
-    return known or database.read(lambda tx: measured_bounds(tx, key), timeout_s=2 * database.read_timeout_s)
+    return known or database.transaction(lambda tx: measured_bounds(tx, key), timeout_s=2 * database.read_timeout_s)
 
 
 def measured_bounds(tx: ManagedTransaction, key: str) -> Bounds:

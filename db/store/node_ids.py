@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from neo4j import ManagedTransaction
-
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import consistent_transaction
@@ -23,8 +21,8 @@ def node_ids(
 
     Raises DatabaseUnavailable, QueryTimeout, SceneReplaced.
     """
-
-    def work(tx: ManagedTransaction) -> list[str]:
-        return [record["id"] for record in tx.run(NODE_IDS, key=scene.key, start=start, kind=kind, most=most)]
-
-    return consistent_transaction(database, scene, work, timeout_s=timeout_s, status=scene.status)[0]
+    given = {"key": scene.key, "start": start, "kind": kind, "most": most}
+    records, _ = consistent_transaction(
+        database, scene, lambda tx: [*tx.run(NODE_IDS, given)], timeout_s=timeout_s, status=scene.status
+    )
+    return [record["id"] for record in records]

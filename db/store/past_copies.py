@@ -7,17 +7,16 @@ deletes all after its grace time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, LiteralString
 
-from neo4j import ManagedTransaction
+from neo4j import Record
 
 from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import ConstraintViolated, Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED
-from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.publish import Header, Progress, delete_generation, write_generation
 from scenecypher.db.store.rewind import load_version
 from scenecypher.errors import QueryFailed, SceneReplaced, ServiceError
@@ -54,78 +53,44 @@ def past_copy(database: Database, then: SceneAt, *, progress: Progress | None = 
     Raises ServiceError if there is none and this connection may not write; SceneReplaced.
     """
     for _ in range(TRIES):
-        found = _find(database, then) or _write(database, then, progress=progress)
-        if found is not None:
+        record = database.row(FIND, {"past": _past(then)}) or _write(database, then, progress=progress)
+        if record is not None:
+            found = info_of(record["s"])
             database.versions.note(found.key, found.version)
             return replace(found, vocabulary=then.scene.vocabulary, declared=then.scene.declared)
     raise SceneReplaced(then.name)
 
 
-def _find(database: Database, then: SceneAt) -> SceneInfo | None:
-    record = database.read_row(FIND, {"past": _past(then)})
-    return info_of(record["s"]) if record else None
-
-
-def _write(database: Database, then: SceneAt, *, progress: Progress | None) -> SceneInfo | None:
+def _write(database: Database, then: SceneAt, *, progress: Progress | None) -> Record | None:
     """Write the copy and delete surplus ones; None if somebody else was faster."""
     try:
         with waiting_for(f"a copy of {then.name!r}, which is written once, to be queried"):
-            key = _write_members(database, load_version(database, then), progress)
+            past = load_version(database, then)
+            # Without its world: what is done to a world and the beliefs about it is not done to this copy.
+            header = replace(Header.of(past.info), version=past.info.version)
+            key = write_generation(database, past.graph, header, progress=progress)
     except QueryFailed as error:
         if error.code in WRITE_REFUSED:
             raise _may_not_write(then) from error
         raise
+    timeout_s, given = 2 * database.commit_timeout_s, {"key": key, "past": _past(then), "name": then.name}
     try:
-        found = database.write(_publish_transaction(key, then), timeout_s=2 * database.commit_timeout_s)
+        found = database.execute(PUBLISH_PAST, given, timeout_s=timeout_s)
     except ConstraintViolated:
         found = None
     if found is None:
         delete_generation(database, key)
         return None
     for surplus in _surplus(database):
-        if database.write(_give_up_transaction(surplus), timeout_s=2 * database.commit_timeout_s):
+        if database.execute(GIVE_UP, {"key": surplus}, timeout_s=timeout_s):
             delete_generation(database, surplus)
     return found
 
 
-def _write_members(database: Database, past: LoadedScene, progress: Progress | None) -> str:
-    info = past.info
-    # Without its world: what is done to a world and the beliefs about it is not done to this copy.
-    header = Header(
-        info.name,
-        info.vocabulary,
-        info.role,
-        info.declared,
-        info.source,
-        copied_from=f"{info.key}@{info.version}",
-        version=info.version,
-    )
-    return write_generation(database, past.graph, header, progress=progress)
-
-
-def _publish_transaction(key: str, then: SceneAt) -> Callable[[ManagedTransaction], SceneInfo | None]:
-    def work(tx: ManagedTransaction) -> SceneInfo | None:
-        record = tx.run(PUBLISH_PAST, key=key, past=_past(then), name=then.name).single()
-        return info_of(record["s"]) if record else None
-
-    return work
-
-
-def _give_up_transaction(key: str) -> Callable[[ManagedTransaction], bool]:
-    def work(tx: ManagedTransaction) -> bool:
-        return tx.run(GIVE_UP, key=key).single() is not None
-
-    return work
-
-
 def _surplus(database: Database) -> Iterator[str]:
     """Yield the keys of copies that exceed the limits, without the newest ones."""
-
-    def work(tx: ManagedTransaction) -> list[tuple[str, int]]:
-        return [(record["key"], record["members"]) for record in tx.run(KEPT)]
-
     members = 0
-    for number, (key, size) in enumerate(database.read(work)):
+    for number, (key, size) in enumerate(database.rows(KEPT)):
         members += size
         if number >= COPIES_KEPT or (number and members > MEMBERS_KEPT):
             yield key

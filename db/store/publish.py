@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 from uuid import uuid4
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
@@ -62,7 +62,7 @@ RETURN s
 RETIRE: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
 SET s.status = 'retired', s.retired = datetime(), s.was = s.name, s.name = null
-RETURN count(*) AS retired
+RETURN s.key AS key
 """
 # At the version that the change of it just made, unless it was redeclared since it was looked at. Those who keep the
 # scene in memory load it again, and those who know it as it was before are told so. Of a belief it is a version without
@@ -132,6 +132,12 @@ class Header:
     leased: str | None = None
     version: int = 0
 
+    @classmethod
+    def of(cls, info: SceneInfo) -> Header:
+        """Return the header of a scene's copy at this version, which is no belief about a world."""
+        origin = f"{info.key}@{info.version}"
+        return cls(info.name, info.vocabulary, info.role, info.declared, info.source, copied_from=origin)
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -160,10 +166,13 @@ def publish(
         checked_new_name(header.name, header.role)
     key = write_generation(database, graph, header, progress=progress)
     try:
-        return database.write(_publish_transaction(key, header.name, replaces), timeout_s=2 * database.commit_timeout_s)
-    except (NameTaken, ConstraintViolated) as error:
+        record = _run(database, PUBLISH, key=key, name=header.name, replaces=replaces)
+    except ConstraintViolated:
+        record = None
+    if record is None:
         delete_generation(database, key)
-        raise NameTaken(header.name) from error
+        raise NameTaken(header.name)
+    return info_of(record["s"])
 
 
 def write_generation(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> str:
@@ -189,7 +198,7 @@ def redeclare(tx: ManagedTransaction, scene: SceneInfo, *, vocabulary: str, decl
 
 def retire(database: Database, key: str) -> bool:
     """Remove the name of a generation; `delete_leftovers` deletes its members. False if it was gone already."""
-    return _count(database, RETIRE, key=key) > 0
+    return _run(database, RETIRE, key=key) is not None
 
 
 def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progress: Progress | None = None) -> int:
@@ -199,12 +208,9 @@ def delete_leftovers(database: Database, *, grace_s: float, keep_s: float, progr
 
     Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds. Returns their number.
     """
-
-    def leftovers(tx: ManagedTransaction) -> list[str]:
-        found = [*tx.run(LEFTOVERS, grace_s=grace_s, keep_s=keep_s), *tx.run(OLD_COPIES, grace_s=grace_s)]
-        return [record["key"] for record in found]
-
-    keys = list(dict.fromkeys([*give_up_idle(database, grace_s=grace_s), *database.read(leftovers)]))
+    given = {"grace_s": grace_s, "keep_s": keep_s}
+    found = [*database.rows(LEFTOVERS, given), *database.rows(OLD_COPIES, given)]
+    keys = list(dict.fromkeys([*give_up_idle(database, grace_s=grace_s), *(record["key"] for record in found)]))
     for number, key in enumerate(keys, 1):
         delete_generation(database, key)
         if progress:
@@ -255,16 +261,6 @@ def _declared_facts(vocabulary: str, declared: Declared) -> dict[str, Any]:
     }
 
 
-def _publish_transaction(key: str, name: str, replaces: str | None) -> Callable[[ManagedTransaction], SceneInfo]:
-    def work(tx: ManagedTransaction) -> SceneInfo:
-        record = tx.run(PUBLISH, key=key, name=name, replaces=replaces).single()
-        if record is None:
-            raise NameTaken(name)
-        return info_of(record["s"])
-
-    return work
-
-
 def _batches(key: str, graph: SceneGraph) -> Iterator[Batch]:
     for nodes in _chunks(graph.nodes.values(), NODES_PER_BATCH):
         yield Batch(ADD_NODES, {"rows": [node_row(key, node) for node in nodes]}, len(nodes))
@@ -281,7 +277,7 @@ def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def write_batch(database: Database, batch: Batch) -> int:
     """Write a batch; return the number of its rows. Raises ServiceError if fewer were written."""
-    written = _count(database, batch.statement, **batch.parameters)
+    written = _number(_run(database, batch.statement, **batch.parameters))
     if written != batch.size:
         msg = f"a batch wrote {written} of {batch.size} rows; nothing was published, import again"
         raise ServiceError(msg, retryable=True)
@@ -289,20 +285,12 @@ def write_batch(database: Database, batch: Batch) -> int:
 
 
 def _drop(database: Database, statement: LiteralString, key: str) -> int:
-    return _count(database, statement, key=key, nodes=NODES_PER_BATCH, limit=RELATIONS_PER_BATCH)
+    return _number(_run(database, statement, key=key, nodes=NODES_PER_BATCH, limit=RELATIONS_PER_BATCH))
 
 
-def _count(database: Database, statement: LiteralString, **parameters: object) -> int:
-    """Return the number that a statement returns, in a transaction of its own."""
-
-    def work(tx: ManagedTransaction) -> int:
-        return int(tx.run(statement, parameters).single(strict=True)[0])
-
-    return database.write(work, timeout_s=2 * database.commit_timeout_s)
+def _number(record: Record | None) -> int:
+    return int(record[0]) if record else 0
 
 
-def _run(database: Database, statement: LiteralString, **parameters: object) -> None:
-    def work(tx: ManagedTransaction) -> None:
-        tx.run(statement, parameters).consume()
-
-    database.write(work, timeout_s=2 * database.commit_timeout_s)
+def _run(database: Database, statement: LiteralString, **parameters: object) -> Record | None:
+    return database.execute(statement, parameters, timeout_s=2 * database.commit_timeout_s)

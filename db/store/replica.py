@@ -162,7 +162,7 @@ class Replica:
 
         An event is stored by the commit that made its version: those that follow each other lead to a state that was.
         """
-        record = self._database.read_row(EVENTS, self._asking(), echo="asked")
+        record = self._database.row(EVENTS, self._asking(), echo="asked")
         if record is None or record["status"] != self.scene.status:
             raise SceneReplaced(self.scene.name)
         self._follow(record, lambda: load_generation(self._database, self.scene))
@@ -188,7 +188,7 @@ class Replica:
     def _confirm(self, intent: Intent, text: str | None, timeout_s: float) -> None:
         """Bring the replica to the scene's version, once no commit is under way. Raises as `lock`, ServiceError."""
         given = self._asking(intent.action_id)
-        record = self._database.run_autocommit(EVENTS_SINCE, given, timeout_s=timeout_s, echo="asked")
+        record = self._database.execute(EVENTS_SINCE, given, timeout_s=timeout_s, echo="asked", auto_commit=True)
         found = check_answer(record, self.scene, intent, text)
         self._follow(found, lambda: self._load(self.scene))
 

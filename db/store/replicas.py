@@ -47,7 +47,7 @@ class Replicas:
         Raises SceneReplaced, ServiceError.
         """
         with self._lent(scene) as replica:
-            is_known = replica.load() or scene.is_past or (at_least is not None and replica.version >= at_least)
+            is_known = replica.load() or scene.is_past_copy or (at_least is not None and replica.version >= at_least)
             if not is_known:
                 replica.catch_up()
             found = replica.snapshot()

@@ -8,8 +8,6 @@ from functools import partial
 from itertools import pairwise
 from typing import Final, LiteralString, TypeAlias
 
-from neo4j import ManagedTransaction
-
 from scenecypher.db.graph.delta import Delta, apply, compose, invert
 from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.db.graph.scene import SceneGraph
@@ -79,11 +77,7 @@ def _spans(start: int, end: int) -> list[tuple[int, int]]:
 
 def _way(database: Database, key: str, start: int, end: int) -> Delta:
     """Return the Delta that leads from version `start` to version `end`, an earlier or a later one."""
-
-    def work(tx: ManagedTransaction) -> list[str]:
-        given = {"key": key, "after": min(start, end), "until": max(start, end)}
-        return [record["delta"] for record in tx.run(DELTAS, given)]
-
-    deltas = database.read(work, timeout_s=2 * database.read_timeout_s)
-    way = compose(map(delta_from_json, deltas))
+    given = {"key": key, "after": min(start, end), "until": max(start, end)}
+    records = database.rows(DELTAS, given, timeout_s=2 * database.read_timeout_s)
+    way = compose(delta_from_json(record["delta"]) for record in records)
     return way if end > start else invert(way)

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from neo4j import graph, spatial
+from neo4j import spatial
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, Node, Point, Properties, Relation, Scalar, Value
 from scenecypher.db.schema import KINDS, RESERVED_PROPERTIES
@@ -25,11 +25,6 @@ def node_row(key: str, node: Node) -> dict[str, Any]:
     }
     values.update((name, to_driver(value)) for name, value in node.properties.items())
     return {"kind": node.kind, "values": values}
-
-
-def node_from_record(record: graph.Node) -> Node:
-    """Return the value of a member node from the server."""
-    return node_of(record.labels, dict(record.items()))
 
 
 def node_of(labels: Iterable[str], items: Mapping[str, Any]) -> Node:

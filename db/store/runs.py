@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, LiteralString, TypeAlias
-
-from neo4j import ManagedTransaction
 
 from scenecypher.db.store.connection import Database, ServerRestarted, retry_once
 from scenecypher.db.store.prepare import prepare
@@ -65,7 +63,8 @@ MATCH (s:Step {run: $number}) WHERE s.number > $after RETURN s.number AS number,
 ORDER BY s.run, s.number LIMIT $limit
 """
 DROP_STEPS: Final[LiteralString] = """
-MATCH (s:Step {run: $number}) WHERE s.number > 0 WITH s LIMIT $limit DETACH DELETE s RETURN count(*) AS dropped
+MATCH (s:Step {run: $number}) WHERE s.number > 0 WITH s LIMIT $limit DETACH DELETE s
+WITH count(*) AS dropped WHERE dropped > 0 RETURN dropped
 """
 DROP_RUN: Final[LiteralString] = "MATCH (r:Run {number: $number}) DETACH DELETE r"
 EXPIRED: Final[LiteralString] = """
@@ -159,10 +158,10 @@ class RunInfo:
 def begin_run(database: Database, facts: RunFacts, process: Process) -> int:
     """Store a new run and return its number. Raises ServiceError, also where writing is not allowed."""
     given = {"facts": {**asdict(facts), **asdict(process)}}
-    record = database.run_autocommit(BEGIN_RUN, given)
+    record = database.execute(BEGIN_RUN, given, auto_commit=True)
     if record is None:
         prepare(database)
-        record = database.run_autocommit(BEGIN_FIRST_RUN, given)
+        record = database.execute(BEGIN_FIRST_RUN, given, auto_commit=True)
     if record is None:
         raise ServiceError("the server stored no run; try again", retryable=True)
     return int(record["number"])
@@ -171,7 +170,7 @@ def begin_run(database: Database, facts: RunFacts, process: Process) -> int:
 def resume_run(database: Database, run: RunInfo, process: Process) -> None:
     """Let `process` go on with a run that was stopped or cut off. Raises InputError if another one carries it out."""
     given = {"number": run.number, "was": asdict(run.process), "now": asdict(process)}
-    if run.state == "running" or database.run_autocommit(RESUME_RUN, given) is None:
+    if run.state == "running" or database.execute(RESUME_RUN, given, auto_commit=True) is None:
         msg = f"run {run.number} is carried out by process {run.process.pid} on {run.process.host}; end that one first"
         raise InputError(msg)
 
@@ -183,12 +182,12 @@ def add_steps(
     facts = asdict(progress) | ({} if end is None else asdict(end))
     steps = [{"number": row.number, "values": dict(row.values), "ago_ms": row.ago_ms} for row in rows]
     given = {"number": number, "facts": facts, "ends": end is not None, "steps": steps}
-    retry_once(lambda: database.run_autocommit(ADD_STEPS, given), errors=ServerRestarted)
+    retry_once(lambda: database.execute(ADD_STEPS, given, auto_commit=True), errors=ServerRestarted)
 
 
 def find_run(database: Database, number: int) -> RunInfo:
     """Return a run. Raises InputError if there is none of this number."""
-    record = database.read_row(FIND_RUN, {"number": number})
+    record = database.row(FIND_RUN, {"number": number})
     if record is None:
         msg = f"there is no run {number}; `scenecypher runs list` shows those that are kept"
         raise InputError(msg)
@@ -197,9 +196,11 @@ def find_run(database: Database, number: int) -> RunInfo:
 
 def latest_runs(database: Database, name: str | None = None) -> Iterator[RunInfo]:
     """Yield the runs, newest first, by pages as they are asked for; with `name`, those in the scene of this name."""
+    statement: LiteralString = LATEST_RUNS if name is None else LATEST_RUNS_OF
     before = 2**63 - 1
     while True:
-        page = _page(database, name, before)
+        given = {"name": name, "before": before, "limit": RUNS_PER_PAGE}
+        page = [_info_of(record["r"]) for record in database.rows(statement, given)]
         yield from page
         if len(page) < RUNS_PER_PAGE:
             return
@@ -210,11 +211,11 @@ def read_lines(database: Database, number: int) -> Iterator[str]:
     """Yield the lines of a run's log, without the heading, in order and by pages."""
     after = 0
     while True:
-        page = database.read(lambda tx, after=after: _lines(tx, number, after))  # type: ignore[misc]
-        yield from (line for _, line in page)
+        page = database.rows(LINES, {"number": number, "after": after, "limit": STEPS_PER_BATCH})
+        yield from (record["line"] for record in page)
         if len(page) < STEPS_PER_BATCH:
             return
-        after = page[-1][0]
+        after = page[-1]["number"]
 
 
 def delete_run(database: Database, number: int) -> None:
@@ -225,59 +226,25 @@ def delete_run(database: Database, number: int) -> None:
 
 def delete_expired(database: Database, *, keep_days: float, keep_runs: int) -> int:
     """Delete the runs that stored nothing for `keep_days`, and all but the last `keep_runs`; return their number."""
-    keep_s = keep_days * 86_400
-    numbers = database.read(
-        lambda tx: [record["number"] for record in tx.run(EXPIRED, keep=keep_runs, keep_s=keep_s)],
-        timeout_s=2 * database.read_timeout_s,
-    )
-    for number in numbers:
-        _drop_run(database, number)
-    return len(numbers)
+    given = {"keep": keep_runs, "keep_s": keep_days * 86_400}
+    expired = database.rows(EXPIRED, given, timeout_s=2 * database.read_timeout_s)
+    for record in expired:
+        _drop_run(database, record["number"])
+    return len(expired)
 
 
 def _drop_run(database: Database, number: int) -> None:
-    def drop(tx: ManagedTransaction) -> int:
-        dropped: int = tx.run(DROP_STEPS, number=number, limit=STEPS_PER_BATCH).single(strict=True)["dropped"]
-        return dropped
-
-    while database.write(drop, timeout_s=2 * database.commit_timeout_s):
+    given = {"number": number, "limit": STEPS_PER_BATCH}
+    while database.execute(DROP_STEPS, given, timeout_s=2 * database.commit_timeout_s):
         pass
-    database.write(lambda tx: tx.run(DROP_RUN, number=number).consume() and None)
-
-
-def _page(database: Database, name: str | None, before: int) -> list[RunInfo]:
-    statement = LATEST_RUNS if name is None else LATEST_RUNS_OF
-    given = {"name": name, "before": before, "limit": RUNS_PER_PAGE}
-    return database.read(lambda tx: [_info_of(record["r"]) for record in tx.run(statement, given)])
-
-
-def _lines(tx: ManagedTransaction, number: int, after: int) -> list[tuple[int, str]]:
-    records = tx.run(LINES, number=number, after=after, limit=STEPS_PER_BATCH)
-    return [(record["number"], record["line"]) for record in records]
+    database.execute(DROP_RUN, given)
 
 
 def _info_of(stored: Mapping[str, Any]) -> RunInfo:
-    ended = stored.get("ended")
-    return RunInfo(
-        number=stored["number"],
-        scene=stored["scene"],
-        scene_name=stored["scene_name"],
-        command=stored["command"],
-        instruction=stored["instruction"],
-        method=stored["method"],
-        model=stored["model"],
-        actor=stored["actor"],
-        began=stored["began"].to_native(),
-        touched=stored["touched"].to_native(),
-        ended=ended.to_native() if ended is not None else None,
-        outcome=stored.get("outcome") or "",
-        reason=stored.get("reason") or "",
-        answer=stored.get("answer") or "",
-        version=stored["version"],
-        last_version=stored.get("last_version"),
-        steps=stored.get("steps", 0),
-        tokens_in=stored.get("tokens_in", 0),
-        tokens_out=stored.get("tokens_out", 0),
-        line=stored["line"],
-        process=Process(stored["host"], stored["pid"], stored.get("started", 0.0), stored.get("space", "")),
-    )
+    """Return the value of a Run node; facts that it gets in the course of the run may be missing."""
+    facts: dict[str, Any] = {field.name: stored.get(field.name) for field in fields(RunInfo)}
+    times = {name: facts[name] and facts[name].to_native() for name in ("began", "touched", "ended")}
+    texts = {name: facts[name] or "" for name in ("outcome", "reason", "answer")}
+    numbers = {name: facts[name] or 0 for name in ("steps", "tokens_in", "tokens_out")}
+    process = Process(stored["host"], stored["pid"], stored.get("started", 0.0), stored.get("space", ""))
+    return RunInfo(**{**facts, **times, **texts, **numbers, "process": process})

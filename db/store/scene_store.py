@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final, Literal
 from uuid import uuid4
 
@@ -84,8 +83,8 @@ class SceneStore:
         """Return the published scene of this name. Raises SceneNotFound."""
         return catalog.find_scene(self.database, name)
 
-    def find_at(self, name: str, *, progress: Progress | None = None) -> SceneInfo:
-        """Return the scene of this name, to read; for ``NAME@VERSION`` or ``NAME@TIME`` a cached copy of that state.
+    def materialise(self, name: str, *, progress: Progress | None = None) -> SceneInfo:
+        """Return the scene of this name, to query; for ``NAME@VERSION`` or ``NAME@TIME`` a copy, written if needed.
 
         Raises SceneNotFound; InputError for a version or a time that it does not have; ServiceError if there is no such
         copy and this connection may not write.
@@ -278,51 +277,34 @@ class SceneStore:
 
     def history(self, scene: SceneInfo, *, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return the events with a version above `after`, oldest first; with `limit` no more than the first ones."""
-        last = history.LARGEST_VERSION
-        return self.database.read(
-            lambda tx: (
-                history.read_events(tx, scene.key, after=after)
-                if limit is None
-                else history.read_page(tx, scene.key, after=after, until=last, limit=limit)
-            ),
-            timeout_s=2 * self.database.read_timeout_s,
+        return history.read_events(
+            self.database, scene.key, after=after, limit=history.LARGEST if limit is None else limit
         )
 
     def undone(self, scene: SceneInfo, *, after: int = 0) -> frozenset[int]:
         """Return the versions that events with a version above `after` have undone; no changes are read."""
-        return self.database.read(
-            partial(history.undone_versions, key=scene.key, after=after), timeout_s=2 * self.database.read_timeout_s
-        )
+        return history.undone_versions(self.database, scene.key, after=after)
 
     def latest(self, scene: SceneInfo) -> Iterator[Event]:
         """Yield the events, newest first, read by pages as they are asked for."""
-        last, size = history.LARGEST_VERSION, history.FIRST_PAGE
+        last, size = history.LARGEST, history.FIRST_PAGE
         while last > 0:
-            page = self.database.read(
-                partial(history.latest_events, key=scene.key, last=last, limit=size),
-                timeout_s=2 * self.database.read_timeout_s,
-            )
+            page = history.read_events(self.database, scene.key, until=last, limit=size, newest=True)
             yield from page
             last, size = page[-1].version - 1 if len(page) == size else 0, 2 * size
 
     def last_events(self, scenes: Iterable[SceneInfo]) -> dict[str, EventHead]:
         """Return the last event of each scene that has one, by the scenes' keys, by one statement."""
         versions = {it.key: it.version for it in scenes if it.version}
-        return self.database.read(partial(history.last_events, versions=versions)) if versions else {}
+        return history.last_events(self.database, versions) if versions else {}
 
     def event(self, scene: SceneInfo, action_id: str) -> Event | None:
         """Return the event of an action, None if it was not committed."""
-        return self.database.read(
-            partial(history.event_of_action, key=scene.key, action_id=action_id),
-            timeout_s=2 * self.database.read_timeout_s,
-        )
+        return history.event_of_action(self.database, scene.key, action_id)
 
     def history_of_others(self, scene: SceneInfo, *, actor: str) -> list[Event]:
         """Return the events up to the scene's version that are not by `actor`, oldest first."""
-        return self.database.read(
-            lambda tx: history.read_events_of_others(tx, scene.key, actor=actor, until=scene.version),
-            timeout_s=2 * self.database.read_timeout_s,
-        )
+        return history.read_events_of_others(self.database, scene.key, actor=actor, until=scene.version)
 
     def undo(
         self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
@@ -389,17 +371,9 @@ class SceneStore:
     ) -> SceneInfo:
         source = self.load_at(name)
         info = source.info
-        header = Header(
-            to,
-            info.vocabulary,
-            info.role,
-            info.declared,
-            info.source,
-            copied_from=copied_from or f"{info.key}@{info.version}",
-            world=info.world,
-            world_version=info.world_version,
-            leased=leased,
-        )
+        header = Header.of(info)
+        header = replace(header, name=to, world=info.world, world_version=info.world_version, leased=leased)
+        header = replace(header, copied_from=copied_from or header.copied_from)
         return publish.publish(self.database, source.graph, header, progress=progress)
 
     @contextmanager
@@ -436,7 +410,7 @@ class SceneStore:
         If others come first again and again, or a connection breaks, it is decided and written under the scene's lock,
         which the action id makes safe. `text` is the Delta's JSON if it is known before.
         """
-        if scene.is_past:
+        if scene.is_past_copy:
             raise read_only_error(scene.name)
         with self.replicas.of(scene) as replica:
 
@@ -475,7 +449,7 @@ class SceneStore:
         """Run a commit; after a lost answer to COMMIT run it again, which the action id makes safe."""
         for attempt in range(COMMIT_TRIES):
             try:
-                return self.database.write(work, timeout_s=self._commit_timeout_s)
+                return self.database.transaction(work, access="write", timeout_s=self._commit_timeout_s)
             except AlreadyCommitted as earlier:
                 return _repeated(earlier)
             except CommitUnknown:

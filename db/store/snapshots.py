@@ -12,8 +12,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, LiteralString
 
-from neo4j import ManagedTransaction
-
 from scenecypher.db.graph.graph_json import canonical_json, node_document, node_from
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.connection import Database
@@ -30,7 +28,7 @@ FORM: Final = 1
 COMPLETE: Final[LiteralString] = """
 MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0 AND p.form = $form
 WITH p.version AS version, count(p) AS present, max(p.parts) AS parts WHERE present = parts
-RETURN collect(version) AS versions
+RETURN version
 """
 READ_PART: Final[LiteralString] = """
 MATCH (p:Snapshot {scene: $key, version: $version, part: $part}) RETURN p.data AS data, p.parts AS parts
@@ -44,16 +42,14 @@ SET p.parts = $parts, p.form = $form, p.data = $data
 """
 ALL_VERSIONS: Final[LiteralString] = """
 MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
-WITH DISTINCT p.version AS version ORDER BY version
-RETURN collect(version) AS versions
+RETURN DISTINCT p.version AS version ORDER BY version
 """
 DROP: Final[LiteralString] = "MATCH (p:Snapshot {scene: $key, version: $version}) WHERE p.part >= 0 DELETE p"
 
 
 def snapshot_versions(database: Database, key: str) -> list[int]:
     """Return the versions of a scene of which there is a complete snapshot."""
-    record = database.read_row(COMPLETE, {"key": key, "form": FORM})
-    return list(record["versions"]) if record else []
+    return [record["version"] for record in database.rows(COMPLETE, {"key": key, "form": FORM})]
 
 
 def read_snapshot(database: Database, key: str, version: int) -> SceneGraph | None:
@@ -61,7 +57,7 @@ def read_snapshot(database: Database, key: str, version: int) -> SceneGraph | No
     parts: list[dict[str, Any]] = []
     number = 1
     while len(parts) < number:
-        record = database.read_row(READ_PART, {"key": key, "version": version, "part": len(parts)})
+        record = database.row(READ_PART, {"key": key, "version": version, "part": len(parts)})
         if record is None:
             return None
         number = record["parts"]
@@ -83,7 +79,7 @@ def keep_snapshot(database: Database, key: str, version: int, graph: SceneGraph)
         parts = [*_parts(graph)]
         for number, part in enumerate(parts):
             given = {"key": key, "version": version, "part": number, "parts": len(parts), "form": FORM, "data": part}
-            _write(database, WRITE_PART, given)
+            database.execute(WRITE_PART, given, timeout_s=2 * database.commit_timeout_s)
         _drop_surplus(database, key, newest=version)
     except ServiceError:
         return
@@ -101,9 +97,9 @@ def surplus(versions: Sequence[int], *, newest: int, limit: int = SNAPSHOTS_KEPT
 
 
 def _drop_surplus(database: Database, key: str, *, newest: int) -> None:
-    record = database.read_row(ALL_VERSIONS, {"key": key})
-    for version in surplus(record["versions"] if record else [], newest=newest):
-        _write(database, DROP, {"key": key, "version": version})
+    versions = [record["version"] for record in database.rows(ALL_VERSIONS, {"key": key})]
+    for version in surplus(versions, newest=newest):
+        database.execute(DROP, {"key": key, "version": version}, timeout_s=2 * database.commit_timeout_s)
 
 
 def _parts(graph: SceneGraph) -> Iterator[bytes]:
@@ -117,10 +113,3 @@ def _parts(graph: SceneGraph) -> Iterator[bytes]:
             "relations": relations[part * RELATIONS_PER_PART : (part + 1) * RELATIONS_PER_PART],
         }
         yield zlib.compress(canonical_json(document).encode())
-
-
-def _write(database: Database, statement: LiteralString, given: dict[str, Any]) -> None:
-    def work(tx: ManagedTransaction) -> None:
-        tx.run(statement, given).consume()
-
-    database.write(work, timeout_s=2 * database.commit_timeout_s)

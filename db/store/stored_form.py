@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction
@@ -73,7 +74,7 @@ def bring_up_to_date(database: Database, *, steps: Sequence[Step] = STEPS, tell:
     Safe for several processes at once, and to begin again after it broke off. Raises DatabaseUnavailable.
     """
     for number in range(current_form(database, newest=len(steps)), len(steps)):
-        keys = database.read(lambda tx: [record["key"] for record in tx.run(KEYS)])
+        keys = [record["key"] for record in database.rows(KEYS)]
         if tell:
             tell(f"bringing {len(keys):,} scenes to the stored form {number + 1}…")
         take_step(database, keys, steps[number])
@@ -84,24 +85,22 @@ def bring_up_to_date(database: Database, *, steps: Sequence[Step] = STEPS, tell:
 def take_step(database: Database, keys: Sequence[str], step: Step, *, more_s: float = 0.0) -> None:
     """Take a step with each of these generations, in a transaction each, which may take `more_s` than usual."""
     for key in keys:
-        database.write(_locked(step, key), timeout_s=2 * database.commit_timeout_s + more_s)
+        locked = partial(_locked, step=step, key=key)
+        database.transaction(locked, access="write", timeout_s=2 * database.commit_timeout_s + more_s)
 
 
-def _locked(step: Step, key: str) -> Callable[[ManagedTransaction], None]:
-    def work(tx: ManagedTransaction) -> None:
-        tx.run(LOCK_SCENE, key=key).consume()
-        step(tx, key)
-
-    return work
+def _locked(tx: ManagedTransaction, *, step: Step, key: str) -> None:
+    tx.run(LOCK_SCENE, key=key).consume()
+    step(tx, key)
 
 
 def _store_form(database: Database, number: int) -> None:
     stored, _ = _read(database)
     if stored is None or stored < number:
-        database.write(lambda tx: tx.run(SET_FORM, number=number).consume())
+        database.execute(SET_FORM, {"number": number})
 
 
 def _read(database: Database) -> tuple[int | None, bool]:
     """Return the number that is stored, if any, and whether there are scenes."""
-    record = database.read_row(READ_FORM, {})
+    record = database.row(READ_FORM)
     return (record["number"], record["has_scenes"]) if record else (None, False)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from threading import Condition
+from threading import Lock
 from typing import Final
 
 from scenecypher.errors import ServiceError
@@ -35,13 +34,13 @@ class Versions:
             self._reads.clear()
         self._latest[key] = max(version, self._latest.get(key, 0))
 
-    def note_steady(self, key: str, version: int, moment: int) -> None:
-        """Note the version that the scene has at a moment of the reads' bookmarks."""
-        self._steady[key] = (version, moment)
+    def note_steady(self, key: str, version: int, epoch: int) -> None:
+        """Note the version that the scene has at an epoch of the reads' bookmarks."""
+        self._steady[key] = (version, epoch)
 
-    def is_steady(self, key: str, version: int, moment: int | None) -> bool:
-        """Check whether the scene is known to have that version at that moment."""
-        return self._steady.get(key) == (version, moment)
+    def is_steady(self, key: str, version: int, epoch: int | None) -> bool:
+        """Check whether the scene is known to have that version at that epoch."""
+        return self._steady.get(key) == (version, epoch)
 
     def fresh(self, key: str, read: Callable[[], int]) -> int:
         """Return the version from a read that begins after this call, perhaps another thread's, and note it."""
@@ -51,50 +50,29 @@ class Versions:
         return version
 
 
-@dataclass(slots=True)
 class CoalescedRead:
     """A read that concurrent callers share. Safe to share between threads."""
 
-    _changed: Condition = field(default_factory=Condition)
-    _begun: int = 0
-    _ended: int = 0
-    _under_way: bool = False
-    _outcome: int | ServiceError = 0
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._begun = self._ended = 0
+        self._outcome: int | ServiceError = 0
 
     def fresh(self, read: Callable[[], int]) -> int:
         """Return the version from a read that begins after this call: this thread's own, or another's.
 
         A ServiceError of a shared read is raised in all waiting threads, any other error only in the thread that read.
         """
-        number = 0
-        outcome: int | ServiceError | None = None
-        try:
-            with self._changed:
-                wanted = self._begun + 1
-                while self._under_way and self._ended < wanted:
-                    self._changed.wait()
-                if self._ended >= wanted:
-                    return _value(self._outcome)
-                number = self._begun = self._begun + 1
-                self._under_way = True
-            version = outcome = read()
-        except ServiceError as error:
-            outcome = error
-            raise
-        finally:
-            if number:
-                self._end(number, outcome)
-        return version
-
-    def _end(self, number: int, outcome: int | ServiceError | None) -> None:
-        with self._changed:
-            self._under_way = False
-            if outcome is not None:
-                self._ended, self._outcome = number, outcome
-            self._changed.notify_all()
-
-
-def _value(outcome: int | ServiceError) -> int:
-    if isinstance(outcome, ServiceError):
-        raise outcome
-    return outcome
+        wanted = self._begun + 1
+        with self._lock:
+            if self._ended < wanted:
+                self._begun += 1
+                try:
+                    self._outcome = read()
+                except ServiceError as error:
+                    self._outcome = error
+                self._ended = self._begun
+            outcome = self._outcome
+        if isinstance(outcome, ServiceError):
+            raise outcome
+        return outcome

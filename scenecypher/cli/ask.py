@@ -94,7 +94,7 @@ def ask(
     ) as db:
         model = db.model()
         retriever = Retriever(model, db.gate, db.enumerator, options, db.meaning)
-        info = db.store.find_at(scene)
+        info = db.store.materialise(scene)
         original, asked = original_of(info), question or f"{counted(len(questions), 'question')} of {file}"
         recorder = RunRecorder(db.store.database, original, "ask", is_on=db.settings.record_runs)
         began = question_began(asked, original, model_name(model))

@@ -83,7 +83,7 @@ def test_an_invalid_cypher_name_is_refused(types: Any, properties: Any, says: st
 
 def test_constraints_and_indexes_are_made_once(store: SceneStore, database: Database) -> None:
     store.prepare()
-    names = database.read(lambda tx: [row[0] for row in tx.run("SHOW INDEXES YIELD name RETURN name")], timeout_s=60)
+    names = [row[0] for row in database.rows("SHOW INDEXES YIELD name RETURN name", timeout_s=60)]
     wanted = [name for name, _ in definitions()]
     assert {*wanted} <= {*names}
     assert len({*wanted}) == len(wanted)

@@ -56,14 +56,12 @@ def take(events: Iterator[Event], number: int) -> list[Event]:
 def cut_off(database: Database, number: int) -> None:
     """Let a run's process be one that is gone."""
     text = "MATCH (r:Run {number: $number}) SET r.started = 1.0"
-    database.write(lambda tx: tx.run(text, number=number).consume(), timeout_s=10)
+    database.execute(text, {"number": number}, timeout_s=10)
 
 
 def steps_of(database: Database, number: int, *, kind: str) -> list[dict[str, Any]]:
     text = "MATCH (:Run {number: $number})-[:HAS_STEP]->(s:Step {kind: $kind}) RETURN s ORDER BY s.number"
-    return database.read(
-        lambda tx: [dict(record["s"]) for record in tx.run(text, number=number, kind=kind)], timeout_s=10
-    )
+    return [dict(record["s"]) for record in database.rows(text, {"number": number, "kind": kind}, timeout_s=10)]
 
 
 def begin(run: Run, cut: int) -> int:

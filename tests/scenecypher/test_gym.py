@@ -301,7 +301,7 @@ def test_the_copy_of_a_killed_worker_comes_back_at_once(
     assert ended.returncode < 0, ended.stderr
     origin = f"{store.find(scene).key}@0"
     find = "MATCH (s:Scene {copied_from: $origin}) RETURN collect(s.key) AS keys"
-    (killed,) = store.database.read(lambda tx: tx.run(find, origin=origin).single(strict=True)["keys"])
+    (killed,) = store.database.rows(find, {"origin": origin})[0]["keys"]
     with store.lease(scene) as copy:
         assert copy.key == killed
         assert store.load(copy.name).graph == home()

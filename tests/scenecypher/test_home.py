@@ -60,7 +60,7 @@ def test_what_is_only_read_of_the_past_is_not_copied(db: sc.SceneDatabase, home:
 
     def number() -> int:
         given = {"past": f"{key}@0"}
-        return int(db.store.database.read(lambda tx: tx.run(copies, given).single(strict=True)["number"]))
+        return int(db.store.database.rows(copies, given)[0]["number"])
 
     assert (then.schema, then.tree(), number()) == (home.schema, home.tree(), 0)
     then.query(CUP)

@@ -58,7 +58,7 @@ def restored(store: SceneStore, path: Path, naming: Naming) -> tuple[str, ...]:
 def stored_facts(store: SceneStore, name: str) -> dict[str, Any]:
     """Return all properties of a scene but its name, its key and what refers to keys."""
     statement = "MATCH (s:Scene {name: $name}) RETURN properties(s) AS facts"
-    (facts,) = store.database.read(lambda tx: [row["facts"] for row in tx.run(statement, name=name)])
+    (facts,) = [row["facts"] for row in store.database.rows(statement, {"name": name})]
     return {key: value for key, value in facts.items() if key not in {"name", "key", "world", "copied_from", "started"}}
 
 
@@ -71,7 +71,7 @@ def read_facts(store: SceneStore, name: str) -> dict[str, Any]:
 def stored_events(store: SceneStore, info: SceneInfo) -> list[dict[str, Any]]:
     """Return all properties of the events of a scene, times as the server writes them."""
     statement = "MATCH (e:Event {scene: $key}) RETURN properties(e) AS e, toString(e.at) AS at ORDER BY e.version"
-    rows = store.database.read(lambda tx: [({**row["e"]}, row["at"]) for row in tx.run(statement, key=info.key)])
+    rows = [({**row["e"]}, row["at"]) for row in store.database.rows(statement, {"key": info.key})]
     return [{**{key: value for key, value in e.items() if key != "scene"}, "at": at} for e, at in rows]
 
 
@@ -226,7 +226,7 @@ def test_a_whole_backup_has_earlier_generations_that_have_a_history(store: Scene
     path = forged(path, path, with_time_to_come)
     restored(store, path, Naming(name=f"{name}-again"))
     retired = "MATCH (s:Scene {status: 'retired', was: $name}) RETURN s.retired <= datetime() AS is_past"
-    assert store.database.read(lambda tx: tx.run(retired, name=f"{name}-again").single(strict=True)["is_past"])
+    assert store.database.rows(retired, {"name": f"{name}-again"})[0]["is_past"]
     assert store.load_replaced(f"{name}-again").graph == odd()
     assert store.find(f"{name}-again").version == 0
 
@@ -250,7 +250,7 @@ def test_names_that_are_taken_are_refused_before_anything_is_written(store: Scen
 
 def leftovers(store: SceneStore) -> int:
     statement = "MATCH (s:Scene {status: 'importing'}) RETURN count(*) AS n"
-    return int(store.database.read(lambda tx: tx.run(statement).single(strict=True)["n"]))
+    return int(store.database.rows(statement)[0]["n"])
 
 
 def test_scenes_of_the_same_names_are_replaced_on_demand(store: SceneStore, tmp_path: Path) -> None:
@@ -497,7 +497,7 @@ def test_what_can_be_computed_is_computed_at_restore(store: SceneStore, whole: P
         assert (after.info.nodes, after.info.relations) == (len(after.graph.nodes), len(after.graph.relations))
         assert stored_facts(store, name)["published"].to_native() <= datetime.now(UTC)
     touched = "MATCH (r:Run {scene_name: $name}) RETURN r.touched <= datetime() AS is_past"
-    assert store.database.read(lambda tx: tx.run(touched, name=names[1]).single(strict=True)["is_past"])
+    assert store.database.rows(touched, {"name": names[1]})[0]["is_past"]
 
 
 def test_an_archive_of_an_older_form_is_brought_up_to_date(store: SceneStore, whole: Path, tmp_path: Path) -> None:

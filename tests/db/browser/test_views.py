@@ -89,7 +89,7 @@ def run_as_browser(database: Database, text: str) -> Shown:
             case _:
                 pass
 
-    found = database.read(lambda tx: [*tx.run(cast("Any", text))], timeout_s=60)
+    found = database.rows(cast("Any", text), timeout_s=60)
     for record in found:
         for value in record.values():
             draw(value)

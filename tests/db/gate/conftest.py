@@ -35,12 +35,12 @@ def scenes(database: Database) -> Iterator[Database]:
     with (Path(tempfile.gettempdir()) / name).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         prepare(database)
-        database.write(clear, timeout_s=TIMEOUT_S)
+        database.transaction(clear, access="write", timeout_s=TIMEOUT_S)
         for key, graph in json.loads((DATA / "scenes.json").read_text("utf-8")).items():
             load(database, key, graph)
-        database.write(sample_indexes, timeout_s=TIMEOUT_S)
+        database.transaction(sample_indexes, access="write", timeout_s=TIMEOUT_S)
         yield database
-        database.write(clear, timeout_s=TIMEOUT_S)
+        database.transaction(clear, access="write", timeout_s=TIMEOUT_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def load(database: Database, key: str, graph: dict[str, Any]) -> None:
             canary=CANARY,
         )
 
-    database.write(work, timeout_s=TIMEOUT_S)
+    database.transaction(work, access="write", timeout_s=TIMEOUT_S)
 
 
 def without(values: dict[str, Any], name: str) -> dict[str, Any]:
@@ -173,4 +173,4 @@ def checksum(database: Database) -> str:
         ).data()
         return json.dumps([nodes, relations], default=str, sort_keys=True)
 
-    return database.read(work, timeout_s=TIMEOUT_S)
+    return database.transaction(work, timeout_s=TIMEOUT_S)

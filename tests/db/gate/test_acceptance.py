@@ -50,11 +50,11 @@ def stored(database: Database, nodes: int) -> Iterator[SceneRef]:
     """Store a scene of this size while the block runs."""
     store, name = SceneStore(database), f"test/grown-{uuid4().hex}"
     store.put(ImportedScene(name, grown_scene(nodes)))
-    database.write(sample_indexes, timeout_s=TIMEOUT_S)
+    database.transaction(sample_indexes, access="write", timeout_s=TIMEOUT_S)
     yield SceneRef(store.find(name).key, name)
     store.delete(name)
     store.delete_leftovers(grace_s=0)
-    database.write(sample_indexes, timeout_s=TIMEOUT_S)
+    database.transaction(sample_indexes, access="write", timeout_s=TIMEOUT_S)
 
 
 @pytest.mark.parametrize(("nodes", "share"), SHARES)

@@ -155,7 +155,7 @@ def without_others(database: Database, text: str) -> list[str] | str:
         raise RollBack
 
     try:
-        database.write(work, timeout_s=TIMEOUT_S)
+        database.transaction(work, access="write", timeout_s=TIMEOUT_S)
     except RollBack:
         return list(outcome[0])
     except QueryFailed as error:

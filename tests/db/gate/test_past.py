@@ -79,11 +79,11 @@ def pair(store: SceneStore) -> Iterator[Pair]:
     store.commit(both.other, inside, actor=f"{CANARY} actor", action=f"{CANARY} action", action_id=CANARY)
     told = [(both.home.key, 901, "get the cup"), (both.other.key, 902, CANARY)]
     given = {"rows": [{"key": key, "number": number, "told": told} for key, number, told in told], "hidden": CANARY}
-    store.database.write(lambda tx: tx.run(RUNS, given).consume())
+    store.database.execute(RUNS, given)
     Gate(store.database).run("MATCH (e:PastEvent) RETURN e", SceneRef(both.other.key, other), VOCABULARY)
     yield both
     clear: LiteralString = "MATCH (n:Past) WHERE n.scene IN $keys DETACH DELETE n"
-    store.database.write(lambda tx: tx.run(clear, keys=[both.home.key, both.other.key]).consume())
+    store.database.execute(clear, {"keys": [both.home.key, both.other.key]})
 
 
 def live(store: SceneStore, home: SceneInfo) -> None:

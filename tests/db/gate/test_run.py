@@ -10,11 +10,11 @@ from typing import Any, Final, LiteralString
 from uuid import uuid4
 
 import pytest
-from neo4j import ManagedTransaction, Record, Result
+from neo4j import Record, Result
 
 from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
 from scenecypher.db.gate.judge import VERIFIED, check_plan
-from scenecypher.db.store.connection import Database
+from scenecypher.db.store.connection import NOTHING, Database
 from scenecypher.db.store.consistent_read import LOOK
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
@@ -41,9 +41,9 @@ class RecordingDatabase(Database):
         with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
-    def read_row(self, text: LiteralString, parameters: Mapping[str, Any], *, echo: str = "") -> Record | None:
+    def row(self, text: LiteralString, parameters: Mapping[str, Any] = NOTHING, **options: Any) -> Record | None:
         self.texts.append(text)
-        return super().read_row(text, parameters, echo=echo)
+        return super().row(text, parameters, **options)
 
 
 @pytest.fixture
@@ -154,11 +154,8 @@ def test_the_watchdog_restarts_after_it_was_idle(scenes: Database) -> None:
 
 
 def marked(database: Database, prefix: str) -> list[str]:
-    def work(tx: ManagedTransaction) -> list[str]:
-        result = tx.run("SHOW TRANSACTIONS YIELD metaData RETURN metaData.scenecypher AS mark")
-        return [record["mark"] for record in result if str(record["mark"]).startswith(prefix)]
-
-    return database.read(work, timeout_s=TIMEOUT_S)
+    shown = database.rows("SHOW TRANSACTIONS YIELD metaData RETURN metaData.scenecypher AS mark", timeout_s=TIMEOUT_S)
+    return [record["mark"] for record in shown if str(record["mark"]).startswith(prefix)]
 
 
 # --- one version
@@ -168,29 +165,22 @@ def marked(database: Database, prefix: str) -> list[str]:
 def pair(scenes: Database) -> Iterator[SceneRef]:
     """Yield a scene of two nodes that always have the same name."""
     key = f"pair-{uuid4().hex}"
-    scenes.write(
-        lambda tx: tx.run(
-            "CREATE (:Scene {key: $key, name: $key, status: 'ready', version: 0}) "
-            "WITH 1 AS x UNWIND ['a', 'b'] AS id "
-            "CREATE (:Entity:Object {scene: $key, id: id, name: '0', class: 'X', states: [], affordances: []})",
-            key=key,
-        ).consume(),
+    scenes.execute(
+        "CREATE (:Scene {key: $key, name: $key, status: 'ready', version: 0}) "
+        "WITH 1 AS x UNWIND ['a', 'b'] AS id "
+        "CREATE (:Entity:Object {scene: $key, id: id, name: '0', class: 'X', states: [], affordances: []})",
+        {"key": key},
         timeout_s=TIMEOUT_S,
     )
     yield SceneRef(key, "test/pair")
-    scenes.write(
-        lambda tx: tx.run("MATCH (n) WHERE n.scene = $key OR n.key = $key DELETE n", key=key).consume(),
-        timeout_s=TIMEOUT_S,
-    )
+    scenes.execute("MATCH (n) WHERE n.scene = $key OR n.key = $key DELETE n", {"key": key}, timeout_s=TIMEOUT_S)
 
 
 def rename(database: Database, key: str) -> None:
-    database.write(
-        lambda tx: tx.run(
-            "MATCH (s:Scene {key: $key}) SET s.version = s.version + 1 WITH s "
-            "MATCH (n:Entity {scene: $key}) SET n.name = toString(s.version)",
-            key=key,
-        ).consume(),
+    database.execute(
+        "MATCH (s:Scene {key: $key}) SET s.version = s.version + 1 WITH s "
+        "MATCH (n:Entity {scene: $key}) SET n.name = toString(s.version)",
+        {"key": key},
         timeout_s=TIMEOUT_S,
     )
 
@@ -241,9 +231,8 @@ def test_a_changed_scene_is_read_again(recording: RecordingDatabase, pair: Scene
 def test_a_replaced_scene_is_reported(scenes: Database, pair: SceneRef, status: str) -> None:
     gate = Gate(scenes)
     assert gate.run("RETURN 1", pair, VOCABULARY).rows == [[1]]
-    scenes.write(
-        lambda tx: tx.run("MATCH (s:Scene {key: $key}) SET s.status = $status", key=pair.key, status=status).consume(),
-        timeout_s=TIMEOUT_S,
+    scenes.execute(
+        "MATCH (s:Scene {key: $key}) SET s.status = $status", {"key": pair.key, "status": status}, timeout_s=TIMEOUT_S
     )
     with pytest.raises(SceneReplaced, match="test/pair"):
         gate.run("RETURN 1", pair, VOCABULARY)

@@ -80,12 +80,12 @@ def database_of(server: local.Server, *, retry_s: float = RETRY_S) -> Database:
 def remember(server: local.Server) -> int:
     """Increment a counter in the database and return it."""
     with database_of(server) as database:
-        database.write(lambda tx: tx.run(REMEMBER).consume(), timeout_s=30)
+        database.execute(REMEMBER, timeout_s=30)
         return remembered(database)
 
 
 def remembered(database: Database) -> int:
-    return int(database.read(lambda tx: tx.run(REMEMBERED).single(strict=True)["times"], timeout_s=30))
+    return int(database.rows(REMEMBERED, timeout_s=30)[0]["times"])
 
 
 def starter(settings: Settings) -> subprocess.Popen[str]:
@@ -131,10 +131,7 @@ def test_neo4j_browser_is_included(server: local.Server) -> None:
 
 def test_the_server_runs_with_the_limits_of_the_settings(server: local.Server, settings: Settings) -> None:
     with database_of(server) as database:
-        found = database.read(
-            lambda tx: {record["name"]: record["value"] for record in tx.run("SHOW SETTINGS YIELD name, value")},
-            timeout_s=30,
-        )
+        found = {row["name"]: row["value"] for row in database.rows("SHOW SETTINGS YIELD name, value", timeout_s=30)}
     expected = {
         "db.memory.transaction.max": "128.00MiB",
         "server.memory.pagecache.size": f"{settings.page_cache_mb}.00MiB",
@@ -205,7 +202,7 @@ def test_the_browser_command_prints_the_address(server: local.Server, settings: 
 def test_a_server_out_of_memory_is_started_again_with_its_data(server: local.Server, settings: Settings) -> None:
     times = remember(server)
     with database_of(server, retry_s=0) as database, pytest.raises(ServiceError):
-        database.read(lambda tx: tx.run(EXHAUST).consume(), timeout_s=120)
+        database.rows(EXHAUST, timeout_s=120)
     until(lambda: local.status(settings) is None)
     lines: list[str] = []
     with connect(settings, tell=lines.append) as database:

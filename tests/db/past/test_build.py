@@ -25,7 +25,7 @@ from scenecypher.db.past import build, build_past, past_state
 from scenecypher.db.past.facts import LEFT_OUT, NOT_KEPT
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.connection import NOTHING, Access, Address, Database
 from scenecypher.db.store.rows import from_driver
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import NothingToRedo, NothingToUndo, SceneReplaced
@@ -61,7 +61,7 @@ def scene_with(store: SceneStore, *deltas: Delta) -> SceneInfo:
 
 
 def rows(store: SceneStore, text: LiteralString, info: SceneInfo, **given: Any) -> list[dict[str, Any]]:
-    return store.database.read(lambda tx: tx.run(text, key=info.key, **given).data(), timeout_s=60)
+    return [row.data() for row in store.database.rows(text, {"key": info.key, **given}, timeout_s=60)]
 
 
 def everything(store: SceneStore, info: SceneInfo) -> list[str]:
@@ -209,13 +209,13 @@ class Killed(Database):
     def __init__(self, database: Database, *, after: int) -> None:
         self.__dict__.update(database.__dict__, left=after)
 
-    def write(self, work: Any, *, timeout_s: float | None = None) -> Any:
+    def transaction(self, work: Any, *, access: Access = "read", timeout_s: float | None = None) -> Any:
         def killed(tx: Any) -> Any:
             work(tx)
             raise KeyboardInterrupt
 
-        self.left -= 1
-        return super().write(killed if self.left < 0 else work, timeout_s=timeout_s)
+        self.left -= access == "write"
+        return super().transaction(killed if self.left < 0 else work, access=access, timeout_s=timeout_s)
 
 
 PROPERTIES_OF: Final[LiteralString] = """
@@ -258,7 +258,9 @@ def test_a_past_of_an_earlier_form_is_built_again(store: SceneStore) -> None:
         "MATCH (h:PastHead {scene: $key}) REMOVE h.form WITH h "
         "MATCH (f:PastFact {scene: $key})<-[r:ENDED]-() DELETE r RETURN count(r) AS deleted"
     )
-    assert store.database.write(lambda tx: tx.run(text, key=info.key).single(strict=True)["deleted"]) == 1
+    done = store.database.execute(text, {"key": info.key})
+    assert done is not None
+    assert done["deleted"] == 1
     build_past(store.database, info)
     assert everything(store, info) == built
 
@@ -338,7 +340,7 @@ def test_a_builder_that_is_killed_leaves_what_it_finished(store: SceneStore, add
 
 def drop(store: SceneStore, info: SceneInfo) -> None:
     text: LiteralString = "MATCH (n:Past|PastHead {scene: $key}) DETACH DELETE n"
-    store.database.write(lambda tx: tx.run(text, key=info.key).consume())
+    store.database.execute(text, {"key": info.key})
 
 
 def test_a_past_goes_with_its_scene(store: SceneStore) -> None:
@@ -382,11 +384,11 @@ class ReadOnly(Database):
     def __init__(self, database: Database) -> None:
         self.__dict__.update(database.__dict__)
 
-    def write(self, work: Any, *, timeout_s: float | None = None) -> Any:
-        return self.read(work, timeout_s=timeout_s)
+    def transaction(self, work: Any, *, timeout_s: float | None = None, **_: Any) -> Any:
+        return super().transaction(work, timeout_s=timeout_s)
 
-    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], **_: Any) -> Any:
-        return self.read_row(text, parameters)
+    def execute(self, text: LiteralString, parameters: Mapping[str, Any] = NOTHING, **_: Any) -> Any:
+        return self.row(text, parameters)
 
 
 def test_steps_lead_to_their_events_whichever_is_stored_first(store: SceneStore) -> None:
@@ -402,7 +404,7 @@ def test_steps_lead_to_their_events_whichever_is_stored_first(store: SceneStore)
     """
 
     def tell(run: int, version: int) -> None:
-        store.database.write(lambda tx: tx.run(told, key=info.key, run=run, version=version).consume())
+        store.database.execute(told, {"key": info.key, "run": run, "version": version})
 
     tell(-1, 2)
     build_past(store.database, info)
@@ -414,4 +416,4 @@ def test_steps_lead_to_their_events_whichever_is_stored_first(store: SceneStore)
     assert not build_past(store.database, info).has_unlinked
     build_past(store.database, info)
     assert rows(store, led, info) == [found[0], {"run": -2, "step": 2, "version": 3}, *found[1:]]
-    store.database.write(lambda tx: tx.run("MATCH (s:Step {scene: $key}) DETACH DELETE s", key=info.key).consume())
+    store.database.execute("MATCH (s:Step {scene: $key}) DETACH DELETE s", {"key": info.key})

@@ -39,7 +39,7 @@ def name(store: SceneStore) -> str:
     for number in range(len(CLOCK)):
         store.commit(info, invert(SOIL) if number % 2 else SOIL, actor="t", action="soil")
     given = {"key": info.key, "published": f"{DAY}09:00:00Z", "times": [f"{DAY}{it}Z" for it in CLOCK]}
-    store.database.write(lambda tx: tx.run(SET_CLOCK, given).consume(), timeout_s=30)
+    store.database.execute(SET_CLOCK, given, timeout_s=30)
     return name
 
 
@@ -120,7 +120,7 @@ def test_one_moment_is_one_version_in_any_zone(store: SceneStore, stored: str, a
     store.commit(info, SOIL, actor="t", action="soil")
     zone = datetime.fromisoformat(f"2026-11-23T10:00{stored}").tzinfo
     given = {"key": info.key, "published": f"{DAY}09:00:00Z", "times": [ten.astimezone(zone).isoformat()]}
-    store.database.write(lambda tx: tx.run(SET_CLOCK, given).consume(), timeout_s=30)
+    store.database.execute(SET_CLOCK, given, timeout_s=30)
     found = [
         scene_at(store.database, store.find(name), at.astimezone(asked)) for at in (ten, ten - timedelta(seconds=1))
     ]
@@ -172,7 +172,7 @@ def test_a_scene_of_exactly_that_name_wins(store: SceneStore, name: str) -> None
     other = fresh("exact")
     store.put(ImportedScene(other, small()))
     exact = {"name": other, "new": f"{name}@2"}
-    store.database.write(lambda tx: tx.run(text, exact).consume(), timeout_s=30)
+    store.database.execute(text, exact, timeout_s=30)
     for found in (find_at(store.database, f"{name}@2"), store.find(f"{name}@2")):
         assert not isinstance(found, SceneAt)
         assert (found.name, found.version) == (f"{name}@2", 0)

@@ -140,11 +140,9 @@ def test_a_change_raises_the_bounds_that_it_outgrows(store: SceneStore, name: st
 
 def test_a_scene_without_bounds_is_measured(store: SceneStore, name: str) -> None:
     info = store.find(name)
-    store.database.write(
-        lambda tx: tx.run(
-            "MATCH (s:Scene {key: $key}) UNWIND [k IN keys(s) WHERE k STARTS WITH 'most_'] AS k SET s[k] = null",
-            key=info.key,
-        ).consume(),
+    store.database.execute(
+        "MATCH (s:Scene {key: $key}) UNWIND [k IN keys(s) WHERE k STARTS WITH 'most_'] AS k SET s[k] = null",
+        {"key": info.key},
         timeout_s=60,
     )
     assert store.find(name).bounds is None

@@ -95,7 +95,7 @@ def test_the_sizes_of_a_scene_are_those_of_its_version(store: SceneStore, role: 
 def test_sizes_that_an_older_version_left_behind_are_counted(store: SceneStore, name: str) -> None:
     key = store.find(name).key
     wrong: LiteralString = "MATCH (s:Scene {key: $key}) SET s.nodes = 1, s.relations = null"
-    store.database.write(lambda tx: tx.run(wrong, key=key).consume())
+    store.database.execute(wrong, {"key": key})
     take_step(store.database, [key], count_members)
     assert sizes(store, name) == (4, 2)
 
@@ -233,7 +233,7 @@ def test_a_hanging_lock_holder_is_timed_out(store: SceneStore, database: Databas
 
     def holder() -> None:
         try:
-            database.write(hang, timeout_s=1)
+            database.transaction(hang, access="write", timeout_s=1)
         except SceneCypherError as error:
             outcome.append(error)
 

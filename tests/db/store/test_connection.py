@@ -27,7 +27,7 @@ from scenecypher.chat.endpoint import Endpoint
 from scenecypher.db.connect import connect
 from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.store.connection import OLDEST_VERSION, Address, Database, _version_numbers
+from scenecypher.db.store.connection import OLDEST_VERSION, Access, Address, Database, _version_numbers
 from scenecypher.db.store.faults import translate_driver_errors
 from scenecypher.db.store.notices import OURS, forward_notices
 from scenecypher.db.store.scene_store import SceneStore
@@ -59,7 +59,7 @@ DROP: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
 
 def count(database: Database, key: str) -> int:
-    return int(database.read(lambda tx: tx.run(COUNT, key=key).single(strict=True)["n"], timeout_s=10))
+    return int(database.rows(COUNT, {"key": key}, timeout_s=10)[0]["n"])
 
 
 def test_an_address_does_not_show_its_password() -> None:
@@ -161,9 +161,9 @@ def test_connect_uses_the_named_server_and_closes_what_it_cannot_use(address: Ad
 
 def test_a_write_is_there_for_the_next_read(database: Database) -> None:
     key = uuid4().hex
-    database.write(lambda tx: tx.run(CREATE, key=key).consume(), timeout_s=10)
+    database.execute(CREATE, {"key": key}, timeout_s=10)
     assert count(database, key) == 1
-    database.write(lambda tx: tx.run(DROP, key=key).consume(), timeout_s=10)
+    database.execute(DROP, {"key": key}, timeout_s=10)
 
 
 def test_our_errors_roll_back_and_pass_unchanged(database: Database) -> None:
@@ -176,7 +176,7 @@ def test_our_errors_roll_back_and_pass_unchanged(database: Database) -> None:
         raise ours
 
     with pytest.raises(ConflictError) as caught:
-        database.write(work, timeout_s=10)
+        database.transaction(work, access="write", timeout_s=10)
     assert caught.value is ours
     assert len(tries) == 1
     assert count(database, key) == 0
@@ -184,18 +184,18 @@ def test_our_errors_roll_back_and_pass_unchanged(database: Database) -> None:
 
 def test_an_error_of_the_work_function_passes_unchanged(database: Database) -> None:
     with pytest.raises(ZeroDivisionError):
-        database.read(lambda _: 1 // 0, timeout_s=10)
+        database.transaction(lambda _: 1 // 0, timeout_s=10)
 
 
 def test_reads_do_not_write(database: Database) -> None:
     with pytest.raises(QueryFailed) as caught:
-        database.read(lambda tx: tx.run("CREATE (:Scene)").consume(), timeout_s=10)
+        database.rows("CREATE (:Scene)", timeout_s=10)
     assert caught.value.code == "Neo.ClientError.Statement.AccessMode"
 
 
 def test_only_the_first_line_of_an_error_is_passed_on(database: Database) -> None:
     with pytest.raises(QueryFailed) as caught:
-        database.read(lambda tx: tx.run("MATCH (secret_text)\nRETURN").consume(), timeout_s=10)
+        database.rows("MATCH (secret_text)\nRETURN", timeout_s=10)
     assert caught.value.code == "Neo.ClientError.Statement.SyntaxError"
     assert "\n" not in str(caught.value)
     assert "secret_text" not in str(caught.value)
@@ -209,13 +209,13 @@ def test_a_key_that_exists_already(database: Database, store: object) -> None:
         tx.run(CREATE, key=key).consume()
 
     with pytest.raises(ConstraintViolated, match="exists"):
-        database.write(twice, timeout_s=10)
+        database.transaction(twice, access="write", timeout_s=10)
 
 
 def test_a_transaction_ends_at_its_time_limit(database: Database) -> None:
     started = time.monotonic()
     with pytest.raises(QueryTimeout, match="time limit"):
-        database.read(lambda tx: tx.run(LONG).consume(), timeout_s=1)
+        database.rows(LONG, timeout_s=1)
     assert time.monotonic() - started < 20
 
 
@@ -231,21 +231,21 @@ def test_a_read_that_was_too_slow_runs_once_more(address: Address, retry_s: floa
 
     with Database(address, retry_s=retry_s, read_timeout_s=0.5) as database:
         if tries == 2:
-            assert database.read(work) == 2
+            assert database.transaction(work) == 2
         else:
             with pytest.raises(QueryTimeout):
-                database.read(work)
+                database.transaction(work)
     assert len(tried) == tries
 
 
 def test_a_time_limit_names_the_setting_that_grants_more(address: Address) -> None:
     with Database(address, read_timeout_s=0.3, commit_timeout_s=0.3, retry_s=0) as database:
         calls: list[tuple[str, Callable[[], object]]] = [
-            ("READ", lambda: database.read(lambda tx: tx.run(LONG).consume())),
-            ("READ", lambda: database.read_row(LONG, {})),
-            ("READ", lambda: database.run_autocommit(LONG, {}, limit="read")),
-            ("COMMIT", lambda: database.write(lambda tx: tx.run(LONG).consume())),
-            ("COMMIT", lambda: database.run_autocommit(LONG, {})),
+            ("READ", lambda: database.rows(LONG)),
+            ("READ", lambda: database.row(LONG)),
+            ("READ", lambda: database.transaction(lambda tx: tx.run(LONG).consume())),
+            ("COMMIT", lambda: database.execute(LONG)),
+            ("COMMIT", lambda: database.execute(LONG, auto_commit=True)),
         ]
         for limit, call in calls:
             option = rf"\(`--{limit.casefold()}-timeout`\)"
@@ -257,19 +257,51 @@ def test_a_row_is_read_in_one_round_trip_and_again_if_its_connection_breaks(addr
     with proxied(address, b"RETURN 7") as (proxy, through), Database(through) as database:
         database.reach()
         before = proxy.round_trips
-        assert database.read_row("RETURN 8 AS n", {}) == database.read_row("UNWIND [8] AS n RETURN n", {})
+        assert database.row("RETURN 8 AS n") == database.row("UNWIND [8] AS n RETURN n")
         assert proxy.round_trips == before + 2
         proxy.lose("request")
-        row = database.read_row("RETURN 7 AS n", {})
+        row = database.row("RETURN 7 AS n")
         assert row is not None
         assert (row["n"], proxy.lost) == (7, 1)
+
+
+def test_begin_travels_with_the_first_statement_of_a_transaction(address: Address) -> None:
+    """A driver that lost the private flag by which BEGIN waits for the first statement: a round trip more each time."""
+    with proxied(address) as (proxy, through), Database(through) as database:
+        database.reach()
+        both: tuple[Access, ...] = ("read", "write")
+        for access in both:
+            before = proxy.round_trips
+            database.transaction(lambda tx: tx.run("RETURN 1").consume(), access=access)
+            assert proxy.round_trips == before + 2, "BEGIN and RUN together, then COMMIT"
+
+
+def test_rows_are_read_in_one_round_trip(address: Address) -> None:
+    with proxied(address) as (proxy, through), Database(through) as database:
+        database.reach()
+        before = proxy.round_trips
+        assert [row["n"] for row in database.rows("UNWIND $all AS n RETURN n", {"all": [1, 2]})] == [1, 2]
+        assert proxy.round_trips == before + 1
+
+
+@pytest.mark.parametrize(("retry_s", "tries"), [(0.0, 1), (15.0, 2)])
+def test_a_statement_that_was_too_slow_runs_once_more(
+    address: Address, retry_s: float, tries: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A retry within a retry: one statement that waits its time limit more often than it is told to."""
+    with Database(address, retry_s=retry_s, read_timeout_s=0.3) as database:
+        for call in (database.rows, database.row):
+            caplog.clear()
+            with caplog.at_level(logging.DEBUG, logger="neo4j.io"), pytest.raises(QueryTimeout):
+                call(LONG)
+            assert len([record for record in caplog.records if "C: RUN" in record.getMessage()]) == tries
 
 
 def test_what_is_closed_says_so(address: Address) -> None:
     database = Database(address)
     database.reach()
     database.close()
-    for call in (database.verify, database.reach, lambda: database.read_row("RETURN 1", {})):
+    for call in (database.verify, database.reach, lambda: database.row("RETURN 1")):
         with pytest.raises(InputError, match="this connection is closed"):
             call()
 
@@ -282,14 +314,14 @@ def test_a_memory_limit_is_not_retried(database: Database) -> None:
         tx.run(GREEDY).consume()
 
     with pytest.raises(MemoryExceeded, match="SCENECYPHER_HEAP_MB"):
-        database.read(greedy, timeout_s=60)
+        database.transaction(greedy, timeout_s=60)
     assert len(tries) == 1
 
 
 def test_a_deadlock_is_retried(database: Database) -> None:
     one, two = uuid4().hex, uuid4().hex
     for key in (one, two):
-        database.write(lambda tx, key=key: tx.run(CREATE, key=key).consume(), timeout_s=10)  # type: ignore[misc]
+        database.execute(CREATE, {"key": key}, timeout_s=10)
     tries: list[int] = []
     met = threading.Barrier(2, timeout=20)
 
@@ -306,18 +338,15 @@ def test_a_deadlock_is_retried(database: Database) -> None:
 
         return work
 
-    others = threading.Thread(target=lambda: database.write(crossing(two, one), timeout_s=20))
+    others = threading.Thread(target=lambda: database.transaction(crossing(two, one), access="write", timeout_s=20))
     others.start()
-    database.write(crossing(one, two), timeout_s=20)
+    database.transaction(crossing(one, two), access="write", timeout_s=20)
     others.join()
     assert len(tries) > 2, "one of the two met the deadlock and went again"
     for key in (one, two):
-        n = database.read(
-            lambda tx, key=key: tx.run("MATCH (s:Scene {key: $key}) RETURN s.n AS n", key=key).single(strict=True)["n"],  # type: ignore[misc]
-            timeout_s=10,
-        )
+        n = database.rows("MATCH (s:Scene {key: $key}) RETURN s.n AS n", {"key": key}, timeout_s=10)[0]["n"]
         assert n == 2
-        database.write(lambda tx, key=key: tx.run(DROP, key=key).consume(), timeout_s=10)  # type: ignore[misc]
+        database.execute(DROP, {"key": key}, timeout_s=10)
 
 
 @pytest.mark.parametrize(("seconds", "tries"), [(0.0, 1), (15.0, 2)])
@@ -333,9 +362,9 @@ def test_the_retry_time_is_a_setting(address: Address, seconds: float, tries: in
     with connect(named.model_copy(update={"retry_s": seconds}), tell=print) as database:
         if tries == 1:
             with pytest.raises(DatabaseUnavailable):
-                database.read(breaking_once, timeout_s=10)
+                database.transaction(breaking_once, timeout_s=10)
         else:
-            database.read(breaking_once, timeout_s=10)
+            database.transaction(breaking_once, timeout_s=10)
     assert len(tried) == tries
 
 
@@ -398,7 +427,7 @@ def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> Non
 
 def test_notifications_are_records_of_our_logger(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger=OURS):
-        database.read(lambda tx: tx.run("MATCH (n:Scene) RETURN id(n)").consume(), timeout_s=10)
+        database.transaction(lambda tx: tx.run("MATCH (n:Scene) RETURN id(n)").consume(), timeout_s=10)
     records = [record for record in caplog.records if record.name == OURS]
     assert len(records) == 1
     assert "id is deprecated" in records[0].getMessage()
@@ -406,12 +435,12 @@ def test_notifications_are_records_of_our_logger(database: Database, caplog: pyt
 
 def test_an_autocommit_statement_brings_no_notifications(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger=OURS):
-        database.run_autocommit("OPTIONAL MATCH (n:Scene) RETURN id(n) LIMIT 1", {}, timeout_s=10)
+        database.execute("OPTIONAL MATCH (n:Scene) RETURN id(n) LIMIT 1", timeout_s=10, auto_commit=True)
     assert caplog.records == []
 
 
 def test_unused_registry_types_are_no_notification(database: Database) -> None:
-    summary = database.read(lambda tx: tx.run("MATCH (n:NoSuchKindOfThing) RETURN n").consume(), timeout_s=10)
+    summary = database.transaction(lambda tx: tx.run("MATCH (n:NoSuchKindOfThing) RETURN n").consume(), timeout_s=10)
     assert [it for it in summary.gql_status_objects if it.is_notification] == []
 
 
@@ -420,7 +449,7 @@ import json, sys
 from scenecypher.db.store.connection import Address, Database
 
 with Database(Address(**json.load(sys.stdin))) as database:
-    database.read(lambda tx: tx.run("MATCH (n:Scene) RETURN id(n)").consume(), timeout_s=10)
+    database.transaction(lambda tx: tx.run("MATCH (n:Scene) RETURN id(n)").consume(), timeout_s=10)
 """
 
 

@@ -60,8 +60,10 @@ class ReadingDatabase(Database):
     def _plain_session(self, access: str, limit: TimeLimit, **options: Any) -> Any:  # noqa: ARG002 - always READ
         return super()._plain_session(READ_ACCESS, limit, **options)
 
-    def write(self, work: Callable[[ManagedTransaction], Any], *, timeout_s: float | None = None) -> Any:
-        return self.read(work, timeout_s=timeout_s)
+    def transaction(
+        self, work: Callable[[ManagedTransaction], Any], *, timeout_s: float | None = None, **_: Any
+    ) -> Any:
+        return super().transaction(work, timeout_s=timeout_s)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +119,7 @@ def test_a_reader_without_the_right_to_write_sees_what_was_committed_and_waits_f
             replica.write(tx, replica.lock(tx, agent=None, intent=intent, text=None), SOILED, intent=intent)
         assert read(reading, scene) == ("clean",), "the commit under way holds the lock, and is not committed"
 
-    database.write(commit, timeout_s=30)
+    database.transaction(commit, access="write", timeout_s=30)
     assert read(reading, scene) == ("dirty",)
     with pytest.raises(QueryFailed, match="read access mode"):
         SceneStore(reading).commit(scene, SOILED, actor="t", action="soil")
@@ -221,15 +223,15 @@ def test_a_question_that_can_not_take_the_lock_is_told_so_within_its_limit(
 
 @pytest.fixture
 def looks(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts of the statements that `read_row` sends, among them the looks at a version."""
+    """The texts of the statements that `row` sends, among them the looks at a version."""
     texts: list[str] = []
-    read_row = database.read_row
+    row = database.row
 
     def noted(text: Any, parameters: Any, **options: Any) -> Any:
         texts.append(text)
-        return read_row(text, parameters, **options)
+        return row(text, parameters, **options)
 
-    monkeypatch.setattr(database, "read_row", noted)
+    monkeypatch.setattr(database, "row", noted)
     return texts
 
 
@@ -250,7 +252,7 @@ def test_where_nothing_was_committed_since_the_last_look_none_is_needed(
     store: SceneStore, database: Database, address: Address, scene: SceneInfo, looks: list[str]
 ) -> None:
     def read() -> tuple[str, ...]:
-        return database.read(lambda tx: states_now(tx, scene.key))
+        return database.transaction(lambda tx: states_now(tx, scene.key))
 
     for _ in range(3):
         current_version(database, scene)
@@ -280,15 +282,15 @@ def test_a_commit_during_a_read_moves_the_bookmarks(
                     store.commit(scene, next(toggles), actor="t", action="interrupt")
             return before + states_now(tx, scene.key)
 
-        return database.read(work)
+        return database.transaction(work)
 
     for _ in range(3):
         current_version(database, scene)
-    moment = database.bookmarks.moment
+    epoch = database.bookmarks.epoch
     looks.clear()
     assert read_consistently(database, scene, interrupted) == (("clean", "clean"), 2)
     assert looks
-    assert database.bookmarks.moment != moment
+    assert database.bookmarks.epoch != epoch
 
 
 def test_a_generation_that_is_being_deleted_is_not_read(store: SceneStore, database: Database) -> None:
@@ -298,7 +300,7 @@ def test_a_generation_that_is_being_deleted_is_not_read(store: SceneStore, datab
     replaced = store.load_replaced(name)
     assert replaced.graph == home()
     for statement in (publish.MARK_DELETING, "MATCH (n:Entity {scene: $key}) WITH n LIMIT 1 DETACH DELETE n"):
-        database.write(run(statement, replaced.info.key), timeout_s=30)
+        database.transaction(run(statement, replaced.info.key), access="write", timeout_s=30)
     with pytest.raises(SceneReplaced):
         load_generation(database, replaced.info)
     with pytest.raises(InputError, match="no earlier generation"):
@@ -328,7 +330,7 @@ def test_readers_and_writers_of_one_scene_never_wait_for_each_other_in_a_circle(
     def look() -> None:
         start.wait()
         for _ in range(4 * WRITES):
-            database.write(run(LOOK_UNDER_LOCK, scene.key), timeout_s=30)
+            database.transaction(run(LOOK_UNDER_LOCK, scene.key), access="write", timeout_s=30)
             current_version(database, scene)
 
     with caplog.at_level("WARNING", logger="neo4j"), ThreadPoolExecutor(4) as pool:

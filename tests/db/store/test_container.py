@@ -59,10 +59,7 @@ class Writer:
 
     def _write_one(self, number: int) -> None:
         try:
-            self._database.write(
-                lambda tx: tx.run(WRITE, run=self.run, number=number).consume(),
-                timeout_s=30,
-            )
+            self._database.execute(WRITE, {"run": self.run, "number": number}, timeout_s=30)
         except ServiceError as error:
             self.broke.append(error)
             raise StopIteration from error
@@ -84,7 +81,7 @@ class Writer:
 def written(container: Neo4jContainer, run: str) -> set[int]:
     with Database(containers.address_of(container)) as database:
         return set(
-            database.read(lambda tx: tx.run(WRITTEN, run=run).single(strict=True)["numbers"], timeout_s=30),
+            database.rows(WRITTEN, {"run": run}, timeout_s=30)[0]["numbers"],
         )
 
 

@@ -166,8 +166,8 @@ def test_after_an_action_the_scene_is_counted_without_a_read(
     for before, after in pairwise(graphs):
         store.commit(info, diff(before, after), actor="test", action="toggle")
     with monkeypatch.context() as patched:
-        patched.setattr(store.database, "read", unexpected)
-        patched.setattr(store.database, "read_row", unexpected)
+        for verb in ("rows", "row", "execute", "transaction"):
+            patched.setattr(store.database, verb, unexpected)
         counted = enumerator.of(info)
     assert counted == count_graph(store.load(info.name).graph) != first
 

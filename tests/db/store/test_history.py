@@ -12,7 +12,7 @@ from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.graph.graph_json import delta_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import ManagedTransaction
-from scenecypher.db.store.history import FIRST_PAGE, LATEST_EVENTS, Event, plan_redo, plan_undo
+from scenecypher.db.store.history import EVENT_PAGE_NEWEST, FIRST_PAGE, LARGEST, Event, plan_redo, plan_undo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import NothingToRedo, NothingToUndo
 from tests.db.store.test_store import fresh, small
@@ -32,7 +32,7 @@ def with_past(store: SceneStore, many: int) -> str:
     store.put(ImportedScene(name, small()))
     info = store.find(name)
     given = {"key": info.key, "many": many, "delta": delta_json(Delta())}
-    store.database.write(lambda tx: tx.run(PAST, given).consume(), timeout_s=60)
+    store.database.execute(PAST, given, timeout_s=60)
     assert store.commit(info, SOIL, actor="t", action="soil").version == many + 1
     return name
 
@@ -47,10 +47,10 @@ def test_a_page_of_events_costs_the_same_after_ten_thousand(store: SceneStore) -
         key = store.find(with_past(store, many)).key
 
         def profiled(tx: ManagedTransaction, key: str = key) -> int:
-            given = {"key": key, "last": 2**63 - 1, "limit": FIRST_PAGE}
-            return hits(tx.run("PROFILE " + LATEST_EVENTS, given).consume().profile)
+            given = {"key": key, "after": 0, "until": LARGEST, "limit": FIRST_PAGE}
+            return hits(tx.run("PROFILE " + EVENT_PAGE_NEWEST, given).consume().profile)
 
-        found[many] = store.database.read(profiled, timeout_s=60)
+        found[many] = store.database.transaction(profiled, timeout_s=60)
     assert found[10_000] <= found[10]
 
 

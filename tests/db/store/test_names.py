@@ -146,11 +146,9 @@ def test_a_world_that_has_such_a_name_already_is_brought_up_to_date(store: Scene
 def rename(store: SceneStore, key: str, name: str) -> None:
     """Give a scene a name as an earlier version would have done."""
     statement: LiteralString = "MATCH (s:Scene {key: $key}) SET s.name = $name"
-    store.database.write(lambda tx: tx.run(statement, key=key, name=name).consume())
+    store.database.execute(statement, {"key": key, "name": name})
 
 
 def scene_nodes(store: SceneStore) -> int:
     """Count all generations, published, half-written or retired."""
-    return int(
-        store.database.read(lambda tx: tx.run("MATCH (s:Scene) RETURN count(s)").single(strict=True)[0], timeout_s=30)
-    )
+    return int(store.database.rows("MATCH (s:Scene) RETURN count(s)", timeout_s=30)[0][0])

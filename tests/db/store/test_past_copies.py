@@ -51,7 +51,7 @@ with sc.connect() as db:
 
 
 def number(database: Database, text: LiteralString, **given: Any) -> int:
-    record = database.read_row(text, given)
+    record = database.row(text, given)
     assert record is not None
     return int(record["number"])
 
@@ -74,7 +74,7 @@ def name(store: SceneStore) -> str:
 
 def test_each_version_is_queried_as_it_was(store: SceneStore, database: Database, name: str) -> None:
     for version, states in ((0, []), (1, ["dirty"]), (2, [])):
-        found = store.find_at(f"{name}@{version}")
+        found = store.materialise(f"{name}@{version}")
         assert (found.name, found.version, found.base) == (f"{name}@{version}", version, version)
         assert states_of_cup(database, found) == [[states]]
         answer = Gate(database).run(
@@ -82,12 +82,12 @@ def test_each_version_is_queried_as_it_was(store: SceneStore, database: Database
         )
         assert (answer.rows, answer.version) == ([[4]], version)
         assert load_generation(database, found).graph == store.as_of(name, version)
-    assert store.find_at(name) == store.find(name)
+    assert store.materialise(name) == store.find(name)
 
 
 def test_a_copy_is_made_once_and_nobody_finds_it_by_a_name(store: SceneStore, database: Database, name: str) -> None:
-    first = store.find_at(f"{name}@1")
-    assert store.find_at(f"{name}@1") == first
+    first = store.materialise(f"{name}@1")
+    assert store.materialise(f"{name}@1") == first
     key = store.find(name).key
     assert number(database, COUNT, key=key) == 1
     assert name in [info.name for info in store.scenes()]
@@ -97,7 +97,7 @@ def test_a_copy_is_made_once_and_nobody_finds_it_by_a_name(store: SceneStore, da
 
 
 def test_a_copy_is_changed_by_nobody(store: SceneStore, name: str) -> None:
-    found = store.find_at(f"{name}@0")
+    found = store.materialise(f"{name}@0")
     tries = (
         lambda: store.commit(found, SOIL, actor="t", action="soil"),
         lambda: store.change(found, lambda _: SOIL, intent=Intent("t", "soil", "one")),
@@ -112,9 +112,9 @@ def test_a_copy_is_changed_by_nobody(store: SceneStore, name: str) -> None:
 
 
 def test_a_changed_vocabulary_is_that_of_its_past_too(store: SceneStore, name: str) -> None:
-    before = store.find_at(f"{name}@1")
+    before = store.materialise(f"{name}@1")
     store.set_vocabulary(name, "virtualhome")
-    after = store.find_at(f"{name}@1")
+    after = store.materialise(f"{name}@1")
     assert (after.key, after.version, after.vocabulary) == (before.key, 1, "virtualhome")
 
 
@@ -127,12 +127,12 @@ def test_who_comes_second_takes_the_first_ones(
     def late(*given: Any, **options: Any) -> str:
         key = write(*given, **options)
         monkeypatch.setattr(past_copies, "write_generation", write)
-        made.append(store.find_at(f"{name}@1"))
+        made.append(store.materialise(f"{name}@1"))
         made.append(scene_of(database, key))  # type: ignore[arg-type]
         return key
 
     monkeypatch.setattr(past_copies, "write_generation", late)
-    found = store.find_at(f"{name}@1")
+    found = store.materialise(f"{name}@1")
     assert found == made[0]
     assert made[1].status == "importing"
     assert scene_of(database, made[1].key) is None, "what came too late is gone"
@@ -144,7 +144,7 @@ def test_readers_at_once_get_the_same_copy(store: SceneStore, database: Database
 
     def read(_: int) -> tuple[str, list[list[Any]]]:
         start.wait()
-        found = store.find_at(f"{name}@1")
+        found = store.materialise(f"{name}@1")
         return found.key, states_of_cup(database, found)
 
     with ThreadPoolExecutor(4) as pool:
@@ -163,10 +163,10 @@ def test_what_a_killed_reader_left_is_never_seen_and_is_collected(
     ran = subprocess.run([sys.executable, "-c", KILLED, f"{name}@0"], env=user_env, timeout=120, check=False)
     assert ran.returncode == -9
     left = "MATCH (s:Scene {copied_from: $origin}) RETURN s.key AS key, s.status AS status"
-    record = database.read_row(left, {"origin": f"{key}@0"})
+    record = database.row(left, {"origin": f"{key}@0"})
     assert record is not None
     assert record["status"] == "importing"
-    found = store.find_at(f"{name}@0")
+    found = store.materialise(f"{name}@0")
     assert found.key != record["key"]
     assert load_generation(database, found).graph == odd()
     store.delete_leftovers(grace_s=0)
@@ -179,26 +179,26 @@ def test_copies_are_bounded_in_number_and_in_size(
 ) -> None:
     monkeypatch.setattr(past_copies, "COPIES_KEPT", 2)
     name = with_states(store, [small(), odd(), small()])
-    copies = [store.find_at(f"{name}@{version}") for version in range(3)]
+    copies = [store.materialise(f"{name}@{version}") for version in range(3)]
     assert number(database, ALL_KEPT) == 2
     assert [scene_of(database, it.key) is not None for it in copies] == [False, True, True]
     assert number(database, MEMBERS, key=copies[0].key) == 0
-    assert store.find_at(f"{name}@0").key != copies[0].key
+    assert store.materialise(f"{name}@0").key != copies[0].key
     monkeypatch.setattr(past_copies, "MEMBERS_KEPT", 1)
-    kept = store.find_at(f"{name}@1")
+    kept = store.materialise(f"{name}@1")
     assert number(database, ALL_KEPT) == 1
     assert load_generation(database, kept).graph == odd(), "the newest stays, however large"
 
 
 def test_db_clean_collects_old_copies_and_leaves_new_ones(store: SceneStore, database: Database, name: str) -> None:
-    found = store.find_at(f"{name}@1")
+    found = store.materialise(f"{name}@1")
     store.delete_leftovers(grace_s=3_600)
-    assert store.find_at(f"{name}@1").key == found.key
+    assert store.materialise(f"{name}@1").key == found.key
     store.delete_leftovers(grace_s=0)
     assert scene_of(database, found.key) is None
     with pytest.raises(SceneReplaced):
         load_generation(database, found)
-    assert states_of_cup(database, store.find_at(f"{name}@1")) == [[["dirty"]]]
+    assert states_of_cup(database, store.materialise(f"{name}@1")) == [[["dirty"]]]
 
 
 def test_readers_beside_db_clean_get_the_right_answer_or_are_told_to_ask_again(
@@ -208,7 +208,7 @@ def test_readers_beside_db_clean_get_the_right_answer_or_are_told_to_ask_again(
 
     def read(version: int) -> list[list[Any]] | None:
         try:
-            return states_of_cup(database, store.find_at(f"{name}@{version}"))
+            return states_of_cup(database, store.materialise(f"{name}@{version}"))
         except ServiceError as error:
             return None if error.retryable else [[str(error)]]
 
@@ -219,7 +219,7 @@ def test_readers_beside_db_clean_get_the_right_answer_or_are_told_to_ask_again(
             it.result()
     right: list[list[Any]] = [[["dirty"]] if version == 1 else [[]] for version in asked]
     assert all(rows in (None, [wanted]) for rows, wanted in zip(found, right, strict=True))
-    assert states_of_cup(database, store.find_at(f"{name}@1")) == [[["dirty"]]]
+    assert states_of_cup(database, store.materialise(f"{name}@1")) == [[["dirty"]]]
 
 
 def test_who_may_not_write_reads_what_is_there_and_is_told_else(
@@ -227,9 +227,9 @@ def test_who_may_not_write_reads_what_is_there_and_is_told_else(
 ) -> None:
     reader = SceneStore(reading)
     with pytest.raises(ServiceError, match=f"'{name}@1' has to be copied within the database .* may only read"):
-        reader.find_at(f"{name}@1")
-    made = store.find_at(f"{name}@1")
-    assert reader.find_at(f"{name}@1").key == made.key
+        reader.materialise(f"{name}@1")
+    made = store.materialise(f"{name}@1")
+    assert reader.materialise(f"{name}@1").key == made.key
     assert states_of_cup(reading, made) == [[["dirty"]]]
 
 
@@ -243,7 +243,7 @@ def test_what_takes_long_says_what_is_waited_for(store: SceneStore, name: str) -
 
     listen(note)
     try:
-        store.find_at(f"{name}@1")
+        store.materialise(f"{name}@1")
     finally:
         listen(None)
     assert f"a copy of '{name}@1', which is written once, to be queried" in told
@@ -253,7 +253,7 @@ def test_what_takes_long_says_what_is_waited_for(store: SceneStore, name: str) -
 def test_a_fork_is_a_world_of_its_own(store: SceneStore, name: str) -> None:
     key = store.find(name).key
     fork = store.copy(f"{name}@1", f"{name}/fork")
-    assert (fork.name, fork.version, fork.copied_from, fork.is_past) == (f"{name}/fork", 0, f"{key}@1", False)
+    assert (fork.name, fork.version, fork.copied_from, fork.is_past_copy) == (f"{name}/fork", 0, f"{key}@1", False)
     assert store.load(fork.name).graph == store.as_of(name, 1)
     assert store.commit(fork, SOIL_AWAY, actor="t", action="clean").version == 1
     assert store.as_of(name, 1).nodes["cup"].states == ("dirty",)
@@ -262,9 +262,9 @@ def test_a_fork_is_a_world_of_its_own(store: SceneStore, name: str) -> None:
 def test_a_copy_is_of_its_generation(store: SceneStore) -> None:
     name = fresh("generations")
     store.put(ImportedScene(name, small()))
-    old = store.find_at(f"{name}@0")
+    old = store.materialise(f"{name}@0")
     publish.publish(store.database, big(20), Header(name, "virtualhome"), replaces=store.find(name).key)
-    new = store.find_at(f"{name}@0")
+    new = store.materialise(f"{name}@0")
     assert old.key != new.key
     assert load_generation(store.database, new).graph == store.load(name).graph
     assert isinstance(SceneAt(new, 0).name, str)

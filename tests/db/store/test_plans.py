@@ -154,7 +154,7 @@ def test_a_whole_scene_is_streamed(store: SceneStore, database: Database, name: 
 
 
 def test_the_latest_events_are_read_in_the_order_of_their_index(store: SceneStore, database: Database) -> None:
-    names = operators(database, history.LATEST_EVENTS)
+    names = operators(database, history.EVENT_PAGE_NEWEST)
     assert not [name for name in names if name.startswith(("Sort", "Top", "PartialTop"))], names
 
 
@@ -162,7 +162,7 @@ def operators(database: Database, text: Any) -> list[str]:
     def explain(tx: ManagedTransaction) -> Any:
         return tx.run("EXPLAIN " + text, PARAMETERS).consume().plan
 
-    return [name for name, _ in _operators(database.read(explain, timeout_s=30))]
+    return [name for name, _ in _operators(database.transaction(explain, timeout_s=30))]
 
 
 def _operators(plan: Any) -> Iterator[tuple[str, str]]:

@@ -48,14 +48,14 @@ def bare(database: Database) -> Iterator[Database]:
 
 def index_names(database: Database) -> frozenset[str]:
     """Return the names of all indexes; a constraint's index has its name."""
-    return frozenset(database.read(lambda tx: [row["name"] for row in tx.run("SHOW INDEXES YIELD name RETURN name")]))
+    return frozenset(row["name"] for row in database.rows("SHOW INDEXES YIELD name RETURN name"))
 
 
 def drop_all(database: Database) -> None:
     for name, definition in definitions():
         what: LiteralString = "CONSTRAINT" if "CONSTRAINT" in definition else "INDEX"
         statement: LiteralString = "DROP " + what + " " + name + " IF EXISTS"
-        database.write(lambda tx, text=statement: tx.run(text).consume())  # type: ignore[misc]
+        database.execute(statement)
 
 
 def test_eight_processes_prepare_a_bare_server_at_once(bare: Database, address: Address) -> None:

@@ -7,7 +7,6 @@ from typing import Any, Final, LiteralString
 from uuid import uuid4
 
 import pytest
-from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import ChangeList, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
@@ -133,11 +132,8 @@ def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
 ) -> None:
     def let_go(_: SceneVersion) -> Delta:
         if not happened:
-            happened.append(database.write(gone, timeout_s=10))
+            happened.append(database.execute(BEHIND_OUR_BACK, {"key": scene.key}, timeout_s=10))
         return Delta.of([ChangeList("cup", "states", ("dirty",), ()), RemoveRelation(HELD)])
-
-    def gone(tx: ManagedTransaction) -> object:
-        return tx.run(BEHIND_OUR_BACK, key=scene.key).consume()
 
     happened: list[object] = []
     with pytest.raises(ConflictError):

@@ -44,7 +44,7 @@ def with_states(store: SceneStore, graphs: list[SceneGraph]) -> str:
 
 
 def parts_of(database: Database, key: str) -> int:
-    record = database.read_row(SNAPSHOTS, {"key": key})
+    record = database.row(SNAPSHOTS, {"key": key})
     assert record is not None
     return int(record["number"])
 
@@ -97,7 +97,7 @@ def test_a_half_written_snapshot_is_not_read_and_is_completed(
     whole = [*snapshots._parts(graph)]
     assert len(whole) == 4
     half = {"key": key, "version": 0, "part": 1, "parts": 4, "form": 1, "data": whole[1]}
-    store.database.write(lambda tx: tx.run(WRITE_PART, half).consume(), timeout_s=30)
+    store.database.execute(WRITE_PART, half, timeout_s=30)
     assert snapshot_versions(store.database, key) == []
     assert read_snapshot(store.database, key, 0) is None
     keep_snapshot(store.database, key, 0, graph)

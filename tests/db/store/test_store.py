@@ -213,7 +213,7 @@ def test_runs_are_kept_by_age_and_by_number(store: SceneStore, database: Databas
     delete_expired(database, keep_days=1, keep_runs=1_000_000)
     assert left() == numbers[::-1]
     text = "MATCH (r:Run {number: $number}) SET r.touched = datetime() - duration('P3D')"
-    database.write(lambda tx: tx.run(text, number=numbers[0]).consume(), timeout_s=10)
+    database.execute(text, {"number": numbers[0]}, timeout_s=10)
     assert delete_expired(database, keep_days=1, keep_runs=1_000_000) >= 1
     assert left() == [numbers[2], numbers[1]]
     delete_run(database, numbers[2])
@@ -238,21 +238,15 @@ def test_a_scene_is_deleted_in_bounded_transactions(store: SceneStore) -> None:
 def test_an_unfinished_import_is_deleted_and_never_listed(store: SceneStore, database: Database) -> None:
     key = uuid4().hex
     facts = {"role": "world", "vocabulary": "generic", "leased": None}
-    database.write(lambda tx: tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=0).consume(), timeout_s=10)
+    database.execute(CREATE_SCENE, {"key": key, "facts": facts, "lease_s": 0}, timeout_s=10)
     assert all(info.key != key for info in store.scenes())
     store.delete_leftovers(grace_s=0)
-    count = database.read(
-        lambda tx: tx.run("MATCH (s:Scene {key: $key}) RETURN count(s) AS n", key=key).single(strict=True)["n"],
-        timeout_s=10,
-    )
+    count = database.rows("MATCH (s:Scene {key: $key}) RETURN count(s) AS n", {"key": key}, timeout_s=10)[0]["n"]
     assert count == 0
 
 
 def members(database: Database, key: str) -> int:
-    def work(tx: ManagedTransaction) -> int:
-        return int(tx.run("MATCH (n:Entity {scene: $key}) RETURN count(n) AS n", key=key).single(strict=True)["n"])
-
-    return database.read(work, timeout_s=10)
+    return int(database.rows("MATCH (n:Entity {scene: $key}) RETURN count(n)", {"key": key}, timeout_s=10)[0][0])
 
 
 def test_a_reader_during_a_publish_sees_the_old_or_the_new_scene_never_an_empty_one(store: SceneStore) -> None:
@@ -369,7 +363,7 @@ def test_the_copy_of_a_worker_that_died_is_reset_for_the_next(store: SceneStore)
     first = died.__enter__()
     soiled = store.commit(first, Delta.of([ChangeList("cup", "states", ("dirty",), ())]), actor="t", action="soil")
     past = "MATCH (s:Scene {key: $key}) SET s.leased_until = datetime() - duration('PT1S')"
-    store.database.write(lambda tx: tx.run(past, key=first.key).consume(), timeout_s=10)
+    store.database.execute(past, {"key": first.key}, timeout_s=10)
     with store.lease(name) as second:
         assert second.key == first.key
         assert store.load(second.name).graph == small()
@@ -403,7 +397,7 @@ def test_a_copy_leased_concurrently_is_skipped_for_the_next_one(store: SceneStor
                 second.result(timeout=0.3)
             return first, second
 
-        first, second = database.write(taking, timeout_s=30)
+        first, second = database.transaction(taking, access="write", timeout_s=30)
         found = second.result(timeout=30)
     assert found is not None
     assert {first, found.key} == keys

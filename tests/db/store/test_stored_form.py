@@ -29,7 +29,7 @@ def set_form(database: Database, number: int | None) -> None:
     statement = "MERGE (f:StoredForm {of: 'scenes'}) SET f.number = $number"
     if number is None:
         statement = "MATCH (f:StoredForm) DELETE f"
-    database.write(lambda tx: tx.run(statement, number=number).consume())
+    database.execute(statement, {"number": number})
 
 
 def settings_of(address: Address) -> Settings:
@@ -41,7 +41,7 @@ def without_bounds(store: SceneStore, name: str) -> None:
     """Store a scene as before its bounds were kept."""
     publish(store.database, odd(), Header(name, "virtualhome"))
     statement = "MATCH (s:Scene {name: $name}) UNWIND [k IN keys(s) WHERE k STARTS WITH 'most_'] AS k SET s[k] = null"
-    store.database.write(lambda tx: tx.run(statement, name=name).consume())
+    store.database.execute(statement, {"name": name})
     assert store.find(name).bounds is None
 
 

@@ -29,7 +29,7 @@ def generations(store: SceneStore, name: str) -> list[str]:
     statement = """
     MATCH (s:Scene) WHERE $name IN [s.name, s.was] OR s.source = $name RETURN s.status AS status ORDER BY status
     """
-    return store.database.read(lambda tx: [record["status"] for record in tx.run(statement, name=name)])
+    return [record["status"] for record in store.database.rows(statement, {"name": name})]
 
 
 def others(store: SceneStore, name: str) -> Progress:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
-from threading import Event
+from threading import Event, Lock
 
 import pytest
 
@@ -13,6 +13,20 @@ from scenecypher.db.store.versions import CoalescedRead
 from scenecypher.errors import SceneReplaced, ServiceError
 
 THREADS = 8
+
+
+class CountingLock:
+    """A lock that counts the threads that asked for it."""
+
+    def __init__(self) -> None:
+        self.asked, self._lock = 0, Lock()
+
+    def __enter__(self) -> None:
+        self.asked += 1
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 def test_every_caller_gets_a_read_that_began_after_its_call() -> None:
@@ -33,6 +47,7 @@ def test_every_caller_gets_a_read_that_began_after_its_call() -> None:
 
 def test_waiting_callers_share_one_read() -> None:
     shared, begun, go_on = CoalescedRead(), Event(), Event()
+    shared._lock = lock = CountingLock()  # type: ignore[assignment]
     made: list[int] = []
 
     def read() -> int:
@@ -45,7 +60,7 @@ def test_waiting_callers_share_one_read() -> None:
         first = pool.submit(shared.fresh, read)
         begun.wait(timeout=30)
         others = [pool.submit(shared.fresh, read) for _ in range(THREADS - 1)]
-        while len(shared._changed._waiters) < THREADS - 1:  # type: ignore[attr-defined]
+        while lock.asked < THREADS:
             time.sleep(0.01)
         go_on.set()
         assert first.result(timeout=30) == 1
@@ -62,6 +77,7 @@ def test_a_refusal_reaches_its_own_caller_only() -> None:
 def test_waiting_callers_share_a_service_error() -> None:
     """The first waiting caller makes the second read, and the others share its error instead of reading in turn."""
     shared, begun, go_on = CoalescedRead(), Event(), Event()
+    shared._lock = lock = CountingLock()  # type: ignore[assignment]
     made: list[int] = []
 
     def failing() -> int:
@@ -75,7 +91,7 @@ def test_waiting_callers_share_a_service_error() -> None:
         first = pool.submit(shared.fresh, failing)
         begun.wait(timeout=30)
         others = [pool.submit(shared.fresh, failing) for _ in range(THREADS - 1)]
-        while len(shared._changed._waiters) < THREADS - 1:  # type: ignore[attr-defined]
+        while lock.asked < THREADS:
             time.sleep(0.01)
         go_on.set()
         for call in (first, *others):

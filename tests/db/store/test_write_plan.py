@@ -186,7 +186,7 @@ def test_rows_that_the_server_does_not_find_write_nothing(store: SceneStore) -> 
     store.put(ImportedScene(name, small()))
     info, gone = store.find(name), Relation("cup", "INSIDE", "fridge")
     store.now(info)
-    store.database.write(lambda tx: tx.run(TAKE_OUT, key=info.key).consume(), timeout_s=30)
+    store.database.execute(TAKE_OUT, {"key": info.key}, timeout_s=30)
     with pytest.raises(ConflictError, match="is not there"):
         store.commit(info, Delta.of([RemoveRelation(gone)]), actor="ann", action="take it out")
     assert (store.find(name).version, store.history(info)) == (0, [])

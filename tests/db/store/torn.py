@@ -18,7 +18,7 @@ import math
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -26,12 +26,12 @@ from multiprocessing import get_context
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
-from neo4j import ManagedTransaction, Record
+from neo4j import Record
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bookmarks import ReadBookmarks
-from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.connection import NOTHING, Address, Database
 from scenecypher.db.store.consistent_read import LOOK, SceneChanging, read_consistently
 from scenecypher.db.store.publish import delete_generation
 from scenecypher.db.store.scene_store import SceneStore
@@ -142,7 +142,7 @@ def measured_scenes(database: Database) -> Iterator[tuple[Ref, Ref]]:
     finally:
         for ref in made:
             delete_generation(database, ref.key)
-            database.write(_run("MATCH (n:Filling {key: $key}) DELETE n", ref.key), timeout_s=TIMEOUT_S)
+            database.execute("MATCH (n:Filling {key: $key}) DELETE n", {"key": ref.key}, timeout_s=TIMEOUT_S)
 
 
 def measure(address: Address, *, reads: int, seconds: float, marked: bool = True) -> Counter[str]:
@@ -176,11 +176,7 @@ def measure(address: Address, *, reads: int, seconds: float, marked: bool = True
 def _make_last(database: Database, key: str) -> None:
     """Make the Scene node anew, after nodes that take up all records that were free."""
     for text in (FILL, RENEW):
-        database.write(_run(text, key), timeout_s=TIMEOUT_S)
-
-
-def _run(text: LiteralString, key: str) -> Callable[[ManagedTransaction], object]:
-    return lambda tx: tx.run(text, key=key).consume()
+        database.execute(text, {"key": key}, timeout_s=TIMEOUT_S)
 
 
 def _write(address: Address, stop: Any, results: Any, ref: Ref) -> None:
@@ -188,7 +184,7 @@ def _write(address: Address, stop: Any, results: Any, ref: Ref) -> None:
     with Database(address) as database:
         while not stop.is_set():
             given = {"key": ref.key, "targets": TARGETS}
-            database.run_autocommit(COMMIT, given, timeout_s=TIMEOUT_S)
+            database.execute(COMMIT, given, timeout_s=TIMEOUT_S, auto_commit=True)
             made += 1
             time.sleep(chance.uniform(0, PAUSE_S))
     results.put(Counter({"commits": made}))
@@ -229,15 +225,15 @@ class _CountingDatabase(Database):
 
     looks = 0
 
-    def read_row(self, text: LiteralString, parameters: Mapping[str, Any], *, echo: str = "") -> Record | None:
+    def row(self, text: LiteralString, parameters: Mapping[str, Any] = NOTHING, **options: Any) -> Record | None:
         """Read the row, and count it if it is a version."""
         self.looks += text == LOOK
-        return super().read_row(text, parameters, echo=echo)
+        return super().row(text, parameters, **options)
 
 
 def _kind_of_read(database: Database, ref: Ref, look: Look) -> str | None:
     """Return how a read differs from what its version has, None if it does not. Raises SceneChanging."""
-    read = partial(database.read_row, look.text, {"key": ref.key})
+    read = partial(database.row, look.text, {"key": ref.key})
     record, version = read_consistently(database, ref, read, tries=1)
     return look.kind_of(record["found"], record["rows"], version) if record else "missing"
 

@@ -44,9 +44,7 @@ RETURN s {.*, scene: null, run: null, at: toString(s.at)} AS step ORDER BY s.num
     return [
         (
             replace(run, number=0, scene="", scene_name=""),
-            store.database.read(
-                lambda tx, run=run: [row["step"] for row in tx.run(steps, number=run.number, scene=run.scene)]  # type: ignore[misc]
-            ),
+            [row["step"] for row in store.database.rows(steps, {"number": run.number, "scene": run.scene})],
         )
         for run in found
     ]

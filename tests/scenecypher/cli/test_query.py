@@ -176,7 +176,7 @@ def test_one_that_the_service_fails_does_not_stop_the_others(
 
     def status(name: str) -> None:
         text = "MATCH (s:Scene {key: $key}) SET s.status = $status"
-        store.database.write(lambda tx: tx.run(text, key=reader.scene.key, status=name).consume(), timeout_s=30)
+        store.database.execute(text, {"key": reader.scene.key, "status": name}, timeout_s=30)
 
     def queries() -> Iterator[str]:
         for name in ("ready", "retired", "ready"):

@@ -172,4 +172,4 @@ def ask_model() -> None:
 
 def ask_database(address: Address) -> None:
     with Database(address) as database:
-        database.read_row("RETURN 1", {})
+        database.row("RETURN 1")
