@@ -84,13 +84,14 @@ def test_homes_are_listed_and_found_by_name(client: TestClient, home: sc.Home) -
 def test_the_list_of_homes_takes_as_many_statements_for_many_homes_as_for_few(
     client: TestClient, home: sc.Home, db: sc.SceneDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, asked = Database.read, list[str]()
+    asked = list[str]()
+    for name in ("rows", "row", "transaction"):
 
-    def counted(self: Database, work: Any, **options: Any) -> Any:
-        asked.append(str(work))
-        return read(self, work, **options)
+        def counted(self: Database, what: Any, *more: Any, verb: Any = getattr(Database, name), **options: Any) -> Any:
+            asked.append(str(what))
+            return verb(self, what, *more, **options)
 
-    monkeypatch.setattr(Database, "read", counted)
+        monkeypatch.setattr(Database, name, counted)
     home.act("pick_up(key)")
     copies = [db.store.copy(home.name, f"{home.name}-{number}").name for number in range(3)]
     for name in copies:
