@@ -85,13 +85,16 @@ def test_the_list_of_homes_takes_as_many_statements_for_many_homes_as_for_few(
     client: TestClient, home: sc.Home, db: sc.SceneDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[str]()
-    for name in ("rows", "row", "transaction"):
 
-        def counted(self: Database, what: Any, *more: Any, verb: Any = getattr(Database, name), **options: Any) -> Any:
+    def counting(verb: Any) -> Any:
+        def counted(self: Database, what: Any, *more: Any, **options: Any) -> Any:
             asked.append(str(what))
             return verb(self, what, *more, **options)
 
-        monkeypatch.setattr(Database, name, counted)
+        return counted
+
+    for name in ("rows", "row", "transaction"):
+        monkeypatch.setattr(Database, name, counting(getattr(Database, name)))
     home.act("pick_up(key)")
     copies = [db.store.copy(home.name, f"{home.name}-{number}").name for number in range(3)]
     for name in copies:
