@@ -11,6 +11,8 @@ from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS
 from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.retriever.linked_words import LABELS, classes_named
+from scenecypher.retriever.mentions import stems
 from scenecypher.retriever.outline import pattern_text
 from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, RelationClaim, claims_of
 
@@ -109,12 +111,25 @@ def _no_such_value(
     if not anywhere or any(_holds(claim, value, one) for value in claim.values for one in known):
         return None
     node = f"(:{claim.label})" if claim.label else "node"
+    if claim.property == "class" and (label := LABELS.get("".join(stems(claim.values[0])))):
+        return f"{literal(claim.values[0])} is no class; all of them are (n:{label}), without a class"
+    named = classes_named(claim.values[0], occurring) if claim.property == "class" else ()
+    if len(named) > 1:
+        listed = ", ".join(map(literal, named))
+        return (
+            f"no {node} has {_words(claim)}, but this scene has {_and(named)}; test for all with n.class IN [{listed}]"
+        )
     spelt = did_you_mean(claim.values[0], anywhere)
     is_of_another_case = claim.values[0].casefold() in map(str.casefold, known)
     near = spelt if is_of_another_case else spelt + _meant(claim.values[0], anywhere, meaning, told=spelt)
     elsewhere = "" if is_of_another_case else _other_label(claim, occurring) or _other_property(claim, occurring)
     other = elsewhere or near
     return None if corrections_only and not other else f"no {node} has {_words(claim)}{other}"
+
+
+def _and(words: Sequence[str]) -> str:
+    *most, last = map(literal, words)
+    return f"{', '.join(most)} and {last}"
 
 
 def _meant(value: str, known: Sequence[str], meaning: Meaning, *, told: str) -> str:

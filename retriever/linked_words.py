@@ -60,7 +60,7 @@ class _Words:
         classes, values = defaultdict[str, list[ClassUse]](list), defaultdict[str, list[str]](list)
         for use in sorted(occurring.classes, key=lambda use: (-use.count, use.name)):
             parts = stems(use.name)
-            for key in dict.fromkeys((*parts, "".join(parts))):
+            for key in dict.fromkeys((*parts, "".join(parts)) if parts else ()):
                 classes[key].append(use)
         told = [(it.value, f"{literal(it.value)} IN n.states") for it in occurring.states]
         told += [(it.value, f"{literal(it.value)} IN n.affordances") for it in occurring.affordances]
@@ -101,6 +101,12 @@ def linked_words(question: str, occurring: Enumerations, meaning: Meaning) -> Li
         near = meaning.nearest(phrase, _names(occurring), limit=CLASSES_A_PHRASE, least=LEAST_OF_A_PHRASE)
         found |= {phrase: f"perhaps class {' or '.join(literal(it.word) for it in near)}"} if near else {}
     return tuple(found.items())
+
+
+def classes_named(word: str, occurring: Enumerations) -> tuple[str, ...]:
+    """Return the classes of a scene that a word may name, as `linked_words` finds them, without its own spelling."""
+    uses = _classes("".join(stems(word)), _Words.of(occurring))
+    return tuple(dict.fromkeys(use.name for use in uses if use.name != word))
 
 
 def _words(question: str, known: _Words) -> list[str]:

@@ -26,9 +26,9 @@ ERRS: dict[str, tuple[Step, str]] = {
     "an error of the database": ("MATCH (o:Object) RETURN o.name / 2 AS half", "refused"),
     "an error while it runs": ("MATCH (o:Object) RETURN 1 / (size(o.name) - size(o.name)) AS x", "refused"),
     "an empty result of a wrong literal": (GOOD.replace("'table'", "'Tables'"), "no (:Asset) has class 'Tables'"),
-    "an empty result of a wrong direction": (
+    "an empty result of a relation that there is not": (
         "MATCH (p:Place)-[:ON]->(o:Object) RETURN o.name AS object",
-        "(:Asset)-[:ON]->(:Object) does not occur",
+        "(:Place)-[:ON]->(:Object) does not occur",
     ),
     "an empty reply": ("", "no query"),
     "a reply cut off": (Say("", finish="length"), "be briefer"),

@@ -121,3 +121,20 @@ def test_examples_are_chosen_by_meaning(words: Meaning) -> None:
     known, question = library("virtualhome"), "What needs cleaning in the kitchen?"
     chosen = [nearest_examples(known, question, count=2, meaning=it) for it in (words, NO_MEANING)]
     assert [any("dirty" in one.question for one in found) for found in chosen] == [True, False]
+
+
+def test_a_hint_lists_all_classes_that_a_word_may_name() -> None:
+    """A question about lamps needs all of them: one "did you mean" left the others out."""
+    lamps = tuple(ClassUse("Asset", f"{it}lamp", 1, f"{it}lamp_1") for it in ("ceiling", "table", "wall"))
+    several = replace(HOME, classes=(*HOME.classes, *lamps))
+    query = "MATCH (n {class: 'lamp'}) WHERE 'on' IN n.states RETURN n"
+    (told,) = causes(query, several)
+    assert told == (
+        "no node has class 'lamp', but this scene has 'ceilinglamp', 'tablelamp' and 'walllamp'; "
+        "test for all with n.class IN ['ceilinglamp', 'tablelamp', 'walllamp']"
+    )
+
+
+def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
+    (told,) = causes("MATCH (n {class: 'furniture'}) RETURN n", HOME)
+    assert told == "'furniture' is no class; all of them are (n:Asset), without a class"
