@@ -72,15 +72,18 @@ class Example(BaseModel):
 
     def written_out(self, words: Mapping[str, str]) -> Example | None:
         """Return the example with `words` for its slots, None if one is missing."""
-        told = {name: word.replace("_", " ") for name, word in words.items()}
-        told |= {_LAST_LETTER.sub(r"\1s", name): _plural(word) for name, word in told.items()}
         quoted = {name: word if name in {"in_room", "joins"} else literal(word) for name, word in words.items()}
         try:
-            return Example(
-                question=Template(self.question).substitute(told), cypher=Template(self.cypher).substitute(quoted)
-            )
+            return Example(question=told(self.question, words), cypher=Template(self.cypher).substitute(quoted))
         except KeyError:
             return None
+
+
+def told(text: str, words: Mapping[str, str]) -> str:
+    """Return a sentence with `words` for its slots, in plain English; `$objects` is the plural. Raises KeyError."""
+    plain = {name: word.replace("_", " ") for name, word in words.items()}
+    plural = {_LAST_LETTER.sub(r"\1s", name): _plural(word) for name, word in plain.items()}
+    return Template(text).substitute(plain | plural)
 
 
 @cache

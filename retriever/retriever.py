@@ -63,8 +63,9 @@ class Options:
     sentence, ``off`` leaves it at the rows. `retrieval`:
     ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and lets it
     answer in words (SG-RwR's ablation without code). `checks`: model-free checks of an answer's form, with one message
-    about doubts. `names`: names of nodes and places of agents in the schema text. `past`: when the prompt has the part
-    about the past.
+    about doubts. `assisted`, which no paper has: the prompt links the question's words to the scene's, arrows that no
+    relation has are turned, and attempts after the first are asked for at a temperature above nought. `names`: names of
+    nodes and places of agents in the schema text. `past`: when the prompt has the part about the past.
     """
 
     attempts: int = 4
@@ -76,6 +77,7 @@ class Options:
     seed: int | None = None
     retrieval: RetrievalMode = "cypher"
     checks: bool = False
+    assisted: bool = True
     names: bool = True
     past: PastMode = "auto"
 
@@ -161,12 +163,13 @@ class Retriever:
         else:
             past, meaning = "", self.meaning
             examples = examples_for(scene.vocabulary, question, count, occurring, is_map=is_map, meaning=meaning)
-        system = prompt.code_writer(schema, examples, linked_words(question, occurring, self.meaning), past)
+        words = linked_words(question, occurring, self.meaning) if self.options.assisted else ()
+        system = prompt.code_writer(schema, examples, words, past)
         return schema, Conversation(question, (system, prompt.asked(question)))
 
     def _request(self, *messages: Message, is_retry: bool = False) -> Request:
         temperature = self.options.temperature
-        if is_retry and temperature is not None:
+        if is_retry and self.options.assisted and temperature is not None:
             temperature = max(temperature, RETRY_TEMPERATURE)
         return Request(messages, temperature=temperature, seed=self.options.seed)
 
@@ -176,8 +179,10 @@ class Retriever:
         if conversation.read_at is not None:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
         found = parse_reply(reply)
-        cypher, turned = turned_arrows(found.cypher, self.enumerator.of(scene))
-        found = replace(found, cypher=cypher)
+        turned: tuple[str, ...] = ()
+        if self.options.assisted:
+            cypher, turned = turned_arrows(found.cypher, self.enumerator.of(scene))
+            found = replace(found, cypher=cypher)
         before = conversation.earlier_query(found.cypher) if found.reason is None else None
         started = time.perf_counter()
         ending = before.ending if before else self._ending(found, scene, is_cut_off=reply.finish == "length")
