@@ -132,9 +132,10 @@ class Conversation:
         match self.last.ending, self.best:
             case Declined(reason), _:
                 return reason
-            case _, Attempt(ending=QueryExecuted() | TextAnswer() as ending):
+            case _, Attempt(ending=QueryExecuted() | TextAnswer() as ending, turned=turned):
                 verdict = self.verdict
-                return verdict.text if verdict and self._is_worded(verdict) else result_text(ending)
+                answer = verdict.text if verdict and self._is_worded(verdict) else result_text(ending)
+                return "\n".join((answer, *(f"({it})" for it in turned)))
             case Rejected(_, message), _:
                 many = f"{len(self.attempts)} attempts" if len(self.attempts) > 1 else "1 attempt"
                 return f"no query was accepted after {many}; the last one: {message}"

@@ -11,6 +11,8 @@ from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS
 from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.retriever.linked_words import LABELS, classes_named
+from scenecypher.retriever.mentions import stems
 from scenecypher.retriever.outline import pattern_text
 from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, RelationClaim, claims_of
 
@@ -53,6 +55,38 @@ def causes(
     return tuple(dict.fromkeys(found))[:CAUSES]
 
 
+def turned_arrows(cypher: str, occurring: Enumerations) -> tuple[str, tuple[str, ...]]:
+    """Turn each arrow that no relation of the scene has, where some have it the other way round; tell which.
+
+    Ends are known by label, or by a class all of whose nodes have one.
+    """
+    text, told = cypher, list[str]()
+    for claim in sorted(claims_of(cypher, _kinds(occurring)).relations, key=lambda claim: -claim.start):
+        here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
+        other = replace(claim, source=claim.target, target=claim.source)
+        if any(_occurs_as(claim, it) for it in here) or not any(_occurs_as(other, it) for it in here):
+            continue
+        arrow = text[claim.start : claim.end]
+        turned = f"{arrow[1:]}>" if arrow.startswith("<") else f"<{arrow[:-1]}"
+        text = text[: claim.start] + turned + text[claim.end :]
+        told.append(f"{_asked(claim)} does not occur, so its arrow was turned: {_asked(other)}")
+    return text, tuple(dict.fromkeys(reversed(told)))
+
+
+def list_mistake(cypher: str) -> str:
+    """Return what is wrong with a query that tests a list as if it were a text, and how to test it; else nothing."""
+    for claim in claims_of(cypher).properties:
+        if mistake := _list_mistake(claim):
+            return mistake
+    return ""
+
+
+def _list_mistake(claim: PropertyClaim) -> str:
+    if claim.property not in LISTS or claim.test == "IN":
+        return ""
+    return f"{claim.property} is a list; test it with {literal(claim.values[0])} IN n.{claim.property}"
+
+
 def _kinds(occurring: Enumerations) -> dict[str, str]:
     """Return the kind of each class all of whose nodes are of one kind."""
     kinds: dict[str, set[str]] = {}
@@ -70,19 +104,32 @@ def _of_the_present(claims: QueryClaims) -> QueryClaims:
 def _no_such_value(
     claim: PropertyClaim, occurring: Enumerations, meaning: Meaning, *, corrections_only: bool
 ) -> str | None:
-    if claim.property in LISTS and claim.test != "IN":
-        return f"{claim.property} is a list; test it with {literal(claim.values[0])} IN n.{claim.property}"
+    if mistake := _list_mistake(claim):
+        return mistake
     known = _known(claim.property, occurring, label=claim.label)
     anywhere = _known(claim.property, occurring)
     if not anywhere or any(_holds(claim, value, one) for value in claim.values for one in known):
         return None
     node = f"(:{claim.label})" if claim.label else "node"
+    if claim.property == "class" and (label := LABELS.get("".join(stems(claim.values[0])))):
+        return f"{literal(claim.values[0])} is no class; all of them are (n:{label}), without a class"
+    named = classes_named(claim.values[0], occurring) if claim.property == "class" else ()
+    if len(named) > 1:
+        listed = ", ".join(map(literal, named))
+        return (
+            f"no {node} has {_words(claim)}, but this scene has {_and(named)}; test for all with n.class IN [{listed}]"
+        )
     spelt = did_you_mean(claim.values[0], anywhere)
     is_of_another_case = claim.values[0].casefold() in map(str.casefold, known)
     near = spelt if is_of_another_case else spelt + _meant(claim.values[0], anywhere, meaning, told=spelt)
     elsewhere = "" if is_of_another_case else _other_label(claim, occurring) or _other_property(claim, occurring)
     other = elsewhere or near
     return None if corrections_only and not other else f"no {node} has {_words(claim)}{other}"
+
+
+def _and(words: Sequence[str]) -> str:
+    *most, last = map(literal, words)
+    return f"{', '.join(most)} and {last}"
 
 
 def _meant(value: str, known: Sequence[str], meaning: Meaning, *, told: str) -> str:
@@ -163,10 +210,14 @@ def _no_such_relation(claim: RelationClaim, occurring: Enumerations) -> str | No
     here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
     if not here or any(_occurs_as(claim, pattern) for pattern in here):
         return None
-    types = "|".join(claim.types)
-    asked = f"({_labelled(claim.source)})-[:{types}]-{'>' * claim.directed}({_labelled(claim.target)})"
     most = sorted(here, key=lambda pattern: (-_shared_labels(claim, pattern), -pattern.count, pattern_text(pattern)))
-    return f"{asked} does not occur; what occurs is {', '.join(map(pattern_text, most[:PATTERNS_SHOWN]))}"
+    return f"{_asked(claim)} does not occur; what occurs is {', '.join(map(pattern_text, most[:PATTERNS_SHOWN]))}"
+
+
+def _asked(claim: RelationClaim) -> str:
+    """Return a claim as Cypher: ``(:Object)-[:INSIDE]->(:Asset)``."""
+    types = "|".join(claim.types)
+    return f"({_labelled(claim.source)})-[:{types}]-{'>' * claim.directed}({_labelled(claim.target)})"
 
 
 def _shared_labels(claim: RelationClaim, pattern: Pattern) -> int:

@@ -1,22 +1,60 @@
-"""The library of worked examples: questions with their Cypher, a file of each vocabulary and one of robots' maps."""
+"""The library of worked examples: questions with their Cypher, written out in the words of the scene that is asked.
+
+The files have an example a line, in which `$object` and the like stand for a class or an affordance (`SLOTS`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from string import Template
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from scenecypher.db.store.enumerations import Enumerations, literal
 from scenecypher.db.vocabulary import DEFAULT, conventions_of
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.mentions import stems
+from scenecypher.retriever.mentions import Mention, Mentions, stems
 
 COMMON: Final = frozenset(
-    stems("a an are be before can do does from have has i in is it many much of or the there to what where which with")
+    stems("a an are be before can do does from has have i in is it many much of or the there to what where which with")
 )
+SLOTS: Final[Mapping[str, tuple[str, str]]] = {
+    "object": ("Object", "cup mug book plate pillow towel key glass phone ball"),
+    "object2": ("Object", "bottle bowl spoon notebook knife pen apple box"),
+    "asset": ("Asset", "chair couch sofa bed bench shelf sink"),
+    "surface": ("Asset", "table desk counter shelf nightstand bed"),
+    "container": ("Asset", "cabinet fridge refrigerator cupboard closet drawer dresser locker"),
+    "device": ("Asset", "light lamp television tv computer microwave printer"),
+    "room": ("Place", "kitchen bedroom office bathroom living hall"),
+    "room2": ("Place", "bathroom living dining storage lab office"),
+    "switchable": ("affordances", "has_switch turn_on toggle"),
+    "openable": ("affordances", "can_open open openable"),
+    "portable": ("affordances", "grabbable pick_up pickupable"),
+}
+"""Where the words for a slot come from, classes of a kind or affordances, and the words to prefer, the best first."""
+FORMS: Final = {
+    "count": r"how (many|often|much)\b|\bnumber of\b|\bcount\b",
+    "negation": r"\b(no|not|nor|none|nothing|nobody|never|neither|nowhere|without|besides|except|empty|lacks?)\b|n't\b",
+    "each": r"\b(each|every|per)\b",
+    "most": r"\b(most|least|fewest)\b|\b(larg|bigg|small|near|clos|farth|furth|high|long|short|old|new|low)est\b",
+    "comparison": r"\b(more|fewer|less|than|as many)\b",
+    "path": r"\b(way|path|route|through|reached?|pass(es)?|lead)\b",
+    "both": r"\bboth\b(?! included)|\bas well as\b",
+    "yes or no": r"^(is|are|does|do|did|has|have|was|were|can|could|may|will)\b",
+    "place": r"^(where|in (which|what) room)\b|\b(which|what) room (is|are)\b",
+    "all": r"\b(all|only)\b",
+}
+"""The forms of questions, each with the words that show it."""
+_FORMS: Final = {form: re.compile(words, re.IGNORECASE) for form, words in FORMS.items()}
+_LAST_LETTER: Final = re.compile(r"([a-z])(?=\d?$)")
+_PLAIN: Final = re.compile(r"[\w -]+")
+CHAIN: Final = "INSIDE|ON|UNDER|ATTACHED_TO*1..5"
+"""What leads from a thing to its room where not each is INSIDE its room."""
 
 
 class Example(BaseModel):
@@ -27,6 +65,26 @@ class Example(BaseModel):
     question: str
     cypher: str
 
+    @property
+    def words(self) -> str:
+        """The question with the slots' names as words."""
+        return self.question.replace("$", "")
+
+    def written_out(self, words: Mapping[str, str]) -> Example | None:
+        """Return the example with `words` for its slots, None if one is missing."""
+        quoted = {name: word if name in {"in_room", "joins"} else literal(word) for name, word in words.items()}
+        try:
+            return Example(question=told(self.question, words), cypher=Template(self.cypher).substitute(quoted))
+        except KeyError:
+            return None
+
+
+def told(text: str, words: Mapping[str, str]) -> str:
+    """Return a sentence with `words` for its slots, in plain English; `$objects` is the plural. Raises KeyError."""
+    plain = {name: word.replace("_", " ") for name, word in words.items()}
+    plural = {_LAST_LETTER.sub(r"\1s", name): _plural(word) for name, word in plain.items()}
+    return Template(text).substitute(plain | plural)
+
 
 @cache
 def library(vocabulary: str) -> tuple[Example, ...]:
@@ -36,32 +94,70 @@ def library(vocabulary: str) -> tuple[Example, ...]:
 
 
 @cache
+def home_library() -> tuple[Example, ...]:
+    """Return the examples for scenes with furniture."""
+    return read_examples(files("scenecypher.retriever") / "home_queries.jsonl")
+
+
+@cache
 def map_library() -> tuple[Example, ...]:
     """Return the examples for robots' maps."""
     return read_examples(files("scenecypher.retriever") / "map_queries.jsonl")
 
 
-@lru_cache(maxsize=1_024)
 def examples_for(
-    vocabulary: str, question: str, count: int, *, is_map: bool = False, meaning: Meaning = NO_MEANING
+    vocabulary: str,
+    question: str,
+    count: int,
+    occurring: Enumerations,
+    *,
+    is_map: bool = False,
+    meaning: Meaning = NO_MEANING,
 ) -> tuple[Example, ...]:
-    """Return the `count` examples of a vocabulary, and of robots' maps for one, that are nearest to a question."""
-    known = (*library(vocabulary), *(map_library() if is_map else ()))
-    return nearest_examples(known, question, count=count, meaning=meaning)
+    """Return the `count` examples of a vocabulary that are nearest to a question, in words of the scene.
+
+    A scene with furniture has those of homes besides, a robot's map those of maps.
+    """
+    has_assets = any(kind == "Asset" and number for kind, number in occurring.kinds)
+    words = words_for(occurring, question)
+    known = (*library(vocabulary), *(home_library() if has_assets else ()), *(map_library() if is_map else ()))
+    usable = tuple(one for one in known if one.written_out(words))
+    chosen = nearest_examples(usable, question, count=count, meaning=meaning)
+    return tuple(found for one in chosen if (found := one.written_out(words)))
 
 
+def words_for(occurring: Enumerations, question: str = "") -> dict[str, str]:
+    """Return words of a scene for the slots: preferred ones that the question does not mention, else frequent ones."""
+    mentions, found = Mentions.of(question), dict[str, str]()
+    for name, (source, preferred) in SLOTS.items():
+        known = [word for word in _occurring(occurring, source) if _PLAIN.fullmatch(word)]
+        others = [it for it in known if it not in found.values() and mentions.mention(it) != Mention.WHOLE]
+        free = (others or known) if source != "affordances" else [it for it in known if it in preferred.split()]
+        wanted = (it for word in preferred.split() for it in free if word in it.split("_") or it.endswith(word))
+        if word := next(wanted, None) or next(iter(free), None):
+            found[name] = word
+    return found | _relations(occurring)
+
+
+@lru_cache(maxsize=1_024)
 def nearest_examples(
-    examples: Sequence[Example], question: str, *, count: int, meaning: Meaning = NO_MEANING
+    examples: tuple[Example, ...], question: str, *, count: int, meaning: Meaning = NO_MEANING
 ) -> tuple[Example, ...]:
     """Return the `count` examples that are nearest to `question`, the nearest last; ties in file order.
 
-    The nearest share most words and, if `meaning` knows vectors, mean most nearly the same.
+    The nearest have its form, share most words and, if `meaning` knows vectors, mean most nearly the same.
     """
-    known, asked = [one.question for one in examples], _words(question)
+    known, asked, forms = [one.words for one in examples], _words(question), forms_of(question)
     cosines = {it.word: it.cosine for it in meaning.nearest(question, known, least=-1, limit=len(known))}
-    near = {it: _similarity(asked, _words(it)) + cosines.get(it, 0.0) for it in known}
-    ranked = sorted(enumerate(examples), key=lambda pair: (-near[pair[1].question], pair[0]))
+    near = {it: _shared(asked, _words(it)) + _shared(forms, forms_of(it)) + cosines.get(it, 0.0) for it in known}
+    ranked = sorted(enumerate(examples), key=lambda pair: (-near[pair[1].words], pair[0]))
     return tuple(example for _, example in reversed(ranked[:count]))
+
+
+@lru_cache(maxsize=1_024)
+def forms_of(question: str) -> frozenset[str]:
+    """Return the forms of a question, by its words; ``list`` if it has no other."""
+    return frozenset(form for form, words in _FORMS.items() if words.search(question.strip())) or frozenset({"list"})
 
 
 def read_examples(file: Traversable) -> tuple[Example, ...]:
@@ -69,10 +165,33 @@ def read_examples(file: Traversable) -> tuple[Example, ...]:
     return tuple(Example.model_validate_json(line) for line in file.read_text(encoding="utf-8").splitlines())
 
 
+def _occurring(occurring: Enumerations, source: str) -> list[str]:
+    """Return the words of a slot's source, the most frequent first."""
+    if source == "affordances":
+        return [use.value for use in occurring.affordances]
+    uses = sorted((use for use in occurring.classes if use.kind == source), key=lambda use: (-use.count, use.name))
+    return [use.name for use in uses]
+
+
+def _relations(occurring: Enumerations) -> dict[str, str]:
+    """Return the relation types that lead from a thing to its room, and those that join rooms and doors, if any."""
+    patterns = {(it.source, it.type, it.target): it.count for it in occurring.patterns}
+    is_direct = patterns.get(("Object", "INSIDE", "Place"), 0) >= dict(occurring.kinds).get("Object", 0)
+    joins = next((it for it in ("CONNECTS", "BETWEEN") if ("Door", it, "Place") in patterns), "")
+    return {"in_room": "INSIDE" if is_direct else CHAIN} | ({"joins": joins} if joins else {})
+
+
+def _plural(word: str) -> str:
+    if word.endswith(("s", "x", "ch", "sh")):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in set("aeiou") else f"{word}s"
+
+
 @lru_cache(maxsize=1_024)
 def _words(question: str) -> frozenset[str]:
     return frozenset(stems(question)) - COMMON
 
 
-def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the part of all words of two sets that both have."""
     return len(one & other) / len(one | other) if one & other else 0.0

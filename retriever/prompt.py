@@ -7,7 +7,7 @@ from typing import Final
 
 from scenecypher.chat.model import Message
 from scenecypher.retriever.library import Example
-from scenecypher.retriever.other_words import OtherWords
+from scenecypher.retriever.linked_words import LinkedWords
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 UNANSWERABLE: Final = "UNANSWERABLE:"
@@ -58,17 +58,20 @@ VERIFIER_ENDS: Final = {
 NOT_ADDRESSED: Final = "NOT ADDRESSED"
 
 
-def code_writer(schema: str, examples: Sequence[Example], other_words: OtherWords = (), past: str = "") -> Message:
-    """Return the system message: the task, the schema, that of the past, words of no use here, worked examples."""
+def code_writer(schema: str, examples: Sequence[Example], words: LinkedWords = (), past: str = "") -> Message:
+    """Return the system message: the task, the schema, that of the past, the question's words, worked examples.
+
+    What changes from question to question stands last, so that a server reuses its work on what stands before.
+    """
     parts = [CODE_WRITER, f"The schema of this scene graph:\n\n{schema}"]
     if past:
         parts.append(f"The past of this scene graph, which queries may read too:\n\n{past}")
-    if other_words:
-        meant = "\n".join(f"{word}: perhaps {' or '.join(map(repr, classes))}" for word, classes in other_words)
-        parts.append(f"Words of the question that this scene does not use, and its nearest classes:\n\n{meant}")
     if examples:
         worked = "\n\n".join(f"Question: {one.question}\n```cypher\n{one.cypher}\n```" for one in examples)
-        parts.append(f"Examples, from other scenes:\n\n{worked}")
+        parts.append(f"Worked examples:\n\n{worked}")
+    if words:
+        meant = "\n".join(f"{word}: {links}" for word, links in words)
+        parts.append(f"Words of the question, and what this scene has for them:\n\n{meant}")
     return Message("system", "\n\n".join(parts))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -30,12 +30,17 @@ class PropertyClaim:
 
 @dataclass(frozen=True, slots=True)
 class RelationClaim:
-    """One relation between two nodes. An empty label stands for any; `directed` is false if both directions match."""
+    """One relation between two nodes. An empty label stands for any; `directed` is false if both directions match.
+
+    `start` and `end` are the place of its arrow in the text.
+    """
 
     source: str
     types: tuple[str, ...]
     target: str
     directed: bool = True
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,8 @@ def _relation_claims(
             continue
         left, right = (one.label or labels.get(one.variable, "") for one in (node, other))
         source, target = (right, left) if to_left else (left, right)
-        yield RelationClaim(source, types, target, directed=to_left or to_right)
+        start, end = tokens[node.end + 1].start, tokens[closing + 1 + to_right].end
+        yield RelationClaim(source, types, target, to_left or to_right, start, end)
 
 
 def _types(inside: Sequence[Token]) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class Attempt:
     """One reply of the model and its ending.
 
     `seconds` is the time in the gate and the database; `repeats` is the number of the equal earlier attempt, whose
-    query was not run again.
+    query was not run again. `turned` are the arrows of the model's query that were turned, in words.
     """
 
     number: int
@@ -72,6 +72,7 @@ class Attempt:
     source: ReplySource
     seconds: float = 0.0
     repeats: int | None = None
+    turned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,7 @@ def _attempt_document(attempt: Attempt) -> dict[str, Any]:
         "prompt_tokens": attempt.usage.prompt_tokens,
         "completion_tokens": attempt.usage.completion_tokens,
         "repeats": attempt.repeats,
+        "turned": list(attempt.turned),
     }
     match attempt.ending:
         case QueryExecuted(answer):

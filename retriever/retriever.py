@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, assert_never
 
 from scenecypher.chat.model import Message, Model, Request
@@ -20,11 +20,11 @@ from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
 from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import Conversation
-from scenecypher.retriever.empty_answers import causes, is_empty, says_no
+from scenecypher.retriever.empty_answers import causes, is_empty, list_mistake, says_no, turned_arrows
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.library import examples_for
-from scenecypher.retriever.other_words import other_words
+from scenecypher.retriever.linked_words import linked_words
 from scenecypher.retriever.outline import is_robot_map
 from scenecypher.retriever.past_text import PastMode, past_examples, past_text, wants_past
 from scenecypher.retriever.reader import SceneReader
@@ -51,6 +51,8 @@ from scenecypher.retriever.verifier import VerifierMode, verify
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
 NO_QUERY: Final = "the reply holds no query"
+RETRY_TEMPERATURE: Final = 0.5
+"""Least temperature of an attempt after the first: at 0 a small model writes a refused query again, word for word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,9 @@ class Options:
     sentence, ``off`` leaves it at the rows. `retrieval`:
     ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and lets it
     answer in words (SG-RwR's ablation without code). `checks`: model-free checks of an answer's form, with one message
-    about doubts. `names`: names of nodes and places of agents in the schema text. `past`: when the prompt has the part
-    about the past.
+    about doubts. `assisted`, which no paper has: the prompt links the question's words to the scene's, arrows that no
+    relation has are turned, and attempts after the first are asked for at a temperature above nought. `names`: names of
+    nodes and places of agents in the schema text. `past`: when the prompt has the part about the past.
     """
 
     attempts: int = 4
@@ -74,6 +77,7 @@ class Options:
     seed: int | None = None
     retrieval: RetrievalMode = "cypher"
     checks: bool = False
+    assisted: bool = True
     names: bool = True
     past: PastMode = "auto"
 
@@ -157,19 +161,28 @@ class Retriever:
         if not scene.is_past_copy and wants_past(question, self.options.past, is_map=is_map):
             past, examples = past_text(self.gate, scene), past_examples(question, count, self.meaning)
         else:
-            past, examples = "", examples_for(scene.vocabulary, question, count, is_map=is_map, meaning=self.meaning)
-        system = prompt.code_writer(schema, examples, other_words(question, occurring, self.meaning), past)
+            past, meaning = "", self.meaning
+            examples = examples_for(scene.vocabulary, question, count, occurring, is_map=is_map, meaning=meaning)
+        words = linked_words(question, occurring, self.meaning) if self.options.assisted else ()
+        system = prompt.code_writer(schema, examples, words, past)
         return schema, Conversation(question, (system, prompt.asked(question)))
 
-    def _request(self, *messages: Message) -> Request:
-        return Request(messages, temperature=self.options.temperature, seed=self.options.seed)
+    def _request(self, *messages: Message, is_retry: bool = False) -> Request:
+        temperature = self.options.temperature
+        if is_retry and self.options.assisted and temperature is not None:
+            temperature = max(temperature, RETRY_TEMPERATURE)
+        return Request(messages, temperature=temperature, seed=self.options.seed)
 
     def _attempt(self, conversation: Conversation, scene: SceneInfo) -> Attempt:
-        """Ask the model once, and run its query unless it is a repeated one."""
-        reply = traced(self.model).reply(self._request(*conversation.messages))
+        """Ask the model once, and run its query, arrows turned where they must be, unless it is a repeated one."""
+        reply = traced(self.model).reply(self._request(*conversation.messages, is_retry=bool(conversation.attempts)))
         if conversation.read_at is not None:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
         found = parse_reply(reply)
+        turned: tuple[str, ...] = ()
+        if self.options.assisted:
+            cypher, turned = turned_arrows(found.cypher, self.enumerator.of(scene))
+            found = replace(found, cypher=cypher)
         before = conversation.earlier_query(found.cypher) if found.reason is None else None
         started = time.perf_counter()
         ending = before.ending if before else self._ending(found, scene, is_cut_off=reply.finish == "length")
@@ -181,6 +194,7 @@ class Retriever:
             source=reply.source,
             seconds=time.perf_counter() - started,
             repeats=before.number if before else None,
+            turned=turned,
         )
 
     def _ending(self, found: ParsedReply, scene: SceneInfo, *, is_cut_off: bool) -> AttemptEnding:
@@ -188,6 +202,8 @@ class Retriever:
             return Declined(found.reason)
         if not found.cypher:
             return Rejected("no_query", CUT_OFF if is_cut_off else NO_QUERY)
+        if mistake := list_mistake(found.cypher):
+            return Rejected("list", mistake)
         try:
             return QueryExecuted(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
         except RejectedError as error:
@@ -201,7 +217,7 @@ class Retriever:
             case Declined():
                 return None, None
             case Rejected(_, message):
-                return None, None if conversation.last.repeats is not None else refusal_message(conversation, message)
+                return None, refusal_message(conversation, message)
             case TextAnswer():
                 return self._verdict(conversation)
             case QueryExecuted(answer):

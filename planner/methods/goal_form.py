@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from string import Template
 from typing import Final, Literal, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import scenecypher.db.condition as c
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import UnknownReference, did_you_mean
+from scenecypher.retriever.library import told, words_for
 
 HELD: Final = "HELD"
 """The form's word for being in an agent's hand."""
@@ -244,6 +247,45 @@ _ONE: Final[Mapping[str, object]] = {
     "quantity": "one",
     "not_same_as": [],
 }
+
+
+_HOME: Final = (
+    (
+        "Put all $objects2 into the $container and close it.",
+        (("x", "$object2", None, "all"), ("y", "$container", None, "one")),
+        (("x", "INSIDE", "y", None, False), ("y", None, None, "closed", False)),
+    ),
+    ("Switch the $device on.", (("x", "$device", None, "one"),), (("x", None, None, "on", False),)),
+    ("No $object may stay on the $surface.", (("x", "$object", None, "all"),), (("x", "ON", "$surface", None, True),)),
+)
+_GRID: Final = (
+    ("Pick up the grey $object.", (("x", "$object", "grey", "one"),), (("x", HELD, None, None, False),)),
+    ("Open the red door.", (("x", "door", "red", "one"),), (("x", None, None, "open", False),)),
+    (
+        "Fetch any $object2, and have the blue door opened.",
+        (("x", "$object2", None, "one"), ("y", "door", "blue", "one")),
+        (("x", HELD, None, None, False), ("y", None, None, "open", False)),
+    ),
+)
+"""Worked goals, for homes and for grids: an instruction, variables (name, class, color, quantity), and facts."""
+
+
+def goal_examples(occurring: Enumerations) -> Iterator[tuple[str, str]]:
+    """Yield worked examples in words of a scene: an instruction, and the form that states its goal, as JSON."""
+    words, has_doors = words_for(occurring), dict(occurring.kinds).get("Door", 0) > 0
+    for said, variables, facts in _HOME if "asset" in words else _GRID if has_doors else ():
+        form = {
+            "reason": "that is what shall be so in the end",
+            "variables": [
+                dict(_ONE, name=n, **{"class": of}, color=color, quantity=q) for n, of, color, q in variables
+            ],
+            "goal": [dict(zip(FactForm.model_fields, fact, strict=True)) for fact in facts],
+        }
+        try:
+            found = told(said, words), GoalForm.model_validate_json(Template(json.dumps(form)).substitute(words))
+        except KeyError:
+            continue
+        yield found[0], found[1].model_dump_json(by_alias=True)
 
 
 def _folded(word: str) -> str:

@@ -24,7 +24,7 @@ from scenecypher.planner.actions.giving import given_states
 from scenecypher.planner.actions.pddl_part import sought_for
 from scenecypher.planner.actions.pddl_planner import PlanResult
 from scenecypher.planner.method import Decision, Done, Memory, Think
-from scenecypher.planner.methods.goal_form import OPPOSITES, GoalForm, GoalParser
+from scenecypher.planner.methods.goal_form import OPPOSITES, GoalForm, GoalParser, goal_examples
 from scenecypher.planner.methods.goal_matches import lost_classes, match_words
 from scenecypher.planner.methods.symbolic import Symbolic
 from scenecypher.planner.vocabularies.registry import operators_of
@@ -32,12 +32,18 @@ from scenecypher.planner.vocabularies.registry import operators_of
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""
 ATTEMPTS: Final = 3
+CLASSES_OF: Final = {
+    "Place": "Classes of rooms and other places",
+    "Asset": "Classes of furniture and appliances",
+    "Object": "Classes of movable things",
+    "Agent": "Classes of agents",
+    "Door": "Classes of doors",
+}
+"""Titles of the lists of classes by kind: a kind's own name would be taken for a class."""
 
 SYSTEM: Final = """\
 You say what must be so when an instruction is carried out in a home. You know which words the home's scene graph has, \
 not the graph. You do not plan: another program does.
-
-{words}
 
 Reply with one JSON object: "reason" (a sentence), "variables" and "goal".
 "variables" are the things that the goal is about. One variable is
@@ -55,7 +61,13 @@ least so many of them; "own" if each thing of another variable has one of its ow
  "to": the variable or id of what it is related to, a class for anything of that class, or null,
  "state": a state such as open or on, or null,
  "negated": true where it must not be so, else false}}
-State no more than the instruction asks for."""
+State no more than the instruction asks for.
+
+The words of this home:
+{words}
+
+Examples, in words of this home:
+{examples}"""
 
 MATCHES: Final = """\
 In the home as it is known now, that goal matches:
@@ -131,7 +143,7 @@ class GoalAsker:
         states = states_to_name(self.vocabulary)
         parser = GoalParser(occurring, self.elsewhere, (*OPPOSITES, *states))
         messages = [
-            Message("system", SYSTEM.format(words=goal_words(occurring, states, memory.schema))),
+            Message("system", _system(occurring, states, memory.schema)),
             Message("user", f"Instruction: {memory.instruction}"),
         ]
         first: StatedGoal | None = None
@@ -167,6 +179,12 @@ class GoalAsker:
                 yield f"In this scene {class_!r} may be {near}."
 
 
+def _system(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
+    examples = "\n".join(f"Instruction: {said}\n{form}" for said, form in goal_examples(occurring))
+    text = SYSTEM.format(words=goal_words(occurring, states, schema), examples=examples)
+    return text if examples else text.partition("\n\nExamples, in words")[0]
+
+
 def states_to_name(vocabulary: str) -> tuple[str, ...]:
     """Return the states that actions of a vocabulary give to something."""
     operators = operators_of(vocabulary).values()
@@ -180,7 +198,7 @@ def goal_words(occurring: Enumerations, states: Iterable[str], schema: str) -> s
         of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}")
     colors = (value for use in occurring.properties if use.name == "color" for value in use.values)
     lists = {
-        **{f"Classes of kind {kind}, and how many": uses for kind, uses in of_kind.items()},
+        **{f"{CLASSES_OF[kind]}, and how many": uses for kind, uses in of_kind.items()},
         "Places": occurring.places,
         "Agents": [agent.name for agent in occurring.agents],
         "Relation types": dict.fromkeys(pattern.type for pattern in occurring.patterns),

@@ -69,7 +69,7 @@ def verifying_retriever(verifier: VerifierMode) -> Callable[[SceneAccess], Retri
 
     The Code Writer has the schema without node names, and no examples (SG2, Table 4).
     """
-    options = Options(verifier=verifier, seed=SEED, names=False, examples=0)
+    options = Options(verifier=verifier, seed=SEED, names=False, examples=0, assisted=False)
     return lambda access: Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
 
 

@@ -26,9 +26,9 @@ ERRS: dict[str, tuple[Step, str]] = {
     "an error of the database": ("MATCH (o:Object) RETURN o.name / 2 AS half", "refused"),
     "an error while it runs": ("MATCH (o:Object) RETURN 1 / (size(o.name) - size(o.name)) AS x", "refused"),
     "an empty result of a wrong literal": (GOOD.replace("'table'", "'Tables'"), "no (:Asset) has class 'Tables'"),
-    "an empty result of a wrong direction": (
-        "MATCH (a:Asset {class: 'table'})-[:ON]->(o:Object) RETURN o.name AS object",
-        "(:Asset)-[:ON]->(:Object) does not occur",
+    "an empty result of a relation that there is not": (
+        "MATCH (p:Place)-[:ON]->(o:Object) RETURN o.name AS object",
+        "(:Place)-[:ON]->(:Object) does not occur",
     ),
     "an empty reply": ("", "no query"),
     "a reply cut off": (Say("", finish="length"), "be briefer"),
@@ -66,7 +66,7 @@ def test_the_model_recovers_from_all_errors_in_one_conversation(ready: Ready, sc
     assert (len(server.requests), found.usage) == (8, Usage(88, 56))
 
 
-def test_repeated_errors_end_the_conversation_early(ready: Ready, scene: SceneInfo) -> None:
-    retriever, server = ready(["MATCH (t:Table) RETURN t"] * 9, attempts=9)
+def test_repeated_errors_end_with_the_attempts(ready: Ready, scene: SceneInfo) -> None:
+    retriever, server = ready(["MATCH (t:Table) RETURN t"] * 9, attempts=4)
     found = retriever.ask(QUESTION, scene)
-    assert (found.outcome, len(server.requests), found.attempts[1].repeats) == ("refused", 2, 1)
+    assert (found.outcome, len(server.requests), found.attempts[3].repeats) == ("refused", 4, 1)

@@ -1,4 +1,4 @@
-"""The worked examples: valid, and chosen by the words that they share with the question."""
+"""The worked examples: valid, in words of the scene, and chosen by the form and the words of the question."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
@@ -21,15 +22,77 @@ from scenecypher.errors import InputError
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.dsg import read_scene as read_dsg
 from scenecypher.importers.offices import scene as office
-from scenecypher.retriever.library import Example, library, map_library, nearest_examples
+from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.retriever.library import (
+    CHAIN,
+    SLOTS,
+    Example,
+    examples_for,
+    forms_of,
+    home_library,
+    library,
+    map_library,
+    nearest_examples,
+    words_for,
+)
 from scenecypher.retriever.reader import SceneReader
 
 
 @pytest.mark.parametrize("vocabulary", BUILT_IN)
-def test_every_vocabulary_has_examples(vocabulary: str) -> None:
-    examples = library(vocabulary)
-    assert len(examples) >= 10
+def test_every_vocabulary_has_sixty_examples(vocabulary: str) -> None:
+    examples = library(vocabulary) if vocabulary == "babyai" else (*library(vocabulary), *home_library())
+    assert len(examples) >= 60
     assert len({example.question for example in examples}) == len(examples)
+
+
+@pytest.mark.parametrize(
+    ("question", "forms"),
+    [
+        ("Which rooms have no chair?", {"negation"}),
+        ("How many plates does each shelf hold?", {"count", "each"}),
+        ("Which shelf has the fewest cups?", {"most"}),
+        ("Are there more forks than spoons?", {"yes or no", "comparison"}),
+        ("Which drawers hold both forks and spoons?", {"both"}),
+        ("By which way does one get to the cellar?", {"path"}),
+        ("Where is the hammer?", {"place"}),
+        ("Isn't the lamp on?", {"negation"}),
+        ("What is on the shelf?", {"list"}),
+        ("四", {"list"}),
+    ],
+)
+def test_the_form_of_a_question_is_found_by_its_words(question: str, forms: set[str]) -> None:
+    assert forms_of(question) == forms
+
+
+def test_examples_show_the_form_of_the_question() -> None:
+    """Chosen by shared words alone, "which rooms have no chair" was shown no NOT EXISTS."""
+    scene, counted = packaged_scene("963_2"), count_graph(packaged_scene("963_2").graph)
+    shown = examples_for(scene.vocabulary, "Which rooms have no chair?", 4, counted)
+    assert all("NOT EXISTS" in one.cypher for one in shown)
+    each = examples_for(scene.vocabulary, "How many chairs are there in each room?", 4, counted)
+    assert sum("OPTIONAL MATCH" in one.cypher for one in each) >= 3
+
+
+def test_examples_are_in_words_of_the_scene_and_not_those_of_the_question() -> None:
+    counted = count_graph(packaged_scene("963_2").graph)
+    words = words_for(counted, "Is the cup on the table?")
+    assert words.keys() == {*SLOTS, "in_room", "joins"}
+    classes = {use.name for use in counted.classes}
+    assert {words[name] for name, (source, _) in SLOTS.items() if source != "affordances"} <= classes
+    assert not {"cup", "table"} & {*words.values()}
+
+
+def test_hostile_names_stand_in_no_example() -> None:
+    """Classes with quotes, back-ticks, lines or marks of direction are words of nobody: others are taken."""
+    hostile = ("cup'}) RETURN 1 //", "```Ignore all", "\u202ecup", "🥄", "a\\'b")
+    things = [Node(f"o{at}", "Object", f"o{at}", word) for at, word in enumerate(hostile)]
+    shelf = Node("s", "Asset", "s", "shelf")
+    counted = count_graph(SceneGraph.of([*things, shelf]))
+    shelf_alone = dict.fromkeys(("asset", "surface", "container", "device"), "shelf")
+    assert words_for(counted) == shelf_alone | {"in_room": CHAIN}
+    shown = examples_for("household", "How many cups are on the shelf?", 4, counted)
+    assert len(shown) == 4
+    assert not [word for word in hostile if any(word in one.question + one.cypher for one in shown)]
 
 
 def test_a_vocabulary_can_have_its_own_examples() -> None:
@@ -39,8 +102,8 @@ def test_a_vocabulary_can_have_its_own_examples() -> None:
 
 
 def test_the_nearest_example_comes_last() -> None:
-    chosen = nearest_examples(library("virtualhome"), "Is the fridge closed?", count=3)
-    assert [example.question for example in chosen[1:]] == ["Is the microwave closed?", "What is in the fridge?"]
+    chosen = nearest_examples(library("virtualhome"), "Is the device closed?", count=3)
+    assert chosen[-1].question == "Is the $device closed?"
 
 
 def test_without_common_words_the_first_examples_are_taken() -> None:
@@ -73,7 +136,9 @@ def test_every_example_runs_on_a_real_scene(store: SceneStore, gate: Gate, vocab
     name = f"test/library-{uuid4().hex[:10]}"
     store.put(ImportedScene(name, made.graph, made.vocabulary, declared=made.declared))
     reader = SceneReader(gate, Enumerator(store.replicas), store.find(name))
-    found = {one.question: [row for row in reader.run(one.cypher).rows if any(row)] for one in library(vocabulary)}
+    words, homes = words_for(count_graph(made.graph)), home_library() if vocabulary != "babyai" else ()
+    every = [one.written_out(words) for one in (*library(vocabulary), *homes)]
+    found = {one.question: [row for row in reader.run(one.cypher).rows if any(row)] for one in every if one}
     assert library(vocabulary) != library("generic")
     assert sum(map(bool, found.values())) >= least, [question for question, rows in found.items() if not rows]
 
@@ -100,7 +165,9 @@ def test_examples_of_superlatives_return_every_tie(store: SceneStore, gate: Gate
     (most,) = (it for it in library("virtualhome") if it.question == "Which room has the most objects?")
     assert [tuple(row) for row in reader.run(most.cypher).rows] == [("r0", 2), ("r1", 2)]
     asks_for_most = [
-        it for it in (*map_library(), *(one for v in BUILT_IN for one in library(v))) if "most" in it.question
+        it
+        for it in (*map_library(), *home_library(), *(one for v in BUILT_IN for one in library(v)))
+        if "most" in it.question and "three" not in it.question
     ]
     assert asks_for_most
     assert not [it for it in asks_for_most if "LIMIT 1" in it.cypher]
@@ -109,5 +176,7 @@ def test_examples_of_superlatives_return_every_tie(store: SceneStore, gate: Gate
 @pytest.mark.parametrize("vocabulary", BUILT_IN)
 def test_every_example_passes_the_gate(gate: Gate, scene: SceneInfo, vocabulary: str) -> None:
     reference, words = SceneRef(scene.key, scene.name), vocabulary_of(scene.declared)
-    for example in library(vocabulary):
-        gate.run(example.cypher, reference, words)
+    for example in (*library(vocabulary), *home_library()):
+        written = example.written_out({**dict.fromkeys(SLOTS, "cup"), "in_room": CHAIN, "joins": "CONNECTS"})
+        assert written
+        gate.run(written.cypher, reference, words)

@@ -17,7 +17,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, SceneReplaced
 from scenecypher.retriever.events import Attempted, Hinted, Prompted, RetrievalEnded
 from scenecypher.retriever.retrieval import Declined, QueryExecuted, Rejected, retrieval_document
-from scenecypher.retriever.retriever import Retriever
+from scenecypher.retriever.retriever import RETRY_TEMPERATURE, Retriever
 from tests.retriever.conftest import Ready, home, put_home
 from tests.scripted_model import Fail, Say, ScriptedModel
 
@@ -114,13 +114,36 @@ def test_the_budget_of_attempts_is_kept(ready: Ready, scene: SceneInfo) -> None:
     assert len(server.requests) == 3
 
 
-def test_a_repeated_query_ends_the_conversation(ready: Ready, scene: SceneInfo) -> None:
+def test_a_repeated_query_is_told_and_not_the_end(ready: Ready, scene: SceneInfo) -> None:
+    """A small model writes its refused query again, word for word: it is told so, and asked less strictly."""
     bad = "MATCH (n:Wrong) RETURN n"
     retriever, server = ready([bad, f"```cypher\n  {bad} ;\n```", GOOD])
     found = retriever.ask(QUESTION, scene)
-    assert (found.outcome, len(server.requests)) == ("refused", 2)
+    assert (found.outcome, len(server.requests)) == ("answered", 3)
     assert found.attempts[1].repeats == 1
     assert isinstance(found.attempts[1].ending, Rejected)
+    assert "refused once more, word for word the same:" in server.requests[2]["messages"][-1]["content"]
+    assert [request["temperature"] for request in server.requests] == [0, RETRY_TEMPERATURE, RETRY_TEMPERATURE]
+
+
+def test_an_arrow_that_the_scene_lacks_is_turned_and_told(ready: Ready, scene: SceneInfo) -> None:
+    """A direction that no relation of the scene has is no question: the answer comes at once, and says so."""
+    retriever, server = ready(
+        ["MATCH (o:Object)<-[:ON]-(t:Asset {class: 'table'}) RETURN o.name AS object ORDER BY object"]
+    )
+    found = retriever.ask(QUESTION, scene)
+    assert (sorted(found.rows), len(server.requests)) == ([*ROWS], 1)
+    told = "(:Asset)-[:ON]->(:Object) does not occur, so its arrow was turned: (:Object)-[:ON]->(:Asset)"
+    assert found.attempts[0].turned == (told,)
+    assert found.answer.endswith(f"\n({told})")
+
+
+def test_a_list_that_is_searched_as_a_text_is_refused(ready: Ready, scene: SceneInfo) -> None:
+    """A test that is never true, so that its NOT is not either: told before it answers wrongly."""
+    retriever, server = ready(["MATCH (o:Object) WHERE o.states CONTAINS 'dirty' RETURN count(o) AS dirty", GOOD])
+    found = retriever.ask(QUESTION, scene)
+    assert isinstance(found.attempts[0].ending, Rejected)
+    assert "states is a list; test it with 'dirty' IN n.states" in server.requests[1]["messages"][-1]["content"]
 
 
 def test_blanks_within_quotes_make_another_query(ready: Ready, scene: SceneInfo) -> None:
@@ -129,8 +152,8 @@ def test_blanks_within_quotes_make_another_query(ready: Ready, scene: SceneInfo)
     assert (retriever.ask(QUESTION, scene).outcome, len(server.requests)) == ("answered", 3)
 
 
-def test_two_empty_replies_end_the_conversation(ready: Ready, scene: SceneInfo) -> None:
-    retriever, server = ready(["", "", GOOD])
+def test_empty_replies_use_up_the_attempts(ready: Ready, scene: SceneInfo) -> None:
+    retriever, server = ready(["", "", GOOD], attempts=2)
     assert retriever.ask(QUESTION, scene).outcome == "refused"
     assert len(server.requests) == 2
 
@@ -142,11 +165,11 @@ def test_an_empty_result_is_hinted_at_once(ready: Ready, scene: SceneInfo) -> No
     assert "no (:Asset) has class 'Table' (did you mean 'table'?)" in messages(server, 1)[-1]
 
 
-def test_a_wrong_direction_is_hinted(ready: Ready, scene: SceneInfo) -> None:
-    retriever, server = ready(["MATCH (a:Asset {class: 'table'})-[:ON]->(o:Object) RETURN o.name AS object", GOOD])
+def test_a_relation_that_occurs_in_neither_direction_is_hinted(ready: Ready, scene: SceneInfo) -> None:
+    retriever, server = ready(["MATCH (p:Place)-[:ON]->(d:Agent) RETURN d.name AS agent", GOOD])
     assert retriever.ask(QUESTION, scene).rows == ROWS
     assert (
-        "(:Asset)-[:ON]->(:Object) does not occur; what occurs is (:Object)-[:ON]->(:Asset)" in messages(server, 1)[-1]
+        "(:Place)-[:ON]->(:Agent) does not occur; what occurs is (:Object)-[:ON]->(:Asset)" in messages(server, 1)[-1]
     )
 
 

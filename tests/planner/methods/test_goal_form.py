@@ -13,10 +13,15 @@ from hypothesis import strategies as st
 
 from scenecypher.chat.structured_reply import schema_of
 from scenecypher.db.condition import And, AtLeast, Condition, Exists, HasClass, HasState, Id, bind, evaluate
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
 from scenecypher.errors import UnknownReference
-from scenecypher.planner.methods.goal_form import GoalForm, GoalParser
+from scenecypher.importers.babyai import read_level
+from scenecypher.importers.offices import scene as office
+from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.planner.methods.goal_form import GoalForm, GoalParser, goal_examples
 from scenecypher.planner.methods.goal_then_plan import states_to_name
 
 THINGS: Final = {"cup": ("cup_1", "cup_2", "cup_3"), "mat": ("mat_1", "mat_2", "mat_3"), "lamp": ("lamp_1",)}
@@ -158,3 +163,18 @@ def test_states_that_only_an_action_gives_may_be_asked_for() -> None:
     form = GoalForm.model_validate({"reason": "", "variables": [], "goal": [fact("cup_1", state="heated")]})
     parser = GoalParser(OCCURRING, states=states_to_name("virtualhome_ext"))
     assert parser.condition(form) == And((HasState(Id("cup_1"), "heated"),))
+
+
+@pytest.mark.parametrize("scene", [packaged_scene("963_2"), office("our-office"), read_level("numqa", 3)])
+def test_the_worked_goals_are_goals_of_the_scene_that_they_are_told_in(scene: ImportedScene) -> None:
+    """Each example is read by the parser, in words that occur here; none is a model's way to a refused goal."""
+    occurring = count_graph(scene.graph)
+    examples = [*goal_examples(occurring)]
+    parsed = [GoalParser(occurring).condition(GoalForm.model_validate_json(form)) for _, form in examples]
+    assert len({*parsed}) == 3
+    assert len({said for said, _ in examples}) == 3
+    assert not [said for said, _ in examples if "$" in said]
+
+
+def test_a_scene_without_words_for_them_has_no_worked_goals() -> None:
+    assert [*goal_examples(Enumerations())] == []

@@ -1,0 +1,140 @@
+"""Words of a question and what a scene calls them: in the prompt, in hints, and in the choice of examples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scenecypher.chat.embeddings import vectors_of
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.counting import count_graph
+from scenecypher.db.store.enumerations import ClassUse, Enumerations
+from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.retriever.empty_answers import causes
+from scenecypher.retriever.library import library, nearest_examples
+from scenecypher.retriever.linked_words import linked_words
+from scenecypher.settings import Settings
+from tests.retriever.conftest import Ready, home
+
+CLASSES = ("couch", "freezer", "television", "faucet", "cup", "toilet", "table")
+HOME = Enumerations(kinds=(("Asset", 7),), classes=tuple(ClassUse("Asset", it, 1, f"{it}_1") for it in CLASSES))
+
+
+@pytest.fixture(scope="module")
+def words() -> Meaning:
+    return Meaning(lambda: vectors_of(Settings()))
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Is there anything on the sofa?", {"sofa": "perhaps (:Asset {class: 'couch'}) 1"}),
+        (
+            "Is the fridge near the tap?",
+            {"fridge": "perhaps (:Asset {class: 'freezer'}) 1", "tap": "perhaps (:Asset {class: 'faucet'}) 1"},
+        ),
+        ("What is on the couches?", {"couches": "(:Asset {class: 'couch'}) 1"}),
+        ("Where is it?", {}),
+        ("Is there something to drink from?", {"drink": "perhaps class 'cup'"}),
+    ],
+)
+def test_words_that_no_name_has_are_given_the_nearest_classes(
+    words: Meaning, question: str, found: dict[str, str]
+) -> None:
+    assert dict(linked_words(question, HOME, words)) == found
+    sure = {word: links for word, links in found.items() if not links.startswith("perhaps")}
+    assert dict(linked_words(question, HOME, NO_MEANING)) == sure
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        (
+            "Which lamps are switched off?",
+            {
+                "off": "'off' IN n.states",
+                "lamps": "(:Asset {class: 'ceilinglamp'}) 5, (:Asset {class: 'walllamp'}) 5, "
+                "(:Asset {class: 'tablelamp'}) 2, n.category = 'Lamps'",
+            },
+        ),
+        (
+            "Which containers are opened?",
+            {
+                "containers": "'containers' IN n.affordances",
+                "opened": "'open' IN n.states, 'can_open' IN n.affordances",
+            },
+        ),
+        ("Is desk_104 dirty?", {"desk_104": "(:Asset {name: 'desk_104'})", "dirty": "'dirty' IN n.states"}),
+        (
+            "Which furniture does the dining room have?",
+            {"dining room": "(:Place {class: 'dining_room'}) 1", "furniture": "any (:Asset)"},
+        ),
+        (
+            "Which objects are in the bathroom?",
+            {"objects": "any (:Object)", "bathroom": "(:Place {class: 'bathroom'}) 1"},
+        ),
+    ],
+)
+def test_each_word_has_all_that_the_scene_calls_so(question: str, found: dict[str, str]) -> None:
+    """Classes, compounds that end with the word, states, affordances, values, names, and labels; one answer each."""
+    assert dict(linked_words(question, count_graph(packaged_scene("963_2").graph), NO_MEANING)) == found
+
+
+def test_names_of_all_kinds_are_quoted() -> None:
+    """Hostile words of a scene are values in quotes, on one line."""
+    wild = ["'}) RETURN 1 // cup", "```\nIgnore cup", "\u202e cup", "🥄 cup"]
+    kinds = tuple(ClassUse("Object", word, 1, word) for word in wild)
+    ((_, links),) = linked_words("Where is the cup?", Enumerations(kinds=(("Object", 4),), classes=kinds), NO_MEANING)
+    assert "\n" not in links
+    assert r"{class: '\'}) RETURN 1 // cup'}" in links
+
+
+def test_the_writer_is_told_of_them_only_where_there_are_some(ready: Ready, scene: SceneInfo, words: Meaning) -> None:
+    told = (
+        "Words of the question, and what this scene has for them:\n\n"
+        "refrigerator: perhaps (:Asset {class: 'fridge'}) 1\n"
+    )
+    retriever, server = ready(["RETURN 1 AS n"] * 3)
+    retriever.ask("Is the refrigerator closed?", scene)
+    with_words = replace(retriever, meaning=words)
+    with_words.ask("Is the refrigerator closed?", scene)
+    with_words.ask("Is it?", scene)
+    prompts = [request["messages"][0]["content"] for request in server.requests]
+    assert [told in prompt for prompt in prompts] == [False, True, False]
+    assert ["Words of the question" in prompt for prompt in prompts] == [True, True, False]
+    assert "refrigerator" not in {node.class_ for node in home().nodes.values()}
+
+
+def test_a_hint_names_what_a_word_means_here(words: Meaning) -> None:
+    query = "MATCH (n {class: 'sofa'}) RETURN n"
+    assert causes(query, HOME) == ("no node has class 'sofa'",)
+    assert causes(query, HOME, words) == ("no node has class 'sofa' (in this scene it may be 'couch')",)
+    alike = replace(HOME, classes=(*HOME.classes, ClassUse("Asset", "stovefan", 1, "stovefan_1")))
+    assert causes(query, alike, words) == (
+        "no node has class 'sofa' (did you mean 'stovefan'?) (in this scene it may be 'couch')",
+    )
+
+
+def test_examples_are_chosen_by_meaning(words: Meaning) -> None:
+    known, question = library("virtualhome"), "What needs cleaning in the kitchen?"
+    chosen = [nearest_examples(known, question, count=2, meaning=it) for it in (words, NO_MEANING)]
+    assert [any("dirty" in one.question for one in found) for found in chosen] == [True, False]
+
+
+def test_a_hint_lists_all_classes_that_a_word_may_name() -> None:
+    """A question about lamps needs all of them: one "did you mean" left the others out."""
+    lamps = tuple(ClassUse("Asset", f"{it}lamp", 1, f"{it}lamp_1") for it in ("ceiling", "table", "wall"))
+    several = replace(HOME, classes=(*HOME.classes, *lamps))
+    query = "MATCH (n {class: 'lamp'}) WHERE 'on' IN n.states RETURN n"
+    (told,) = causes(query, several)
+    assert told == (
+        "no node has class 'lamp', but this scene has 'ceilinglamp', 'tablelamp' and 'walllamp'; "
+        "test for all with n.class IN ['ceilinglamp', 'tablelamp', 'walllamp']"
+    )
+
+
+def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
+    (told,) = causes("MATCH (n {class: 'furniture'}) RETURN n", HOME)
+    assert told == "'furniture' is no class; all of them are (n:Asset), without a class"
