@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias, assert_never
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.chat.traced import traced
 from scenecypher.db.gate import Answer, Gate
+from scenecypher.db.schema import CORE_PROPERTIES
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.enumerations import Enumerations
@@ -216,8 +217,9 @@ class Retriever:
         match conversation.last.ending:
             case Declined():
                 return None, None
-            case Rejected(_, message):
-                return None, refusal_message(conversation, message)
+            case Rejected(code, message):
+                more = f" {_properties(occurring)}" if code == "property" and self.options.assisted else ""
+                return None, refusal_message(conversation, f"{message}{more}")
             case TextAnswer():
                 return self._verdict(conversation)
             case QueryExecuted(answer):
@@ -264,6 +266,13 @@ class Retriever:
         if verdict.addressed is not False or conversation.last.repeats is not None:
             return verdict, None
         return verdict, not_addressed_message(conversation, verdict.text)
+
+
+def _properties(occurring: Enumerations) -> str:
+    """Return the properties that occur in a scene, and what to reply if none of them is asked for."""
+    names = ", ".join((*CORE_PROPERTIES, *(use.name for use in occurring.properties)))
+    no_answer = f"if none of them holds the answer, reply with {prompt.UNANSWERABLE} and the reason."
+    return f"The properties here are {names}; {no_answer}"
 
 
 def _totals(event: RetrievalEvent) -> Attributes:

@@ -138,6 +138,17 @@ def test_an_arrow_that_the_scene_lacks_is_turned_and_told(ready: Ready, scene: S
     assert found.answer.endswith(f"\n({told})")
 
 
+def test_an_unknown_property_is_told_with_those_that_occur_and_the_way_to_say_no(
+    ready: Ready, scene: SceneInfo
+) -> None:
+    retriever, server = ready(["MATCH (o:Object) RETURN o.owner AS owner", "UNANSWERABLE: nobody owns anything here"])
+    found = retriever.ask("Whose is the cup?", scene)
+    assert (found.outcome, found.answer) == ("unanswerable", "nobody owns anything here")
+    told = server.requests[1]["messages"][-1]["content"]
+    assert "The properties here are id, name, class, states, affordances" in told
+    assert "if none of them holds the answer, reply with UNANSWERABLE: and the reason." in told
+
+
 def test_a_list_that_is_searched_as_a_text_is_refused(ready: Ready, scene: SceneInfo) -> None:
     """A test that is never true, so that its NOT is not either: told before it answers wrongly."""
     retriever, server = ready(["MATCH (o:Object) WHERE o.states CONTAINS 'dirty' RETURN count(o) AS dirty", GOOD])
