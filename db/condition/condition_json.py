@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from scenecypher.db.condition.algebra import Condition, Id
-from scenecypher.db.condition.condition_models import FIELD_NAMES, OPERATORS, condition_adapter, condition_of
+from scenecypher.db.condition.condition_models import FIELD_NAMES, OPERATORS, condition_adapter
 from scenecypher.db.graph.graph_json import value_document
 from scenecypher.db.graph.problems import document_error, problems_of
 
@@ -34,14 +33,14 @@ def condition_from_document(document: object, *, file: str, root: str = "$") -> 
     if _is_deep(document):
         raise document_error(file, [(root, f"nested over {DEPTH} deep; say it with fewer levels")])
     try:
-        return condition_of(_adapter().validate_python(document))
+        return condition_adapter().validate_python(document)
     except ValidationError as error:
         raise document_error(file, problems_of(error, document, root=root)) from None
 
 
 def condition_schema() -> dict[str, Any]:
     """Return the JSON Schema of a condition."""
-    return _adapter().json_schema()
+    return condition_adapter().json_schema()
 
 
 def _document(value: Any) -> Any:
@@ -65,6 +64,3 @@ def _is_deep(document: object) -> bool:
 
 def _inner(value: object) -> Iterable[object]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-
-
-_adapter = cache(condition_adapter)

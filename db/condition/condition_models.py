@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias, Union
 
 from pydantic import AfterValidator, Field, PlainValidator, TypeAdapter, WithJsonSchema, create_model
@@ -65,49 +66,35 @@ FIELDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("x", "y", "source", "target", "agent"), TermForm),
     **dict.fromkeys(("part", "where", "then"), "ConditionForm"),
     **dict.fromkeys(("state", "affordance"), StateText),
-    "parts": "list[ConditionForm]",
+    "parts": Annotated[tuple["ConditionForm", ...], Field(strict=False)],
     "class": Label,
     "kind": Kind,
     "key": Annotated[str, AfterValidator(as_validator(comparable_key)), WithJsonSchema({"type": "string"})],
     "value": JsonValue,
     "type": RelationType,
-    "types": Annotated[list[RelationType], Field(min_length=1)],
+    "types": Annotated[tuple[RelationType, ...], Field(min_length=1, strict=False)],
     "n": Annotated[int, Field(ge=0, le=NODES_LIMIT)],
     "var": Annotated[str, AfterValidator(as_validator(variable_name)), WithJsonSchema({"type": "string"})],
 }
 """The type of each field by its JSON key, the same in every operator."""
 
 
-def condition_adapter() -> TypeAdapter[Any]:
-    """Return the validator of condition documents; `condition_of` takes its result."""
+@cache
+def condition_adapter() -> TypeAdapter[Condition]:
+    """Return the validator of condition documents."""
     forms = tuple(_form(op, kind) for op, kind in OPERATORS.items())
     union: Any = Annotated[Union[forms], Field(discriminator="op")]  # noqa: UP007 - built from a tuple
     for form in forms:
-        form.model_rebuild(_types_namespace={"ConditionForm": union})
+        form.__origin__.model_rebuild(_types_namespace={"ConditionForm": union})
     return TypeAdapter(union)
 
 
-def condition_of(form: Any) -> Condition:
-    """Return the condition of a validated model."""
-    kind = OPERATORS[form.op]
-    return kind(*[_plain(getattr(form, name)) for name in FIELD_NAMES[kind]])
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case Form():
-            return condition_of(value)
-        case list():
-            return tuple(map(_plain, value))
-        case _:
-            return value
-
-
-def _form(op: str, kind: type[Condition]) -> type[Form]:
+def _form(op: str, kind: type[Condition]) -> Any:
+    """Return the type of an operator's document: a map of its fields, validated as the condition."""
     given: dict[str, Any] = {"op": (Literal[op], ...)}
     for field in fields(kind):
         name = field.name.rstrip("_")
-        default = ... if field.default is MISSING else [*field.default]
-        given[field.name] = (FIELDS[name], Field(default, alias=name))
-    form: type[Form] = create_model(f"_{kind.__name__}Form", __base__=Form, **given)
-    return form
+        given[field.name] = (FIELDS[name], Field(... if field.default is MISSING else field.default, alias=name))
+    form = create_model(f"_{kind.__name__}Form", __base__=Form, **given)
+    names = FIELD_NAMES[kind]
+    return Annotated[form, AfterValidator(lambda it: kind(*(getattr(it, name) for name in names)))]
