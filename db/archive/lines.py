@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta, timezone
-from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from neo4j.time import DateTime
@@ -116,21 +115,16 @@ class End:
 
 Line: TypeAlias = Header | SceneLine | NodeLine | RecordLine | SceneEnd | End
 
-_FORMS: Final[Mapping[str, type[Line]]] = {
-    "archive": Header,
-    "scene": SceneLine,
-    "node": NodeLine,
-    "record": RecordLine,
-    "end of scene": SceneEnd,
-    "end": End,
+_FORMS: Final[Mapping[str, TypeAdapter[Line]]] = {
+    "archive": TypeAdapter(Header),
+    "scene": TypeAdapter(SceneLine),
+    "node": TypeAdapter(NodeLine),
+    "record": TypeAdapter(RecordLine),
+    "end of scene": TypeAdapter(SceneEnd),
+    "end": TypeAdapter(End),
 }
 """The form of each tag: the rest of a line is a map of its fields, or they stand one after another."""
 _BY_PLACE: Final = frozenset({"node", "record"})
-
-
-@cache
-def _reader(form: type[Line]) -> TypeAdapter[Line]:
-    return TypeAdapter(form)
 
 
 def line_bytes(line: Line) -> bytes:
@@ -143,7 +137,7 @@ def parse_line(data: bytes) -> Line:
     try:
         tag, *parts = json.loads(data, parse_constant=_no_number)
         given = ArgsKwargs(tuple(parts)) if tag in _BY_PLACE else parts[0]
-        return _reader(_FORMS[tag]).validate_python(given)
+        return _FORMS[tag].validate_python(given)
     except InputError:
         raise
     except ValidationError as error:

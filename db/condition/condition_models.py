@@ -66,7 +66,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("x", "y", "source", "target", "agent"), TermForm),
     **dict.fromkeys(("part", "where", "then"), "ConditionForm"),
     **dict.fromkeys(("state", "affordance"), StateText),
-    "parts": Annotated[tuple["ConditionForm", ...], Field(strict=False)],
+    "parts": "ConditionForms",
     "class": Label,
     "kind": Kind,
     "key": Annotated[str, AfterValidator(as_validator(comparable_key)), WithJsonSchema({"type": "string"})],
@@ -84,8 +84,9 @@ def condition_adapter() -> TypeAdapter[Condition]:
     """Return the validator of condition documents."""
     forms = tuple(_form(op, kind) for op, kind in OPERATORS.items())
     union: Any = Annotated[Union[forms], Field(discriminator="op")]  # noqa: UP007 - built from a tuple
+    many = Annotated[tuple[union, ...], Field(strict=False)]
     for form in forms:
-        form.__origin__.model_rebuild(_types_namespace={"ConditionForm": union})
+        form.__origin__.model_rebuild(_types_namespace={"ConditionForm": union, "ConditionForms": many})
     return TypeAdapter(union)
 
 
