@@ -154,11 +154,11 @@ class _RecordCheck:
         place = [*RECORDS].index(line.label)
         if place != self._place:
             self._place, self._last = max(place, self._place), ()
+        check_values(line.values, RECORDS[line.label].facts)
         numbers = tuple(line.values[name] for name in RECORDS[line.label].order)
-        if any(type(it) is not int or it < 1 for it in numbers) or place < self._place or numbers <= self._last:
+        if min(numbers) < 1 or place < self._place or numbers <= self._last:
             raise ValueError
         self._last = numbers
-        check_values(line.values, RECORDS[line.label].facts)
         if line.label == EVENT:
             _check_event(line.values, scene)
 
