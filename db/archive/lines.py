@@ -136,7 +136,7 @@ def parse_line(data: bytes) -> Line:
     """Parse a line. Raises InvalidValue."""
     try:
         tag, *parts = json.loads(data, parse_constant=_no_number)
-        given = ArgsKwargs(tuple(parts)) if tag in _BY_PLACE else parts[0]
+        (given,) = (ArgsKwargs(tuple(parts)),) if tag in _BY_PLACE else parts
         return _FORMS[tag].validate_python(given)
     except InputError:
         raise

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
 
 from neo4j.time import DateTime
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
+from pydantic_core import PydanticCustomError
 
 from scenecypher.db.graph.value import InvalidValue, Properties, shown
 
@@ -16,8 +17,10 @@ YEARS: Final = range(2, 9999)
 
 
 def _storable(text: str) -> str:
-    """Return text that can be stored. Raises UnicodeEncodeError for half a surrogate pair."""
-    text.encode()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise PydanticCustomError("surrogate", "half a surrogate pair, which is no character") from None
     return text
 
 
