@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from scenecypher.chat.model import Image, Message, Request
+from scenecypher.db.graph.value import digest
 
 
 def canonical(request: Request) -> dict[str, object]:
@@ -31,7 +32,7 @@ def canonical_text(value: object) -> str:
 
 def canonical_hash(canonical_request: Mapping[str, object]) -> str:
     """Return the SHA-256 of a canonical form as 64 hexadecimal digits."""
-    return sha256(canonical_text(canonical_request).encode("ascii")).hexdigest()
+    return digest(canonical_text(canonical_request))
 
 
 def request_hash(request: Request) -> str:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from scenecypher.errors import SceneCypherError
 
@@ -49,44 +49,24 @@ INSTRUMENTS: Final[Mapping[str, Instrument]] = {
 }
 
 
-class Span(Protocol):
-    """A span to which attributes are added while it runs."""
+class Span:
+    """A span to which attributes are added while it runs: of OpenTelemetry, or one that records nothing."""
 
-    def note(self, attributes: Attributes) -> None:
-        """Add attributes; None is left out."""
-        ...
-
-    def rename(self, name: str) -> None:
-        """Replace the name."""
-        ...
-
-
-class _NullSpan:
-    """A span that records nothing."""
-
-    def note(self, attributes: Attributes) -> None:
-        """Do nothing."""
-
-    def rename(self, name: str) -> None:
-        """Do nothing."""
-
-
-class _OtelSpan:
-    """A span of OpenTelemetry."""
-
-    def __init__(self, span: Any) -> None:
+    def __init__(self, span: Any = None) -> None:
         self.span = span
 
     def note(self, attributes: Attributes) -> None:
         """Add attributes; None is left out."""
-        self.span.set_attributes({name: value for name, value in attributes.items() if value is not None})
+        if self.span is not None:
+            self.span.set_attributes({name: value for name, value in attributes.items() if value is not None})
 
     def rename(self, name: str) -> None:
         """Replace the name."""
-        self.span.update_name(name)
+        if self.span is not None:
+            self.span.update_name(name)
 
 
-_NULL_SPAN: Final = _NullSpan()
+_NULL_SPAN: Final = Span()
 
 
 def _trace() -> Any:
@@ -142,7 +122,7 @@ def span(name: str, attributes: Attributes, *, kind: str = "INTERNAL") -> Iterat
         return
     options = {"kind": trace.SpanKind[kind], "record_exception": False}
     with trace.get_tracer(NAME, schema_url=SCHEMA_URL).start_as_current_span(name, **options) as current:
-        recorded = _OtelSpan(current)
+        recorded = Span(current)
         recorded.note(attributes)
         try:
             yield recorded
@@ -163,14 +143,14 @@ def trace_steps(
         yield from steps
         return
     current = trace.get_tracer(NAME, schema_url=SCHEMA_URL).start_span(name)
-    _OtelSpan(current).note(attributes)
+    Span(current).note(attributes)
     try:
         while True:
             with trace.use_span(current, record_exception=False):
                 step = next(steps, None)
             if step is None:
                 return
-            _OtelSpan(current).note(attributes_of(step))
+            Span(current).note(attributes_of(step))
             yield step
     finally:
         current.end()

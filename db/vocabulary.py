@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, LiteralString, Protocol
 
+from scenecypher.db.graph.value import digest
 from scenecypher.errors import InputError, did_you_mean
 
 GROUP: Final = "scenecypher.vocabularies"
@@ -94,7 +94,7 @@ def with_own_actions(name: str, actions: str) -> str:
     """
     if not actions:
         return name
-    own = f"{base_name(name)}{OWN}{sha256(actions.encode()).hexdigest()[:16]}"
+    own = f"{base_name(name)}{OWN}{digest(actions)[:16]}"
     _own_actions[own] = actions
     return own
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import TypeVar
 
 from scenecypher.db.graph.invariants import broken_rules
-from scenecypher.db.graph.problems import NearestNames, Problem
-from scenecypher.db.graph.scene import InvalidValue, Node, Relation, SceneGraph, relation_between
-from scenecypher.db.graph.value import shown
+from scenecypher.db.graph.problems import Problem
+from scenecypher.db.graph.scene import InvalidValue, Node, SceneGraph, relation_between
+from scenecypher.db.graph.scene_check import NodeFacts, RelationDraft, find_faults
 from scenecypher.db.schema import Declared, vocabulary_of
 from scenecypher.db.vocabulary import DEFAULT
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +29,6 @@ class NodeDraft:
     id: str | None = None
 
 
-class RelationDraft(NamedTuple):
-    """A relation to be made, in our vocabulary: its place in the file, and the ids of its two nodes."""
-
-    place: str
-    source: str
-    type: str
-    target: str
-
-
 def assemble(
     drafts: Iterable[NodeDraft],
     links: Iterable[RelationDraft],
@@ -46,73 +40,27 @@ def assemble(
 
     Without `declared`, as where a file's declarations can't be read, any names are accepted.
     """
+    drafts = [*drafts]
     problems: list[Problem] = []
-    nodes, places, broken = _make_nodes(drafts, problems)
-    relations = _make_relations(links, nodes, problems, broken=broken)
-    if declared is not None:
-        problems += _undeclared(relations, nodes, places, declared)
+    nodes = [*_made(((draft.place, draft.make) for draft in drafts), problems)]
+    relations = [*_made(((place, partial(relation_between, *link)) for place, *link in links), problems)]
+    problems += find_faults(
+        [NodeFacts(place, node.id, node.properties) for place, node in nodes],
+        [RelationDraft(place, it.source, it.type, it.target) for place, it in relations],
+        None if declared is None else vocabulary_of(declared),
+        broken=[draft.id for draft in drafts if draft.id is not None],
+    )
     if problems:
-        return SceneGraph.of(nodes.values()), problems
-    graph = SceneGraph.of(nodes.values(), relations)
+        return SceneGraph.of({node.id: node for _, node in nodes}.values()), problems
+    graph = SceneGraph.of((node for _, node in nodes), (relation for _, relation in relations))
+    places = {node.id: place for place, node in nodes}
     return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_rules(graph, vocabulary)]
 
 
-def _make_nodes(
-    drafts: Iterable[NodeDraft], problems: list[Problem]
-) -> tuple[dict[str, Node], dict[str, str], set[str]]:
-    """Return the nodes and their places, and the ids of nodes that could not be made."""
-    nodes: dict[str, Node] = {}
-    places: dict[str, str] = {}
-    broken: set[str] = set()
-    for draft in drafts:
+def _made(drafts: Iterable[tuple[str, Callable[[], T]]], problems: list[Problem]) -> Iterator[tuple[str, T]]:
+    """Yield what can be made, with its place; add the problems of all else."""
+    for place, make in drafts:
         try:
-            node = draft.make()
+            yield place, make()
         except InvalidValue as error:
-            problems.append((draft.place, str(error)))
-            broken |= {draft.id} if draft.id is not None else set()
-            continue
-        if node.id in nodes:
-            there = places[node.id]
-            problems.append((draft.place, f"{shown(node.id)} is the id of {there} already; give each node its own"))
-        nodes.setdefault(node.id, node)
-        places.setdefault(node.id, draft.place)
-    return nodes, places, broken
-
-
-def _make_relations(
-    links: Iterable[RelationDraft], nodes: dict[str, Node], problems: list[Problem], *, broken: set[str]
-) -> dict[Relation, str]:
-    near = NearestNames.of(nodes)
-    relations: dict[Relation, str] = {}
-    for link in links:
-        try:
-            relation = relation_between(link.source, link.type, link.target)
-        except InvalidValue as error:
-            problems.append((link.place, str(error)))
-            continue
-        for end in (relation.source, relation.target):
-            if end not in nodes and end not in broken:
-                hint = near.hint(end) or "; add it, or leave the relation out"
-                problems.append((link.place, f"no node is called {shown(end)}{hint}"))
-        if relation in relations:
-            problems.append((link.place, f"is the same relation as {relations[relation]}; give it once"))
-        relations.setdefault(relation, link.place)
-    return relations
-
-
-def _undeclared(
-    relations: dict[Relation, str], nodes: dict[str, Node], places: dict[str, str], declared: Declared
-) -> Iterator[Problem]:
-    known = vocabulary_of(declared)
-    near = NearestNames.of(known.properties)
-    foreign = {key for node in nodes.values() for key in node.properties} - known.properties
-    for node_id, node in nodes.items() if foreign else ():
-        for key in node.properties:
-            if key in foreign:
-                yield places[node_id], f"{key} is no known property{near.hint(key)}; declare it, or leave it out"
-    near = NearestNames.of(known.relation_types)
-    foreign = {relation.type for relation in relations} - known.relation_types
-    for relation, place in relations.items() if foreign else ():
-        if relation.type in foreign:
-            hint = near.hint(relation.type)
-            yield place, f"{relation.type} is no known relation type{hint}; declare it, or leave it out"
+            problems.append((place, str(error)))

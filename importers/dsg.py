@@ -15,10 +15,11 @@ from pydantic import ValidationError
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
+from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import LIST_LENGTH, shown
 from scenecypher.db.schema import LAYER
 from scenecypher.db.vocabulary import DEFAULT
-from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.dsg_agents import INDEX_BITS, Robot, robots_of
 from scenecypher.importers.dsg_format import (
     AGENTS,

@@ -13,10 +13,11 @@ from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
+from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.grasif_format import (
     NOTHING,
     RELATIONS,

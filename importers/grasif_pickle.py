@@ -16,9 +16,10 @@ from pydantic import ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, problems_of
+from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, form_node
 from scenecypher.importers.grasif_format import NOTHING, RELATIONS, ItemFacts
 from scenecypher.importers.pickled import NETWORKX, Instance, read_pickle

@@ -14,12 +14,13 @@ from scenecypher.db.graph.graph_json import value_document, value_from
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
+from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import checked, class_of_name, label, labels, property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared
 from scenecypher.db.vocabulary import DEFAULT, current_name, is_known, vocabulary_names
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.json_file import JsonLine, read_json
 from scenecypher.importers.networkx_format import (
     DEFAULT_KIND,

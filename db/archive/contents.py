@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from scenecypher.db.archive.file import NODES, RELATIONS, count_line, read_lines
 from scenecypher.db.archive.lines import Header, Line, NodeLine, RecordLine, SceneLine
-from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, SCENE_FACTS, Facts, is_text
+from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, SCENE_FACTS, check_values, of_another_form
 from scenecypher.db.graph.graph_json import delta_from_json, delta_hash
 from scenecypher.db.graph.value import shown
 from scenecypher.db.store.bounds import PREFIX as BOUND_PREFIX
@@ -21,11 +20,8 @@ from scenecypher.db.store.stored_form import FORM
 from scenecypher.db.vocabulary import base_name, is_known, load_vocabulary, vocabulary_names
 from scenecypher.errors import DocumentError, InputError
 
-STATUSES: Final = ("ready", "retired")
 COMPUTED: Final = frozenset({"nodes", "relations"})
 """Facts of a scene that are computed at restore, as its bounds are, whatever the archive says."""
-ORIGIN: Final = re.compile(r"[^@]*@[0-9]{1,15}", re.ASCII)
-"""The key and the version of which a scene is a copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +106,17 @@ def _check_form(form: int) -> None:
 
 def _info(line: SceneLine) -> SceneInfo:
     """Check a scene's line; return its facts."""
-    if line.status not in STATUSES:
-        msg = f"the status is {shown(line.status)}, none of {', '.join(STATUSES)}"
-        raise InputError(msg)
     checked_name(line.name)
     facts = read_facts(line)
-    foreign = sorted(name for name in facts if not SCENE_FACTS.knows(name))
+    foreign = sorted(name for name in facts if name not in SCENE_FACTS.model_fields)
     if foreign or NOT_ARCHIVED.intersection(line.facts):
         raise InputError(f"the scene has no fact {shown(foreign[0])}; make another backup, or upgrade SceneCypher")
-    _check_values(facts, SCENE_FACTS)
-    _check_references(line)
+    check_values(facts, SCENE_FACTS)
     references = {"world": line.world, "copied_from": line.copied_from}
     info = info_of({**facts, **references, "key": line.key, "name": line.name, "status": line.status})
     for name in ("base", "redeclared"):
         if facts.get(name, 0) > info.version:
-            raise _of_another_form(name, facts[name])
+            raise of_another_form(name, facts[name])
     _check_actions(line, info)
     return info
 
@@ -134,24 +126,6 @@ def read_facts(line: SceneLine) -> dict[str, Any]:
     return {
         name: value for name, value in line.facts.items() if name not in COMPUTED and not name.startswith(BOUND_PREFIX)
     }
-
-
-def _check_values(values: Mapping[str, Any], facts: Facts) -> None:
-    """Check all values of a label. Raises InputError."""
-    for name in facts.faults(values):
-        raise _of_another_form(name, values.get(name))
-    facts.check_others(values)
-
-
-def _of_another_form(name: str, value: Any) -> InputError:
-    return InputError(f"not of the form that an archive has: `{name}` is {shown(value)}; make another backup")
-
-
-def _check_references(line: SceneLine) -> None:
-    texts = {"key": line.key, "world": line.world, "replaced_by": line.replaced_by, "copied_from": line.copied_from}
-    for name, text in texts.items():
-        if text is not None and (not is_text(text) or (name == "copied_from" and not ORIGIN.fullmatch(text))):
-            raise _of_another_form(name, text)
 
 
 def _check_actions(line: SceneLine, info: SceneInfo) -> None:
@@ -180,11 +154,11 @@ class _RecordCheck:
         place = [*RECORDS].index(line.label)
         if place != self._place:
             self._place, self._last = max(place, self._place), ()
+        check_values(line.values, RECORDS[line.label].facts)
         numbers = tuple(line.values[name] for name in RECORDS[line.label].order)
-        if any(type(it) is not int or it < 1 for it in numbers) or place < self._place or numbers <= self._last:
+        if min(numbers) < 1 or place < self._place or numbers <= self._last:
             raise ValueError
         self._last = numbers
-        _check_values(line.values, RECORDS[line.label].facts)
         if line.label == EVENT:
             _check_event(line.values, scene)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta, timezone
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from neo4j.time import DateTime
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic_core import ArgsKwargs
 
+from scenecypher.db.archive.records import Text, Whole
 from scenecypher.db.graph.graph_json import node_document, node_from, value_document, value_from
+from scenecypher.db.graph.problems import problems_of
 from scenecypher.db.graph.scene import Node, Relation
 from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.db.store.rows import from_driver, to_driver
@@ -21,16 +25,31 @@ TIME: Final = "time"
 """The key of a time in a document, as ``point`` is that of a position."""
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _of_format(name: str) -> str:
+    if name != FORMAT:
+        msg = f"the format is {shown(name)}, not {FORMAT}"
+        raise InvalidValue(msg)
+    return name
+
+
+def _facts_from(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: _value_from(value, name) for name, value in document.items()}
+
+
 Facts: TypeAlias = Mapping[str, Any]
 """Properties of a node that is no member, with the driver's values."""
+ReadFacts: TypeAlias = Annotated[Facts, BeforeValidator(_facts_from)]
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
     """The first line: the stored form of the scenes, and the time at which the archive was begun (ISO)."""
 
-    form: int
-    made: str
+    form: Whole
+    made: Text
+    format: Annotated[Text, AfterValidator(_of_format)] = FORMAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +59,21 @@ class SceneLine:
     `world` and `replaced_by` are keys, `copied_from` is a key, ``@`` and a version.
     """
 
-    key: str
-    name: str
-    status: str
-    world: str | None
-    copied_from: str | None
-    replaced_by: str | None
-    facts: Facts
+    key: Text
+    name: Text
+    status: Literal["ready", "retired"]
+    world: Text | None
+    copied_from: Annotated[Text, Field(pattern=r"^[^@]*@[0-9]{1,15}$")] | None
+    replaced_by: Text | None
+    facts: ReadFacts
 
 
 @dataclass(frozen=True, slots=True)
 class NodeLine:
     """A member and the relations that leave it, by type; both are parsed when they are asked for."""
 
-    document: Mapping[str, Any]
-    targets: Mapping[str, Sequence[str]]
+    document: dict[str, Any]
+    targets: Mapping[str, list[str]] = field(default_factory=dict)
 
     def node(self) -> Node:
         """Return the node. Raises InvalidValue, and KeyError or TypeError for another form."""
@@ -74,27 +93,38 @@ class NodeLine:
 class RecordLine:
     """A node that belongs to a scene and is no member, such as an event: its label and properties."""
 
-    label: str
-    values: Facts
+    label: Text
+    values: ReadFacts
 
 
 @dataclass(frozen=True, slots=True)
 class SceneEnd:
     """The end of a scene: its lines by sort, and the SHA-256 (hex) of all of its lines before this one."""
 
-    counts: Mapping[str, int]
-    digest: str
+    counts: Mapping[str, Whole]
+    sha256: Text
 
 
 @dataclass(frozen=True, slots=True)
 class End:
     """The last line: the number of scenes, and the SHA-256 (hex) of the header and of all ends of scenes."""
 
-    scenes: int
-    digest: str
+    scenes: Whole
+    sha256: Text
 
 
 Line: TypeAlias = Header | SceneLine | NodeLine | RecordLine | SceneEnd | End
+
+_FORMS: Final[Mapping[str, TypeAdapter[Line]]] = {
+    "archive": TypeAdapter(Header),
+    "scene": TypeAdapter(SceneLine),
+    "node": TypeAdapter(NodeLine),
+    "record": TypeAdapter(RecordLine),
+    "end of scene": TypeAdapter(SceneEnd),
+    "end": TypeAdapter(End),
+}
+"""The form of each tag: the rest of a line is a map of its fields, or they stand one after another."""
+_BY_PLACE: Final = frozenset({"node", "record"})
 
 
 def line_bytes(line: Line) -> bytes:
@@ -106,9 +136,14 @@ def parse_line(data: bytes) -> Line:
     """Parse a line. Raises InvalidValue."""
     try:
         tag, *parts = json.loads(data, parse_constant=_no_number)
-        return _READERS[tag](*parts)
+        (given,) = (ArgsKwargs(tuple(parts)),) if tag in _BY_PLACE else parts
+        return _FORMS[tag].validate_python(given)
     except InputError:
         raise
+    except ValidationError as error:
+        place, cause = problems_of(error, parts if tag in _BY_PLACE else parts[0])[0]
+        msg = f"{place} {cause}: not of the form that an archive has; make another backup"
+        raise InvalidValue(msg) from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         msg = f"{shown(data[:80].decode(errors='replace'))} is no line of an archive ({type(error).__name__})"
         raise InvalidValue(msg) from error
@@ -139,60 +174,8 @@ def _document(line: Line) -> list[Any]:
             return ["end", {"scenes": scenes, "sha256": digest}]
 
 
-def _header(document: Mapping[str, Any]) -> Header:
-    if document["format"] != FORMAT:
-        msg = f"the format is {shown(document['format'])}, not {FORMAT}"
-        raise InvalidValue(msg)
-    return Header(_whole(document["form"]), _text(document["made"]))
-
-
-def _scene(document: Mapping[str, Any]) -> SceneLine:
-    return SceneLine(
-        _text(document["key"]),
-        _text(document["name"]),
-        _text(document["status"]),
-        _text_or_none(document["world"]),
-        _text_or_none(document["copied_from"]),
-        _text_or_none(document["replaced_by"]),
-        _facts_from(document["facts"]),
-    )
-
-
-def _node(document: Mapping[str, Any], targets: Mapping[str, Sequence[str]] | None = None) -> NodeLine:
-    if not isinstance(document, dict) or not isinstance(targets or {}, dict):
-        raise TypeError
-    return NodeLine(document, targets or {})
-
-
-def _record(label: str, values: Mapping[str, Any]) -> RecordLine:
-    return RecordLine(_text(label), _facts_from(values))
-
-
-def _scene_end(document: Mapping[str, Any]) -> SceneEnd:
-    counts = {_text(name): _whole(number) for name, number in document["counts"].items()}
-    return SceneEnd(counts, _text(document["sha256"]))
-
-
-def _end(document: Mapping[str, Any]) -> End:
-    return End(_whole(document["scenes"]), _text(document["sha256"]))
-
-
-_READERS: Final[Mapping[str, Callable[..., Line]]] = {
-    "archive": _header,
-    "scene": _scene,
-    "node": _node,
-    "record": _record,
-    "end of scene": _scene_end,
-    "end": _end,
-}
-
-
 def _facts(facts: Facts) -> dict[str, Any]:
     return {name: _value_document(value) for name, value in sorted(facts.items()) if value is not None}
-
-
-def _facts_from(document: Mapping[str, Any]) -> Facts:
-    return {_text(name): _value_from(value, name) for name, value in document.items()}
 
 
 def _value_document(value: Any) -> Any:
@@ -220,19 +203,3 @@ def _time(text: str) -> DateTime:
 
 def _no_number(text: str) -> Any:
     raise ValueError(text)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError
-    return value

@@ -2,82 +2,69 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, LiteralString, TypeAlias
+from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
 
 from neo4j.time import DateTime
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
+from pydantic_core import PydanticCustomError
 
-from scenecypher.db.graph.value import Properties
+from scenecypher.db.graph.value import InvalidValue, Properties, shown
 
-WHOLE: Final = range(2**53)
-"""Whole numbers of an archive: no counter reaches its end, and adding to them never leaves the database's range."""
-RUN_NUMBERS: Final = range(1, 2**31)
 YEARS: Final = range(2, 9999)
 """Years of times, any of which can be told in any zone."""
 
-Check: TypeAlias = Callable[[Any], bool]
-"""Test for the type and the range of a value that was read from an archive."""
 
-
-def is_text(value: Any) -> bool:
-    """Check for text that can be stored: half a surrogate pair can't."""
+def _storable(text: str) -> str:
     try:
-        return isinstance(value, str) and len(value.encode()) >= 0
+        text.encode()
     except UnicodeEncodeError:
-        return False
+        raise PydanticCustomError("surrogate", "half a surrogate pair, which is no character") from None
+    return text
 
 
-def is_whole(value: Any) -> bool:
-    """Check for a whole number from 0."""
-    return type(value) is int and value in WHOLE
+def _in_any_zone(time: object) -> object:
+    if not isinstance(time, DateTime) or time.utcoffset() is None or time.year not in YEARS:
+        msg = "no time with an offset"
+        raise ValueError(msg)
+    return time
 
 
-def is_time(value: Any) -> bool:
-    """Check for a time with an offset."""
-    return isinstance(value, DateTime) and value.utcoffset() is not None and value.year in YEARS
+Text: TypeAlias = Annotated[str, Strict(), AfterValidator(_storable)]
+Whole: TypeAlias = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
+"""A whole number of an archive: no counter reaches its end, and adding to it never leaves the database's range."""
+RunNumber: TypeAlias = Annotated[int, Field(strict=True, ge=1, lt=2**31)]
+Number: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Time: TypeAlias = Annotated[Any, AfterValidator(_in_any_zone)]
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in {int, float} and math.isfinite(value)
+class Facts(BaseModel):
+    """The properties of a label, of exactly their types; a newer version may have more."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
 
 
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(is_text, value))
+def facts_of(required: Mapping[str, Any], optional: Mapping[str, Any]) -> type[Facts]:
+    """Return the model of a label: the types of properties that it must have, and of those that it may have."""
+    named: dict[str, Any] = {name: (type_, ...) for name, type_ in required.items()}
+    named |= {name: (type_, None) for name, type_ in optional.items()}
+    return create_model("Facts", __base__=Facts, **named)
 
 
-def _is_wholes(value: Any) -> bool:
-    return isinstance(value, list) and all(map(is_whole, value))
+def check_values(values: Mapping[str, Any], facts: type[Facts]) -> None:
+    """Check all properties of a node. Raises InvalidValue."""
+    try:
+        found = facts.model_validate(values)
+    except ValidationError as error:
+        name = str(error.errors(include_url=False, include_input=False)[0]["loc"][0])
+        raise of_another_form(name, values.get(name)) from error
+    Properties(found.model_extra or {})
 
 
-def _is_run_number(value: Any) -> bool:
-    return type(value) is int and value in RUN_NUMBERS
-
-
-def _one_of(*values: str) -> Check:
-    return lambda value: value in values
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """The properties of a label: those that it must have, and those that it may have."""
-
-    required: Mapping[str, Check]
-    optional: Mapping[str, Check]
-
-    def faults(self, values: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the names of properties that are missing or have a value of another type or range."""
-        yield from (name for name, check in self.required.items() if not check(values.get(name)))
-        yield from (name for name, check in self.optional.items() if name in values and not check(values[name]))
-
-    def check_others(self, values: Mapping[str, Any]) -> None:
-        """Check the properties that are in no table, which a newer version may have. Raises InvalidValue."""
-        Properties({name: value for name, value in values.items() if not self.knows(name)})
-
-    def knows(self, name: str) -> bool:
-        """Check if the property is in one of the tables."""
-        return name in self.required or name in self.optional
+def of_another_form(name: str, value: object) -> InvalidValue:
+    """Return the error about a value that no archive has."""
+    return InvalidValue(f"not of the form that an archive has: `{name}` is {shown(value)}; make another backup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +77,7 @@ class RecordKind:
     """
 
     order: tuple[str, ...]
-    facts: Facts
+    facts: type[Facts]
     read: LiteralString
     add: LiteralString
 
@@ -100,15 +87,15 @@ RECORDS: Final[Mapping[str, RecordKind]] = {
     # Sorted as the index is, so that the server reads on without holding them all.
     EVENT: RecordKind(
         ("version",),
-        Facts(
+        facts_of(
             {
-                **dict.fromkeys(("actor", "action", "action_id", "delta", "hash"), is_text),
-                "version": is_whole,
-                "kind": _one_of("act", "undo", "redo", "declare"),
-                "undoes": _is_wholes,
-                "at": is_time,
+                **dict.fromkeys(("actor", "action", "action_id", "delta", "hash"), Text),
+                "version": Whole,
+                "kind": Literal["act", "undo", "redo", "declare"],
+                "undoes": list[Whole],
+                "at": Time,
             },
-            {"clock": is_time},
+            {"clock": Time},
         ),
         """
 MATCH (r:Event {scene: $key}) WHERE r.version > 0 RETURN properties(r) AS values ORDER BY r.scene, r.version
@@ -118,21 +105,21 @@ MATCH (r:Event {scene: $key}) WHERE r.version > 0 RETURN properties(r) AS values
     # Until it is published, a run has another label, so that nobody finds it.
     RUN: RecordKind(
         ("number",),
-        Facts(
+        facts_of(
             {
-                **dict.fromkeys(("scene_name", "command", "instruction", "method", "model", "actor", "line"), is_text),
-                "number": _is_run_number,
-                "version": is_whole,
-                "began": is_time,
-                "touched": is_time,
-                "host": is_text,
-                "pid": is_whole,
+                **dict.fromkeys(("scene_name", "command", "instruction", "method", "model", "actor", "line"), Text),
+                "number": RunNumber,
+                "version": Whole,
+                "began": Time,
+                "touched": Time,
+                "host": Text,
+                "pid": Whole,
             },
             {
-                **dict.fromkeys(("outcome", "reason", "answer"), is_text),
-                **dict.fromkeys(("belief_version", "last_version", "steps", "tokens_in", "tokens_out"), is_whole),
-                "started": _is_number,
-                "ended": is_time,
+                **dict.fromkeys(("outcome", "reason", "answer"), Text),
+                **dict.fromkeys(("belief_version", "last_version", "steps", "tokens_in", "tokens_out"), Whole),
+                "started": Number,
+                "ended": Time,
             },
         ),
         "MATCH (r:Run {scene: $key}) WITH r ORDER BY r.number RETURN properties(r) AS values",
@@ -140,13 +127,13 @@ MATCH (r:Event {scene: $key}) WHERE r.version > 0 RETURN properties(r) AS values
     ),
     STEP: RecordKind(
         ("run", "number"),
-        Facts(
-            {"run": _is_run_number, "number": is_whole, "line": is_text, "at": is_time},
+        facts_of(
+            {"run": RunNumber, "number": Whole, "line": Text, "at": Time},
             {
-                **dict.fromkeys(("kind", "action", "reason", "cause", "question", "cypher", "tool"), is_text),
-                **dict.fromkeys(("observation",), is_text),
-                **dict.fromkeys(("turn", "tokens", "version", "belief_version"), is_whole),
-                **dict.fromkeys(("reasons", "rows"), _is_texts),
+                **dict.fromkeys(("kind", "action", "reason", "cause", "question", "cypher", "tool"), Text),
+                **dict.fromkeys(("observation",), Text),
+                **dict.fromkeys(("turn", "tokens", "version", "belief_version"), Whole),
+                **dict.fromkeys(("reasons", "rows"), list[Text]),
             },
         ),
         """
@@ -165,15 +152,15 @@ CREATE (run)-[:HAS_STEP]->(r:Past:Step) SET r = row RETURN count(*) AS written
 What is derived from events (PastEvent, PastFact, PastNode) is left out: it is built anew when somebody asks.
 """
 
-SCENE_FACTS: Final = Facts(
-    {"version": is_whole},
+SCENE_FACTS: Final = facts_of(
+    {"version": Whole},
     {
-        **dict.fromkeys(("base", "redeclared", "world_version"), is_whole),
-        **dict.fromkeys(("vocabulary", "source", "actions", "domain"), is_text),
-        "role": _one_of("world", "belief"),
-        "declared_relations": _is_texts,
-        "declared_properties": _is_texts,
-        **dict.fromkeys(("published", "retired", "clock", "clock_start"), is_time),
+        **dict.fromkeys(("base", "redeclared", "world_version"), Whole),
+        **dict.fromkeys(("vocabulary", "source", "actions", "domain"), Text),
+        "role": Literal["world", "belief"],
+        "declared_relations": list[Text],
+        "declared_properties": list[Text],
+        **dict.fromkeys(("published", "retired", "clock", "clock_start"), Time),
     },
 )
 """All facts of a scene that are read from an archive; others are computed, and any more are refused."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any, Final, assert_never
@@ -19,7 +18,7 @@ from scenecypher.db.graph.delta import (
     SetProperty,
 )
 from scenecypher.db.graph.scene import Node, Relation
-from scenecypher.db.graph.value import InvalidValue, Point, Properties, Value, checked, shown
+from scenecypher.db.graph.value import InvalidValue, Point, Properties, Value, checked, digest, shown
 
 _CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -45,7 +44,7 @@ def delta_from_json(text: str) -> Delta:
 
 def delta_hash(text: str) -> str:
     """Return the SHA-256 (hex) of a Delta's canonical JSON text, which identifies a repeated action."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest(text)
 
 
 def value_document(value: Value | None) -> Any:

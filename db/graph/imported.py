@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Literal
 from unicodedata import normalize
 
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.value import digest
 from scenecypher.db.schema import Declared
 from scenecypher.db.vocabulary import DEFAULT
 
@@ -39,4 +39,4 @@ class ImportedScene:
         """A digest of the scene's content, without its name."""
         lines = sorted(f"{relation.source}\t{relation.type}\t{relation.target}" for relation in self.graph.relations)
         lines += sorted(map(repr, self.graph.nodes.values()))
-        return sha256("\n".join([self.vocabulary, repr(self.declared), *lines]).encode()).hexdigest()
+        return digest("\n".join([self.vocabulary, repr(self.declared), *lines]))

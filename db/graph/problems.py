@@ -98,6 +98,7 @@ _CAUSES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "tuple_type": _expected("a list"),
     "dict_type": _expected("a map"),
     "model_type": _expected("a map"),
+    "dataclass_type": _expected("a map"),
     "model_attributes_type": _expected("a map"),
     "literal_error": lambda detail: f"should be {detail['ctx']['expected']}, not {shown(detail['input'])}",
     "float_type": _expected("a number"),

@@ -1,11 +1,11 @@
-"""Checks of a scene document as a whole: repeated ids, dangling relations, undeclared names."""
+"""Check of a scene as a whole, for every format: repeated ids and relations, dangling relations, unknown names."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from scenecypher.db.graph.problems import NearestNames, Problem, json_path
 from scenecypher.db.graph.value import shown
@@ -18,85 +18,127 @@ from scenecypher.db.schema import (
     vocabulary_of,
 )
 
-Triple: TypeAlias = tuple[str, str, str]
+
+class NodeFacts(NamedTuple):
+    """What is checked of a node: its place in the file, its id unless it has no valid one, and its properties."""
+
+    place: Any
+    id: str | None
+    properties: Collection[str]
+
+
+class RelationDraft(NamedTuple):
+    """A relation to be made, in our vocabulary: its place in the file, and the ids of its two nodes."""
+
+    place: Any
+    source: str
+    type: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Outline:
-    """The readable parts of a document, however malformed: each with its index.
+class Wording:
+    """The words of a format; `node` and `relation` return the place of one, or of a part of it, as text."""
 
-    `broken` are names of nodes without an id, whose relations are no further problem.
+    node: Callable[..., str] = lambda place, *_: str(place)
+    relation: Callable[..., str] = lambda place, *_: str(place)
+    repeated: str = "is the id of {} already; give each node its own"
+    missing: str = "no node is called"
+    add: str = "; add it, or leave the relation out"
+    declare: str = "declare it"
+
+
+IN_FILES: Final = Wording()
+IN_DOCUMENTS: Final = Wording(
+    lambda *keys: json_path(("nodes", *keys)),
+    lambda *keys: json_path(("relations", *keys)),
+    "is the id at {} already; give it once",
+    "no node has the id",
+    "; add the node, or leave the relation out",
+    "add it to declared.{}",
+)
+
+
+def find_faults(
+    nodes: Sequence[NodeFacts],
+    relations: Sequence[RelationDraft],
+    known: Vocabulary | None,
+    *,
+    broken: Collection[str],
+    words: Wording = IN_FILES,
+) -> Iterator[Problem]:
+    """Yield every fault between the parts of a scene.
+
+    `broken` are ids of nodes that can't be made, whose relations are no further problem. Without `known`, as where a
+    file's declarations can't be read, any names are accepted.
     """
-
-    nodes: Sequence[tuple[int, dict[str, Any]]]
-    relations: Sequence[tuple[int, Triple]]
-    vocabulary: Vocabulary
-    broken: Sequence[str]
-
-    @classmethod
-    def of(cls, document: dict[str, Any]) -> _Outline:
-        return cls(
-            nodes=[(i, node) for i, node in enumerate(_list(document.get("nodes"))) if isinstance(node, dict)],
-            relations=[(i, triple) for i, it in enumerate(_list(document.get("relations"))) if (triple := _triple(it))],
-            vocabulary=vocabulary_of(_declared(document.get("declared"))),
-            broken=[name for node in _list(document.get("nodes")) if (name := _broken_name(node))],
-        )
+    first: dict[str, Any] = {}
+    for place, node_id, _ in nodes:
+        if node_id in first:
+            there = words.node(first[node_id], "id")
+            yield words.node(place, "id"), f"{shown(node_id)} {words.repeated.format(there)}"
+        elif node_id is not None:
+            first[node_id] = place
+    if known is not None:
+        yield from _undeclared(nodes, relations, known, words)
+    yield from _bad_relations({*first, *broken}, relations, words)
 
 
-def find_faults(document: object) -> Iterator[Problem]:
+def _undeclared(
+    nodes: Sequence[NodeFacts], relations: Sequence[RelationDraft], known: Vocabulary, words: Wording
+) -> Iterator[Problem]:
+    near, declare = NearestNames.of(known.properties), words.declare.format("properties")
+    for index, _, properties in nodes:
+        for key in properties:
+            if key not in known.properties and _may_be_property(key):
+                place = words.node(index, "properties", key)
+                yield place, f"{key} is no known property{near.hint(key)}; {declare}, or leave it out"
+    near, declare = NearestNames.of(known.relation_types), words.declare.format("relation_types")
+    for index, _, type_, _ in relations:
+        if type_ not in known.relation_types and RELATION_NAME.fullmatch(type_):
+            place = words.relation(index, 1)
+            yield place, f"{type_} is no known relation type{near.hint(type_)}; {declare}, or leave it out"
+
+
+def _bad_relations(ids: set[str], relations: Sequence[RelationDraft], words: Wording) -> Iterator[Problem]:
+    near = NearestNames.of(ids)
+    first: dict[tuple[str, str, str], Any] = {}
+    for index, source, type_, target in relations:
+        for part, end in ((0, source), (2, target)):
+            if end not in ids:
+                yield words.relation(index, part), f"{words.missing} {shown(end)}{near.hint(end) or words.add}"
+        if (source, type_, target) in first:
+            there = words.relation(first[source, type_, target])
+            yield words.relation(index), f"is the same relation as {there}; give it once"
+        first.setdefault((source, type_, target), index)
+
+
+def document_faults(document: object) -> Iterator[Problem]:
     """Yield every fault between the parts of a scene document; malformed parts are skipped."""
     if not isinstance(document, dict):
         return
-    outline = _Outline.of(document)
-    yield from _repeated_ids(outline)
-    yield from _undeclared(outline)
-    yield from _bad_relations(outline)
+    nodes = _list(document.get("nodes"))
+    yield from find_faults(
+        [_facts(index, node) for index, node in enumerate(nodes) if isinstance(node, dict)],
+        [draft for index, it in enumerate(_list(document.get("relations"))) if (draft := _relation(index, it))],
+        vocabulary_of(_declared(document.get("declared"))),
+        broken=[name for node in nodes if (name := _broken_name(node))],
+        words=IN_DOCUMENTS,
+    )
 
 
-def _repeated_ids(outline: _Outline) -> Iterator[Problem]:
-    first: dict[str, int] = {}
-    for index, node_id in _ids(outline):
-        if node_id in first:
-            there = json_path(("nodes", first[node_id], "id"))
-            yield json_path(("nodes", index, "id")), f"{shown(node_id)} is the id at {there} already; give it once"
-        first.setdefault(node_id, index)
+def _facts(index: int, node: dict[str, Any]) -> NodeFacts:
+    node_id, properties = node.get("id"), node.get("properties")
+    given = properties if isinstance(properties, dict) else ()
+    return NodeFacts(index, _nfc(node_id) if isinstance(node_id, str) else None, given)
 
 
-def _undeclared(outline: _Outline) -> Iterator[Problem]:
-    near = NearestNames.of(outline.vocabulary.properties)
-    for index, node in outline.nodes:
-        properties = node.get("properties")
-        for key in properties if isinstance(properties, dict) else ():
-            if _may_be_property(key) and key not in outline.vocabulary.properties:
-                place, hint = json_path(("nodes", index, "properties", key)), near.hint(key)
-                yield place, f"{key} is no known property{hint}; add it to declared.properties, or leave it out"
-    near = NearestNames.of(outline.vocabulary.relation_types)
-    for index, (_, type_, _) in outline.relations:
-        if RELATION_NAME.fullmatch(type_) and type_ not in outline.vocabulary.relation_types:
-            place, hint = json_path(("relations", index, 1)), near.hint(type_)
-            yield place, f"{type_} is no known relation type{hint}; add it to declared.relation_types, or leave it out"
-
-
-def _bad_relations(outline: _Outline) -> Iterator[Problem]:
-    ids = {node_id for _, node_id in _ids(outline)} | {*outline.broken}
-    near = NearestNames.of(ids)
-    first: dict[Triple, int] = {}
-    for index, triple in outline.relations:
-        for end in (0, 2):
-            if triple[end] not in ids:
-                place = json_path(("relations", index, end))
-                hint = near.hint(triple[end]) or "; add the node, or leave the relation out"
-                yield place, f"no node has the id {shown(triple[end])}{hint}"
-        if triple in first:
-            there = json_path(("relations", first[triple]))
-            yield json_path(("relations", index)), f"is the same relation as {there}; give it once"
-        first.setdefault(triple, index)
-
-
-def _ids(outline: _Outline) -> Iterator[tuple[int, str]]:
-    for index, node in outline.nodes:
-        if isinstance(node.get("id"), str):
-            yield index, unicodedata.normalize("NFC", node["id"])
+def _relation(index: int, value: object) -> RelationDraft | None:
+    match value:
+        case [str(source), str(type_), str(target)]:
+            return RelationDraft(index, _nfc(source), type_, _nfc(target))
+        case _:
+            return None
 
 
 def _broken_name(node: object) -> str | None:
@@ -104,19 +146,15 @@ def _broken_name(node: object) -> str | None:
     name = node
     if isinstance(node, dict):
         name = None if isinstance(node.get("id"), str) else node.get("name")
-    return unicodedata.normalize("NFC", name) if isinstance(name, str) else None
+    return _nfc(name) if isinstance(name, str) else None
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _triple(value: object) -> Triple | None:
-    match value:
-        case [str(source), str(type_), str(target)]:
-            return unicodedata.normalize("NFC", source), type_, unicodedata.normalize("NFC", target)
-        case _:
-            return None
 
 
 def _declared(value: object) -> Declared:

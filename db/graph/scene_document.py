@@ -23,7 +23,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.graph.scene_check import find_faults
+from scenecypher.db.graph.scene_check import document_faults
 from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, class_of_name, shown
 from scenecypher.db.schema import Declared
 from scenecypher.db.vocabulary import (
@@ -68,8 +68,8 @@ def scene_from_document(document: object, *, file: str) -> ImportedScene:
     try:
         form = _SceneForm.model_validate(document)
     except ValidationError as error:
-        raise document_error(file, _one_a_node([*problems_of(error, document), *find_faults(document)])) from None
-    found = [*find_faults(document)]
+        raise document_error(file, _one_a_node([*problems_of(error, document), *document_faults(document)])) from None
+    found = [*document_faults(document)]
     if found:
         raise document_error(file, _one_a_node(found))
     scene = form.scene()

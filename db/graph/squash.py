@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias, assert_never
 
 from scenecypher.db.graph.change import (
+    LIST_FIELDS,
     TEXT_FIELDS,
     AddNode,
     AddRelation,
@@ -55,12 +56,10 @@ def edits_between(old: Node, new: Node) -> Iterator[Edit]:
         before, after = value_of(old, key), value_of(new, key)
         if typed_key(before) != typed_key(after):
             yield SetProperty(old.id, key, before, after)
-    if old.states != new.states:
-        added, removed = {*new.states} - {*old.states}, {*old.states} - {*new.states}
-        yield ChangeList(old.id, "states", tuple(added), tuple(removed))
-    if old.affordances != new.affordances:
-        added, removed = {*new.affordances} - {*old.affordances}, {*old.affordances} - {*new.affordances}
-        yield ChangeList(old.id, "affordances", tuple(added), tuple(removed))
+    for field in LIST_FIELDS:
+        had, has = {*getattr(old, field)}, {*getattr(new, field)}
+        if had != has:
+            yield ChangeList(old.id, field, tuple(has - had), tuple(had - has))
 
 
 def _net_relations(groups: Mapping[Relation, Sequence[RelationChange]]) -> Iterator[RelationChange]:

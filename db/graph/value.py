@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from operator import itemgetter
 from reprlib import repr as short_repr
 from typing import Final, TypeAlias, TypeGuard, TypeVar, cast, overload
@@ -209,6 +210,11 @@ def property_name(key: object) -> str:
         )
         raise InvalidValue(msg)
     return key
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 (hex) of a text."""
+    return sha256(text.encode()).hexdigest()
 
 
 def shown(value: object) -> str:

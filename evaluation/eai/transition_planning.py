@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from scenecypher.db.graph.value import digest
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions, problem
 from scenecypher.evaluation.eai.transition_text import Expression, PddlAction, expression_text, parse_expression
@@ -39,7 +39,7 @@ class CachedPlanner:
         Raises InputError if Fast Downward is not installed.
         """
         domain, wanted = complete_domain(predicted, problem(task_id))
-        key = hashlib.sha256(f"{domain}\0{wanted}".encode()).hexdigest()
+        key = digest(f"{domain}\0{wanted}")
         if key not in self.cache:
             self.cache[key] = has_plan(domain, wanted, timeout_s=self.timeout_s)
         return self.cache[key]

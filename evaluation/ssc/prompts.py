@@ -11,7 +11,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -20,6 +19,7 @@ from zipfile import BadZipFile, ZipFile
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from scenecypher.chat.model import Message
+from scenecypher.db.graph.value import digest
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.recordings import SCENE_PREFIX
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
@@ -99,7 +99,7 @@ def own_prompts_version(forms: Collection[PromptForm]) -> str:
     """Return a digest of our prompts of some forms, empty if none is ours; different digests are not comparable."""
     own = [form for form in get_args(PromptForm) if form != "eai" and form in forms]
     texts = [_own_text(name, form) for form in own for name in sorted(EAI_TASKS)]
-    return sha256("".join(texts).encode()).hexdigest()[:12] if own else ""
+    return digest("".join(texts))[:12] if own else ""
 
 
 def _own_text(task: str, form: PromptForm) -> str:

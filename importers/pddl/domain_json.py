@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, PlainValidator, ValidationError
 
 import scenecypher.db.condition as c
-from scenecypher.db.condition.condition_models import TermForm
+from scenecypher.db.condition.condition_json import TermForm
 from scenecypher.db.graph.field_types import Form, Label, as_validator
 from scenecypher.db.graph.graph_json import canonical_json
 from scenecypher.db.graph.problems import document_error, problems_of

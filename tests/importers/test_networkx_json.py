@@ -192,3 +192,6 @@ def test_all_problems_of_a_file_are_told() -> None:
     told = dict(undeclared.value.problems)
     assert "colour is no known property (did you mean 'color'?)" in told["$.nodes[2]"]
     assert "BESIDE is no known relation type" in told["$.edges[1]"]
+    with pytest.raises(DocumentError) as repeated:
+        read(document(nodes=[{"id": 1}, {"id": 1, "colour": "red"}], edges=[]))
+    assert "colour is no known property" in dict(repeated.value.problems)["$.nodes[1]"], "of a repeated node too"

@@ -27,10 +27,11 @@ from scenecypher.db.archive.backup import back_up
 from scenecypher.db.archive.contents import read_contents
 from scenecypher.db.archive.file import ArchiveWriter, _raw_lines, read_lines
 from scenecypher.db.archive.lines import Header as ArchiveHeader
-from scenecypher.db.archive.lines import RecordLine, SceneLine
+from scenecypher.db.archive.lines import RecordLine, SceneLine, parse_line
 from scenecypher.db.archive.restore import Naming, check_archive, restore_archive
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.value import InvalidValue
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import SceneInfo, scene_of
@@ -604,6 +605,26 @@ def test_a_line_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> N
         scene = ArchiveWriter(opened, ArchiveHeader(FORM, "2026-11-25")).begin_scene()
         with pytest.raises(InputError, match="of over 2,000,000 values"):
             scene.write(RecordLine("Event", {"delta": "[" * 2_100_000}))
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b'["archive",{"format":"scenecypher/archive","form":-1,"made":"x"}]', "$.form should be at least 0, not -1"),
+        (b'["archive",{"format":"scenecypher/archive","form":1}]', "$.made is missing; add it"),
+        (b'["end",7]', "$ should be a map, not 7"),
+        (b'["end",{"scenes":"1","sha256":"x"}]', "$.scenes should be a whole number, not '1'"),
+        (b'["end",{"scenes":1,"sha256":"\\ud800"}]', "$.sha256 half a surrogate pair"),
+        (b'["end",{"scenes":1,"sha256":"x"},3]', "is no line of an archive"),
+        (b'["record",1,{}]', "$[0] should be text, not 1"),
+        (b'["node",{"id":"a"},{"ON":[1]}]', "$[1].ON[0] should be text, not 1"),
+    ],
+)
+def test_a_line_of_another_form_is_refused_at_its_field(line: bytes, says: str) -> None:
+    """Unhelpful refusal: an error's class, in place of the field and what it should be."""
+    with pytest.raises(InvalidValue) as refused:
+        parse_line(line)
+    assert says in str(refused.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"format":"scenecypher/scene"}\n', gzip.compress(b"[]\n", mtime=0)])
