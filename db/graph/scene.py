@@ -231,13 +231,17 @@ class SceneGraph:
     def indexed(cls, graph: GraphView) -> SceneGraph:
         """Return a graph of the parts of another, which nobody changes from now on, with its indexes."""
         found = cls(MappingProxyType(graph.nodes), graph.outgoing)
-        found.__dict__.update(_incoming=graph.incoming, size=graph.size)
+        found.__dict__.update(_incoming=graph.incoming, _size=graph.size)
         found.__dict__.update(_by_class=graph.by_class, _by_kind=graph.by_kind, _by_name=graph.by_name)
         return found
 
-    @cached_property
+    @property
     def size(self) -> int:
         """The number of nodes and relations."""
+        return self._size
+
+    @cached_property
+    def _size(self) -> int:
         return len(self.nodes) + sum(map(len, self.outgoing.values()))
 
     @cached_property
