@@ -91,8 +91,13 @@ class Conversation:
         return replace(self, attempts=(*self.attempts, attempt))
 
     def with_message(self, message: Message, *, hinted: bool = False, doubted: bool = False) -> Self:
-        """Return the conversation with the last query or answer and the `message` that follows it."""
-        messages = (*self.messages, Message("assistant", _echo(self.last)), message)
+        """Return the conversation with the last query or answer and the `message` that follows it.
+
+        After a refused query that was written twice the queries so far are left out: a small model copies them.
+        """
+        is_copy = self.last.repeats is not None and isinstance(self.last.ending, Rejected)
+        earlier = self.messages[:1] if is_copy else (*self.messages, Message("assistant", _echo(self.last)))
+        messages = (*earlier, message)
         return replace(self, messages=messages, hinted=self.hinted or hinted, doubted=self.doubted or doubted)
 
     def with_verdict(self, verdict: Verified) -> Self:

@@ -73,12 +73,20 @@ def turned_arrows(cypher: str, occurring: Enumerations) -> tuple[str, tuple[str,
     return text, tuple(dict.fromkeys(reversed(told)))
 
 
-def list_mistake(cypher: str) -> str:
-    """Return what is wrong with a query that tests a list as if it were a text, and how to test it; else nothing."""
+def mistake_in(cypher: str, occurring: Enumerations) -> str:
+    """Return what can't be meant in a query: a list tested as a text, a label taken for a class; else nothing."""
+    classes = {use.name for use in occurring.classes}
     for claim in claims_of(cypher).properties:
-        if mistake := _list_mistake(claim):
+        if mistake := _list_mistake(claim) or ("" if {*claim.values} & classes else _label_mistake(claim)):
             return mistake
     return ""
+
+
+def _label_mistake(claim: PropertyClaim) -> str:
+    label = LABELS.get("".join(stems(claim.values[0]))) if claim.property == "class" and claim.test == "=" else None
+    if label is None:
+        return ""
+    return f"{literal(claim.values[0])} is no class; all of them are (n:{label}), without a class"
 
 
 def _list_mistake(claim: PropertyClaim) -> str:
@@ -111,8 +119,8 @@ def _no_such_value(
     if not anywhere or any(_holds(claim, value, one) for value in claim.values for one in known):
         return None
     node = f"(:{claim.label})" if claim.label else "node"
-    if claim.property == "class" and (label := LABELS.get("".join(stems(claim.values[0])))):
-        return f"{literal(claim.values[0])} is no class; all of them are (n:{label}), without a class"
+    if mistake := _label_mistake(claim):
+        return mistake
     named = classes_named(claim.values[0], occurring) if claim.property == "class" else ()
     if len(named) > 1:
         listed = ", ".join(map(literal, named))

@@ -45,6 +45,7 @@ GENERAL: Final = frozenset(
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"\w[\w-]*")
 _NUMBERED: Final = re.compile(r"[_-]\d+$")
+_ABLE: Final = re.compile(r"\b(?:can|could|able|possible)\b", re.IGNORECASE)
 _SWITCHED: Final = re.compile(r"\b(?:switched|turned) (on|off)\b", re.IGNORECASE)
 
 
@@ -56,14 +57,20 @@ class _Words:
     values: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, occurring: Enumerations) -> _Words:
+    def of(cls, occurring: Enumerations, *, is_about_ability: bool = False) -> _Words:
+        """Return the words of a scene; affordances beside a state of the same word only if they are asked for."""
         classes, values = defaultdict[str, list[ClassUse]](list), defaultdict[str, list[str]](list)
         for use in sorted(occurring.classes, key=lambda use: (-use.count, use.name)):
             parts = stems(use.name)
             for key in dict.fromkeys((*parts, "".join(parts)) if parts else ()):
                 classes[key].append(use)
         told = [(it.value, f"{literal(it.value)} IN n.states") for it in occurring.states]
-        told += [(it.value, f"{literal(it.value)} IN n.affordances") for it in occurring.affordances]
+        states = {stem for it in occurring.states for stem in stems(it.value)}
+        told += [
+            (it.value, f"{literal(it.value)} IN n.affordances")
+            for it in occurring.affordances
+            if is_about_ability or not states.intersection(stems(it.value))
+        ]
         told += [
             (value, f"n.{use.name} = {literal(value)}")
             for use in occurring.properties
@@ -81,7 +88,7 @@ def linked_words(question: str, occurring: Enumerations, meaning: Meaning) -> Li
 
     Where a question mentions no class, and none of its words is near one, its new words are compared as one phrase.
     """
-    known, found = _Words.of(occurring), dict[str, str]()
+    known, found = _Words.of(occurring, is_about_ability=bool(_ABLE.search(question))), dict[str, str]()
     names = frozenset(occurring.names)
     for name in _NAME.findall(question):
         if name in names and not name.isalpha():

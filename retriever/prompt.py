@@ -24,7 +24,8 @@ upper and lower case included. Match what a thing is by its class, and one parti
 - Mind the direction of relations: follow the patterns that occur. A pattern with the wrong direction finds nothing.
 - states and affordances are lists: test them with 'open' IN n.states.
 - Bound variable-length paths: -[:INSIDE|ON*1..4]->; the shortest path between two nodes is shortestPath or SHORTEST 1.
-- A question about things in general is about furniture too: match (n:Entity), or no label, rather than (n:Object).
+- A question about things in general is about furniture too: match (n:Entity), or no label. One about objects is about \
+(:Object) alone, one about furniture or appliances about (:Asset).
 - Use OPTIONAL MATCH for what may be missing, such as what an agent holds, so that the rest is still found.
 - The most, the least, the nearest may be several: return all that tie, as in the examples, not LIMIT 1.
 - Return the properties that answer the question, each under a telling name with AS, rather than whole nodes; \
@@ -90,6 +91,15 @@ def retry(question: str, problem: str) -> Message:
     return Message(
         "user",
         f"{problem}\n\nWrite the query again, in a ```cypher block, mending this; do not repeat an earlier query.\n"
+        f"Question: {question}",
+    )
+
+
+def write_otherwise(question: str, problem: str) -> Message:
+    """Return the question anew, with what was refused twice."""
+    return Message(
+        "user",
+        f"A query for this question was refused twice: {problem}\n\nWrite another one, built in another way.\n"
         f"Question: {question}",
     )
 

@@ -49,8 +49,9 @@ def refusal_message(conversation: Conversation, message: str) -> Message:
     """Return the message to the model about a refused reply."""
     if conversation.read_at is not None:
         return prompt.retry_in_words(conversation.question, f"Your answer can't be used: {message}.")
-    again = " once more, word for word the same" if conversation.last.repeats is not None else ""
-    return prompt.retry(conversation.question, f"The query was refused{again}: {message}")
+    if conversation.last.repeats is not None:
+        return prompt.write_otherwise(conversation.question, message)
+    return prompt.retry(conversation.question, f"The query was refused: {message}")
 
 
 def not_addressed_message(conversation: Conversation, missing: str) -> Message:

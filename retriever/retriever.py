@@ -21,7 +21,7 @@ from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
 from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import Conversation
-from scenecypher.retriever.empty_answers import causes, is_empty, list_mistake, says_no, turned_arrows
+from scenecypher.retriever.empty_answers import causes, is_empty, mistake_in, says_no, turned_arrows
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.library import examples_for
@@ -53,7 +53,7 @@ RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
 NO_QUERY: Final = "the reply holds no query"
 RETRY_TEMPERATURE: Final = 0.5
-"""Least temperature of an attempt after the first: at 0 a small model writes a refused query again, word for word."""
+"""Least temperature of the second attempt: at 0 a small model writes a refused query again, word for word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +168,16 @@ class Retriever:
         system = prompt.code_writer(schema, examples, words, past)
         return schema, Conversation(question, (system, prompt.asked(question)))
 
-    def _request(self, *messages: Message, is_retry: bool = False) -> Request:
+    def _request(self, *messages: Message, after: int = 0) -> Request:
+        """Return a request; each attempt `after` the first has a higher temperature than the one before."""
         temperature = self.options.temperature
-        if is_retry and self.options.assisted and temperature is not None:
-            temperature = max(temperature, RETRY_TEMPERATURE)
+        if self.options.assisted and temperature is not None:
+            temperature = max(temperature, min(1.0, after * RETRY_TEMPERATURE))
         return Request(messages, temperature=temperature, seed=self.options.seed)
 
     def _attempt(self, conversation: Conversation, scene: SceneInfo) -> Attempt:
         """Ask the model once, and run its query, arrows turned where they must be, unless it is a repeated one."""
-        reply = traced(self.model).reply(self._request(*conversation.messages, is_retry=bool(conversation.attempts)))
+        reply = traced(self.model).reply(self._request(*conversation.messages, after=len(conversation.attempts)))
         if conversation.read_at is not None:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
         found = parse_reply(reply)
@@ -203,8 +204,8 @@ class Retriever:
             return Declined(found.reason)
         if not found.cypher:
             return Rejected("no_query", CUT_OFF if is_cut_off else NO_QUERY)
-        if mistake := list_mistake(found.cypher):
-            return Rejected("list", mistake)
+        if self.options.assisted and (mistake := mistake_in(found.cypher, self.enumerator.of(scene))):
+            return Rejected("mistake", mistake)
         try:
             return QueryExecuted(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
         except RejectedError as error:

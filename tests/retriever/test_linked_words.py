@@ -60,7 +60,7 @@ def test_words_that_no_name_has_are_given_the_nearest_classes(
             },
         ),
         (
-            "Which containers are opened?",
+            "Which containers are opened, or can be?",
             {
                 "containers": "'containers' IN n.affordances",
                 "opened": "'open' IN n.states, 'can_open' IN n.affordances",

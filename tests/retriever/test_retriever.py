@@ -122,8 +122,9 @@ def test_a_repeated_query_is_told_and_not_the_end(ready: Ready, scene: SceneInfo
     assert (found.outcome, len(server.requests)) == ("answered", 3)
     assert found.attempts[1].repeats == 1
     assert isinstance(found.attempts[1].ending, Rejected)
-    assert "refused once more, word for word the same:" in server.requests[2]["messages"][-1]["content"]
-    assert [request["temperature"] for request in server.requests] == [0, RETRY_TEMPERATURE, RETRY_TEMPERATURE]
+    assert "was refused twice: no label `Wrong`" in server.requests[2]["messages"][-1]["content"]
+    assert [len(request["messages"]) for request in server.requests] == [2, 4, 2]
+    assert [request["temperature"] for request in server.requests] == [0, RETRY_TEMPERATURE, 2 * RETRY_TEMPERATURE]
 
 
 def test_an_arrow_that_the_scene_lacks_is_turned_and_told(ready: Ready, scene: SceneInfo) -> None:
