@@ -81,10 +81,10 @@ def questions(
     mode: RetrievalMode = "text" if retrieval == "text" else "cypher"
     options = Options(attempts, schema_form, examples=examples, verifier=verifier, checks=checks, retrieval=mode)
     ask = _ask_text2cypher if retrieval == BASELINE else _ask_retriever
+    # By scene, whose schema begins the prompt: a server reuses its work on what it has just read.
+    asked = sorted(take_spread(question_set(data), limit, seed), key=lambda question: question.scene)
     return Task(
-        dataset=MemoryDataset(
-            [_sample(question) for question in take_spread(question_set(data), limit, seed)], name=f"questions-{data}"
-        ),
+        dataset=MemoryDataset([_sample(question) for question in asked], name=f"questions-{data}"),
         solver=ask_scene(partial(ask, options), ModelSource(replies, record=record)),
         scorer=execution_match(),
         version=VERSION,

@@ -11,7 +11,7 @@ from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS
 from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.linked_words import LABELS, classes_named
+from scenecypher.retriever.linked_words import LABELS, classes_named, kind_of
 from scenecypher.retriever.mentions import stems
 from scenecypher.retriever.outline import pattern_text
 from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, RelationClaim, claims_of
@@ -74,12 +74,24 @@ def turned_arrows(cypher: str, occurring: Enumerations) -> tuple[str, tuple[str,
 
 
 def mistake_in(cypher: str, occurring: Enumerations) -> str:
-    """Return what can't be meant in a query: a list tested as a text, a label taken for a class; else nothing."""
+    """Return what can't be meant in a query, and what can: a list tested as a text, a label or a state taken for a
+    class, a name under another label; nothing if it has none of these.
+    """
     classes = {use.name for use in occurring.classes}
     for claim in claims_of(cypher).properties:
-        if mistake := _list_mistake(claim) or ("" if {*claim.values} & classes else _label_mistake(claim)):
+        mistake = _list_mistake(claim) or _name_mistake(claim, occurring)
+        if not mistake and not classes.intersection(claim.values):
+            mistake = _label_mistake(claim) or _value_mistake(claim, occurring)
+        if mistake:
             return mistake
     return ""
+
+
+def _name_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
+    kind = kind_of(claim.values[0], occurring) if claim.property == "name" and claim.test == "=" else ""
+    if not kind or claim.label in {"", kind}:
+        return ""
+    return f"{literal(claim.values[0])} is no (:{claim.label}); it is (:{kind} {{name: {literal(claim.values[0])}}})"
 
 
 def _label_mistake(claim: PropertyClaim) -> str:
@@ -87,6 +99,15 @@ def _label_mistake(claim: PropertyClaim) -> str:
     if label is None:
         return ""
     return f"{literal(claim.values[0])} is no class; all of them are (n:{label}), without a class"
+
+
+def _value_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
+    if claim.property != "class" or claim.test != "=":
+        return ""
+    for name, uses in (("states", occurring.states), ("affordances", occurring.affordances)):
+        if claim.values[0] in {use.value for use in uses}:
+            return f"{literal(claim.values[0])} is no class; test it with {literal(claim.values[0])} IN n.{name}"
+    return ""
 
 
 def _list_mistake(claim: PropertyClaim) -> str:

@@ -92,8 +92,7 @@ def linked_words(question: str, occurring: Enumerations, meaning: Meaning) -> Li
     names = frozenset(occurring.names)
     for name in _NAME.findall(question):
         if name in names and not name.isalpha():
-            kinds = {use.kind for use in occurring.classes if use.name == _NUMBERED.sub("", name)}
-            found[name] = f"({':' + kinds.pop() if len(kinds) == 1 else 'n'} {{name: {literal(name)}}})"
+            found[name] = f"({':' + kind if (kind := kind_of(name, occurring)) else 'n'} {{name: {literal(name)}}})"
     states = {use.value for use in occurring.states}
     for state in (it.casefold() for it in _SWITCHED.findall(question)):
         if state in states:
@@ -108,6 +107,12 @@ def linked_words(question: str, occurring: Enumerations, meaning: Meaning) -> Li
         near = meaning.nearest(phrase, _names(occurring), limit=CLASSES_A_PHRASE, least=LEAST_OF_A_PHRASE)
         found |= {phrase: f"perhaps class {' or '.join(literal(it.word) for it in near)}"} if near else {}
     return tuple(found.items())
+
+
+def kind_of(name: str, occurring: Enumerations) -> str:
+    """Return the kind of a thing whose name is its class and a number; empty if that is not known for sure."""
+    kinds = {use.kind for use in occurring.classes if use.name == _NUMBERED.sub("", name)}
+    return kinds.pop() if len(kinds) == 1 and name in occurring.names else ""
 
 
 def classes_named(word: str, occurring: Enumerations) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.empty_answers import causes
+from scenecypher.retriever.empty_answers import causes, mistake_in
 from scenecypher.retriever.library import library, nearest_examples
 from scenecypher.retriever.linked_words import linked_words
 from scenecypher.settings import Settings
@@ -138,3 +138,26 @@ def test_a_hint_lists_all_classes_that_a_word_may_name() -> None:
 def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
     (told,) = causes("MATCH (n {class: 'furniture'}) RETURN n", HOME)
     assert told == "'furniture' is no class; all of them are (n:Asset), without a class"
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("MATCH (n {class: 'movable'}) RETURN n", "'movable' is no class; test it with 'movable' IN n.affordances"),
+        ("MATCH (n:Asset) WHERE n.class = 'dirty' RETURN n", "'dirty' is no class; test it with 'dirty' IN n.states"),
+        (
+            "MATCH (o:Object {name: 'desk_104'})-[:ON]->(a) RETURN a",
+            "'desk_104' is no (:Object); it is (:Asset {name: 'desk_104'})",
+        ),
+        ("MATCH (n {class: 'rooms'}) RETURN n", "'rooms' is no class; all of them are (n:Place), without a class"),
+        (
+            "MATCH (n) WHERE n.states CONTAINS 'on' RETURN n",
+            "states is a list; test it with 'on' IN n.states",
+        ),
+        ("MATCH (n:Asset {name: 'desk_104'}) WHERE NOT n.class = 'dirty' RETURN n", ""),
+        ("MATCH (d {class: 'door'}), (c {class: 'no_such'}) RETURN d, c", ""),
+    ],
+)
+def test_what_cannot_be_meant_is_told_before_it_runs(query: str, told: str) -> None:
+    """Rules that need no model: each would find nothing, and a small model takes that for the answer."""
+    assert mistake_in(query, count_graph(packaged_scene("963_2").graph)) == told
