@@ -78,7 +78,7 @@ def mistake_in(cypher: str, occurring: Enumerations) -> str:
     class, a name under another label; nothing if it has none of these.
     """
     classes = {use.name for use in occurring.classes}
-    for claim in claims_of(cypher).properties:
+    for claim in _of_the_present(claims_of(cypher)).properties:
         mistake = _list_mistake(claim) or _name_mistake(claim, occurring)
         if not mistake and not classes.intersection(claim.values):
             mistake = _label_mistake(claim) or _value_mistake(claim, occurring)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.gate import Gate
+from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
@@ -17,10 +19,12 @@ from scenecypher.evaluation.matching import rows_equal
 from scenecypher.evaluation.question_set import (
     DATA,
     KINDS,
+    MEMORY,
     GoldQuestion,
     load_question_scene,
     load_questions,
 )
+from scenecypher.retriever.empty_answers import mistake_in, turned_arrows
 from scenecypher.retriever.library import library
 from scenecypher.retriever.mentions import stems
 from scenecypher.retriever.reader import SceneReader
@@ -52,6 +56,19 @@ def test_answers_differ_and_only_the_unanswerable_have_none() -> None:
     assert {one.kind for one in every if not one.rows} == {"unanswerable"}
     assert not any(one.rows for one in every if one.kind == "unanswerable")
     assert Counter(one.rows[0][0] for one in every if one.kind == "yes/no").keys() == {True, False}
+
+
+def test_no_reference_query_is_taken_for_a_mistake() -> None:
+    """What `ask` refuses or turns before it runs is in no right query, of the present or of the past."""
+    counted = {
+        scene: count_graph(load_question_scene(scene).graph) for scene in {one.scene for one in load_questions()}
+    }
+    asked = [(one.id, one.cypher, counted[one.scene]) for one in load_questions()]
+    for one in load_questions(MEMORY):
+        named = tuple(re.findall(r"'(\w+_\d+)'", one.cypher))
+        asked.append((one.id, one.cypher, replace(counted["eai/963_2"], names=named)))
+    assert [id_ for id_, cypher, occurring in asked if mistake_in(cypher, occurring)] == []
+    assert [id_ for id_, cypher, occurring in asked if turned_arrows(cypher, occurring) != (cypher, ())] == []
 
 
 @pytest.fixture(scope="module")
