@@ -95,12 +95,11 @@ class Insertions:
 def bind(parsed: Parsed, kinds: Kinds) -> Insertions:
     """Return what to insert into a query, whose nodes are of these kinds."""
     found = Insertions(parsed.tokens, parsed.past)
-    parts = [*parsed.tree.walk()]
     has_long_path = any(
         (isinstance(part, tree.Hop) and part.longest != 1) or (isinstance(part, tree.Group) and part.most != 1)
-        for part in parts
+        for part in parsed.parts
     )
-    for part in parts:
+    for part in parsed.parts:
         match part:
             case tree.Node():
                 found.bind(part, kinds.owners.get(part.at, ENTITY))

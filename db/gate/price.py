@@ -45,7 +45,7 @@ class Kinds:
     """What is of the present or the past, by the index of the first token.
 
     `owners` are the labels that bind the nodes of patterns and the owners of properties; a property whose owner is not
-    surely known has none. `hints` are for each MATCH the nodes that an index hint may name, few and then all of the past;
+    surely known has none. `hints` are the nodes that an index hint may name, few and then all of the past;
     `breaks` are the searches that follow another MATCH.
     """
 
@@ -432,14 +432,14 @@ class Pricer:
     def _match(self, match: tree.Match) -> None:
         known, few, more = set(self.variables), list[tree.Node](), list[tree.Node]()
         for path in match.paths:
-            nodes = [part for part in self.pattern(path) if isinstance(part, tree.Node) and part.name]
-            unknown = [node for node in nodes if node.name not in known]
+            named = [part for part in self.pattern(path) if isinstance(part, tree.Node) and part.name]
+            unknown = [node for node in named if node.name not in known]
             past = [node for node in unknown if self.kinds.owners[node.at] == PAST]
             # The past has few nodes at first: the server then scans all of them rather than begin at what it knows.
-            few += [node for node in unknown if len(unknown) == len(nodes) or node in past][:1]
+            few += [node for node in unknown if len(unknown) == len(named) or node in past][:1]
             more += [node for node in past if node.name not in {it.name for it in few}]
-        for hints, hinted in zip(self.kinds.hints, (few, more), strict=True):
-            hints += ((match.last, node.name, self.kinds.owners[node.at]) for node in hinted)
+        for index, nodes in enumerate((few, more)):
+            self.kinds.hints[index].extend((match.last, node.name, self.kinds.owners[node.at]) for node in nodes)
         self._where(match.where)
 
     def _define(self, define: tree.Define) -> None:

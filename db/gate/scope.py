@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from scenecypher.db.gate.bind import PUBLIC_PARAMETER, Insertions, bind
-from scenecypher.db.gate.cost import NOTHING, Cost, check_counts
-from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
+from scenecypher.db.gate.cost import NOTHING, Cost
+from scenecypher.db.gate.lexer import Token, TokenKind, integer_of
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.price import Pricer
-from scenecypher.db.gate.syntax import Parsed, Parser
+from scenecypher.db.gate.syntax import Parsed, parse
 from scenecypher.db.gate.unknown_names import KnownValues, check_names, public_names
 from scenecypher.db.schema import PAST, SCENE_KEY, Vocabulary
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
@@ -68,14 +68,12 @@ def scope(
         raise QueryRefused(
             "length", f"the query is longer than {limits.text_length} characters", hint="write a shorter query"
         )
-    tokens = tokens_of(cypher)
-    check_counts(tokens)
     names = vocabulary.labels | vocabulary.relation_types
-    parsed = Parser(cypher, tokens, limits.nesting, names).parse()
+    parsed = parse(cypher, limits.nesting, names)
     pricer = Pricer(parsed, limits, bounds, names)
     cost, kinds = pricer.price(parsed.tree), pricer.kinds
-    check_names(parsed.tree, kinds.owners, vocabulary, known or {}, past=parsed.past)
-    public = public_names(parsed.tree, vocabulary) if parsed.past else None
+    check_names(parsed.parts, kinds.owners, vocabulary, known or {}, past=parsed.past)
+    public = public_names(parsed.parts, vocabulary) if parsed.past else None
     bound = bind(parsed, kinds)
     scoped, hinted = render(parsed, bound, public), list[ScopedQuery]()
     for hints in kinds.hints:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from scenecypher.db.gate import tree, words
-from scenecypher.db.gate.cost import too_much
+from scenecypher.db.gate.cost import check_counts, too_much
 from scenecypher.db.gate.cursor import Cursor
-from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.lexer import Token, tokens_of
 from scenecypher.db.gate.paths import MAX_ANY_TYPE_HOPS, MAX_BOUNDED_SEARCH
 from scenecypher.db.gate.realm import HIDDEN, PAST_LABELS, names_past
 from scenecypher.db.gate.unknown_names import hidden_property, scene_key, unknown_function
@@ -34,7 +34,7 @@ NEWER: Final = frozenset({"WHEN", "ELSE", "FILTER", "LET"})  # words that only C
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A query: its tokens, of which it begins at `first`, and its tree.
+    """A query: its tokens, of which it begins at `first`, its tree, and all parts of it in the order of the text.
 
     `columns` are the last columns as written, `version` the language that it needs; `searches` that it has a selector
     such as SHORTEST 1, `past` that it names a label of the past.
@@ -43,6 +43,7 @@ class Parsed:
     tokens: tuple[Token, ...]
     first: int
     tree: tree.Query
+    parts: tuple[tree.Part, ...]
     columns: tuple[str, ...]
     version: int
     searches: bool
@@ -66,14 +67,16 @@ class Parser(Cursor):
                 self.refuse("options can't be set", code="option", hint="leave out CYPHER and what follows it")
             self.version = int(self.last_token.text)
         first = self.at
-        tree = self.query()
+        query = self.query()
         self.skip(";")
         if self.next_token.kind != "end":
             code = "statements" if self.last_token.text == ";" else "syntax"
             self.refuse("the query should end here", code=code, hint="write one query, and nothing after it")
         if self.at == first:
             self.refuse("the query is empty", hint="write MATCH … RETURN …")
-        return Parsed(self.tokens, first, tree, self.columns or (), self.version, self.searches, self.past)
+        return Parsed(
+            self.tokens, first, query, tuple(query.walk()), self.columns or (), self.version, self.searches, self.past
+        )
 
     # --- names
 
@@ -86,6 +89,7 @@ class Parser(Cursor):
         return self.take().value
 
     def property_name(self) -> tree.Property:
+        """Move past the name of a property."""
         at, name = self.at, self.key()
         return tree.Property(at, name, self.next_token.word == "IS" and "NULL" in {self.peek().word, self.peek(2).word})
 
@@ -605,3 +609,10 @@ class Parser(Cursor):
         **dict.fromkeys(("OPTIONAL", "FINISH"), _bare),
         **dict.fromkeys(("ORDER", "SKIP", "OFFSET", "LIMIT", "FILTER"), _modify),
     }
+
+
+def parse(cypher: str, nesting: int, names: frozenset[str]) -> Parsed:
+    """Return the tree of a text; `names` are the registry's labels and relation types. Raises QueryRefused."""
+    tokens = tokens_of(cypher)
+    check_counts(tokens)
+    return Parser(cypher, tokens, nesting, names).parse()

@@ -24,11 +24,11 @@ class Part:
 
     def children(self) -> Iterator[Part]:
         """Yield the parts directly within this one."""
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            for one in value if isinstance(value, tuple) else (value,):
-                if isinstance(one, Part):
-                    yield one
+        for value in map(self.__getattribute__, self.__match_args__):
+            if isinstance(value, Part):
+                yield value
+            elif isinstance(value, tuple):
+                yield from (one for one in value if isinstance(one, Part))
 
     def walk(self) -> Iterator[Part]:
         """Yield this part and all within it, in the order of the text."""
@@ -250,7 +250,7 @@ Link: TypeAlias = Node | Hop | Group
 
 @dataclass(frozen=True, slots=True)
 class Path(Part):
-    """A path pattern; `found` are the paths that a search around it finds, 0 without one, `most` relations its limit."""
+    """A path pattern of at most so many relations; `found` are the paths that a search around it finds, 0 without one."""
 
     name: str
     links: tuple[Link, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
@@ -51,41 +51,40 @@ class NameUse:
     owner: str = ""
 
 
-def names_in(part: tree.Part, owners: Mapping[int, str], *, may_be_absent: bool = False) -> Iterator[NameUse]:
-    """Yield the names that a part of a query uses, in the order of the text; `owners` are those of properties."""
-    match part:
-        case tree.Labels(kind=kind, names=names):
-            yield from (NameUse(kind, name, may_be_absent) for name in names)
-        case tree.Property(at=at, name=name):
-            yield NameUse("property", name, part.may_be_absent or may_be_absent, owners.get(at, ""))
-        case tree.Call(name="coalesce"):
-            may_be_absent = True
-    for child in part.children():
-        yield from names_in(child, owners, may_be_absent=may_be_absent)
+def names_in(parts: Iterable[tree.Part], owners: Mapping[int, str]) -> Iterator[NameUse]:
+    """Yield the names that the parts of a query use, in the order of the text; `owners` are those of properties."""
+    until = -1  # the end of the coalesce() around a part
+    for part in parts:
+        if isinstance(part, tree.Property):
+            yield NameUse("property", part.name, part.may_be_absent or part.at < until, owners.get(part.at, ""))
+        elif isinstance(part, tree.Labels):
+            yield from (NameUse(part.kind, name, part.at < until) for name in part.names)
+        elif isinstance(part, tree.Call) and part.name == "coalesce":
+            until = max(until, part.end)
 
 
-def keys_in(query: tree.Query) -> frozenset[str]:
+def keys_in(parts: Iterable[tree.Part]) -> frozenset[str]:
     """Return the keys of the query's own maps, and components of points and times: its values have them."""
-    maps = (part for part in query.walk() if isinstance(part, tree.Map))
+    maps = (part for part in parts if isinstance(part, tree.Map))
     return COMPONENTS.union(one.name for map_ in maps for one in map_.entries if isinstance(one, tree.Item))
 
 
 def check_names(
-    query: tree.Query, owners: Mapping[int, str], vocabulary: Vocabulary, known: KnownValues, *, past: bool
+    parts: Sequence[tree.Part], owners: Mapping[int, str], vocabulary: Vocabulary, known: KnownValues, *, past: bool
 ) -> None:
     """Refuse the first name that neither the registry nor the scene nor the query itself defines.
 
     A property may be unknown in `IS NULL` and `coalesce()`, which handle its absence: the answer is right.
     """
     every = with_past(vocabulary) if past else vocabulary
-    own = vocabulary.properties | keys_in(query)
+    own = vocabulary.properties | keys_in(parts)
     names = {
         "label": every.labels,
         "relation_type": every.relation_types,
         "either": every.labels | every.relation_types,
         "property": every.properties | own,
     }
-    for use in names_in(query, owners):
+    for use in names_in(parts, owners):
         if past and use.kind == "property" and use.owner != ENTITY and use.name in HIDDEN:
             raise hidden_property(use.name)
         known_names = PROPERTIES_OF.get(use.owner, own if use.owner == ENTITY else names[use.kind])
@@ -96,9 +95,9 @@ def check_names(
             raise _unknown(use, every, known)
 
 
-def public_names(query: tree.Query, vocabulary: Vocabulary) -> frozenset[str]:
+def public_names(parts: Sequence[tree.Part], vocabulary: Vocabulary) -> frozenset[str]:
     """Return the names under which a query about the past may read values: of properties, and of its own maps."""
-    return (with_past(vocabulary).properties | keys_in(query)) - HIDDEN
+    return (with_past(vocabulary).properties | keys_in(parts)) - HIDDEN
 
 
 def scene_key() -> QueryRefused:
