@@ -411,12 +411,11 @@ class Pricer:
         if branch.block:
             with self.meter.subquery(is_clause=True):
                 return self._body(branch.block)
-        columns, last = Variables(), None
-        for clause in branch.clauses:
-            if isinstance(clause, tree.Match) and type(last) is tree.Match and self.variables and clause.is_search:
+        columns = Variables()
+        for last, clause in zip((branch, *branch.clauses), branch.clauses, strict=False):
+            if isinstance(clause, tree.Match) and isinstance(last, tree.Match) and self.variables and clause.is_search:
                 self.kinds.breaks.append(clause.at)
             columns = self.clauses[type(clause)](self, clause) or Variables()
-            last = clause
             self.meter.clause()
         return columns
 
@@ -442,19 +441,17 @@ class Pricer:
             self.kinds.hints[index].extend((match.last, node.name, self.kinds.owners[node.at]) for node in nodes)
         self._where(match.where)
 
-    def _define(self, define: tree.Define) -> None:
-        for item in define.items:
-            value = self.value(item.value)
-            if define.word == "UNWIND":
-                self.meter.rows *= max(1.0, value.items)
-                value = value.element
-            self.variables[item.name] = value
-
-    def _modify(self, modify: tree.Modify) -> None:
-        sizes = [self.expression(value) for value in modify.values]
-        if modify.word == "ORDER":
-            self.meter.sort(sizes, self.tokens[modify.at])
-        elif modify.word == "LIMIT":
+    def _clause(self, clause: tree.Clause) -> None:
+        sizes = list[Size]()
+        for item in clause.items:
+            sizes.append(self.value(item.value))
+            if clause.word == "UNWIND":
+                self.meter.rows *= max(1.0, sizes[0].items)
+            if item.name:
+                self.variables[item.name] = sizes[-1].element if clause.word == "UNWIND" else sizes[-1]
+        if clause.word == "ORDER":
+            self.meter.sort(sizes, self.tokens[clause.at])
+        elif clause.word == "LIMIT":
             self.meter.rows = min(self.meter.rows, max(1.0, sizes[0].number))
 
     def _call_query(self, call: tree.Subquery) -> None:
@@ -488,7 +485,7 @@ class Pricer:
             columns[name] = replace(size, groups=known if size.each else None)
         self.variables = {**self.variables, **columns}
         for one in project.order:
-            self._modify(one)
+            self._clause(one)
         self._where(project.where)
         if token.word == "RETURN":
             return columns
@@ -507,8 +504,7 @@ class Pricer:
 
     clauses: ClassVar[Mapping[type[tree.Part], Callable[[Pricer, Any], Variables | None]]] = {
         tree.Match: _match,
-        tree.Define: _define,
-        tree.Modify: _modify,
+        tree.Clause: _clause,
         tree.Subquery: _call_query,
         tree.Project: _project,
     }

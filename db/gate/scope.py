@@ -71,7 +71,7 @@ def scope(
     names = vocabulary.labels | vocabulary.relation_types
     parsed = parse(cypher, limits.nesting, names)
     pricer = Pricer(parsed, limits, bounds, names)
-    cost, kinds = pricer.price(parsed.tree), pricer.kinds
+    cost, kinds = pricer.price(parsed.query), pricer.kinds
     check_names(parsed.parts, kinds.owners, vocabulary, known or {}, past=parsed.past)
     public = public_names(parsed.parts, vocabulary) if parsed.past else None
     bound = bind(parsed, kinds)

@@ -29,12 +29,13 @@ MAX_SUBQUERY_DEPTH: Final = 8
 ENDS: Final = frozenset({",", ")", "]", "}", "|", ";", ".."})
 POSTFIXES: Final = frozenset({".", "[", ":", "{"})
 JOINERS: Final = frozenset({"UNION", "NEXT", "WHEN", "ELSE"})
+BARE: Final = frozenset({"FINISH", "OPTIONAL"})  # clauses of one word
 NEWER: Final = frozenset({"WHEN", "ELSE", "FILTER", "LET"})  # words that only Cypher 25 knows, beside NEXT
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A query: its tokens, of which it begins at `first`, its tree, and all parts of it in the order of the text.
+    """A query: its tokens, of which it begins at `first`, its tree and all parts of that, in the order of the text.
 
     `columns` are the last columns as written, `version` the language that it needs; `searches` that it has a selector
     such as SHORTEST 1, `past` that it names a label of the past.
@@ -42,7 +43,7 @@ class Parsed:
 
     tokens: tuple[Token, ...]
     first: int
-    tree: tree.Query
+    query: tree.Query
     parts: tuple[tree.Part, ...]
     columns: tuple[str, ...]
     version: int
@@ -57,7 +58,8 @@ class Parser(Cursor):
         super().__init__(text, tokens, nesting=nesting)
         self.past = names_past(tokens)
         self.names = names | PAST_LABELS if self.past else names
-        self.version, self.searches, self.columns = 5, False, None
+        self.version, self.searches = 5, False
+        self.columns: tuple[str, ...] | None = None
         self.level, self.blocks, self.logic_depth = 0, 0, 0
 
     def parse(self) -> Parsed:
@@ -539,75 +541,66 @@ class Parser(Cursor):
             paths.append(self.pattern())
         return tree.Match(at, tuple(paths), self.at - 1, self.where())
 
-    def _define(self, token: Token) -> tree.Define:
-        """Read UNWIND or LET."""
-        at, items = self.at - 1, list[tree.Item]()
-        while not items or (token.word == "LET" and self.skip(",")):
-            start = self.at
-            if token.word == "LET":
-                name = self.take_name()
-                self.expect("=")
-                items.append(tree.Item(start, self.expression(), name))
-            else:
-                value = self.expression()
-                self.expect("AS")
-                items.append(tree.Item(start, value, self.take_name()))
-        return tree.Define(at, token.word, tuple(items))
-
     def _project(self, token: Token) -> tree.Project:
         """Read WITH or RETURN, its items, and ORDER BY, SKIP and LIMIT."""
-        at, items, order = self.at - 1, list[tree.Item](), list[tree.Modify]()
+        at, items, order = self.at - 1, list[tree.Item](), list[tree.Clause]()
         is_distinct, has_all = self.skip("DISTINCT"), self.skip("*")
         while self.skip(",") if items or has_all else True:
-            first, value = self.at, self.expression()
-            written = self.text[self.tokens[first].start : self.last_token.end]
-            items.append(tree.Item(first, value, self.take_name() if self.skip("AS") else written))
+            items.append(self._named(token.word))
         while self.is_next("ORDER", "SKIP", "OFFSET", "LIMIT"):
-            order.append(self._modify(self.take()))
+            order.append(self._clause(self.take()))
         if token.word == "RETURN" and self.level == 1 + self.blocks and self.columns is None:
             self.columns = tuple(item.name for item in items)
         where = self.where() if token.word == "WITH" else None
         return tree.Project(at, is_distinct, has_all, tuple(items), tuple(order), where)
 
-    def _modify(self, token: Token) -> tree.Modify:
-        at, values = self.at - 1, list[tree.Expression]()
+    def _clause(self, token: Token) -> tree.Clause:
+        """Read a clause of expressions, or a word alone: FINISH, or OPTIONAL before MATCH or CALL."""
+        at, items = self.at - 1, list[tree.Item]()
         if token.word == "ORDER":
             self.expect("BY")
         elif token.word == "FILTER":
             self.skip("WHERE")
-        while not values or (token.word == "ORDER" and self.skip(",")):
-            values.append(self.expression())
-            if token.word == "ORDER":
-                self.skip("ASC", "ASCENDING", "DESC", "DESCENDING")
-        return tree.Modify(at, token.word, tuple(values))
+        while token.word not in BARE and (not items or (token.word in {"ORDER", "LET"} and self.skip(","))):
+            items.append(self._named(token.word))
+        return tree.Clause(at, token.word, tuple(items))
+
+    def _named(self, clause: str) -> tree.Item:
+        """Read an expression and the name that it gets in such a clause, if any."""
+        first, name = self.at, ""
+        if clause == "LET":
+            name = self.take_name()
+            self.expect("=")
+        value = self.expression()
+        if clause == "UNWIND":
+            self.expect("AS")
+            name = self.take_name()
+        elif clause == "ORDER":
+            self.skip("ASC", "ASCENDING", "DESC", "DESCENDING")
+        elif clause in {"WITH", "RETURN"}:
+            written = self.text[self.tokens[first].start : self.last_token.end]
+            name = self.take_name() if self.skip("AS") else written
+        return tree.Item(first, value, name)
 
     def _call_subquery(self, token: Token) -> tree.Subquery:
         """Read CALL of a sub-query, whose list of names or `*` says what is known inside; procedures are refused."""
-        at, names = self.at - 1, None
-        if self.skip("("):
-            names = []
-            while not self.skip(")"):
-                names.append("*" if self.skip("*") else self.take_name())
-                self.skip(",")
+        at, names, is_listed = self.at - 1, list[str](), self.skip("(")
+        while is_listed and not self.skip(")"):
+            names.append("*" if self.skip("*") else self.take_name())
+            self.skip(",")
         if not self.is_next("{"):
             hint = "read the scene with MATCH … RETURN …"
             self.refuse("procedures can't be called", code="procedure", hint=hint)
         body = self.subquery()
         if self.is_next("IN"):
             self.refuse("a query is one transaction", code="write", hint="leave IN TRANSACTIONS out")
-        return tree.Subquery(at, token.word, None if names is None else tuple(names), body)
-
-    def _bare(self, token: Token) -> tree.Modify:
-        """Read a word alone: FINISH, or OPTIONAL before MATCH or CALL."""
-        return tree.Modify(self.at - 1, token.word, ())
+        return tree.Subquery(at, token.word, tuple(names) if is_listed else None, body)
 
     clauses: ClassVar[Mapping[str, Callable[[Parser, Token], tree.Part]]] = {
         "MATCH": _match,
-        **dict.fromkeys(("UNWIND", "LET"), _define),
         **dict.fromkeys(("WITH", "RETURN"), _project),
         "CALL": _call_subquery,
-        **dict.fromkeys(("OPTIONAL", "FINISH"), _bare),
-        **dict.fromkeys(("ORDER", "SKIP", "OFFSET", "LIMIT", "FILTER"), _modify),
+        **dict.fromkeys(("UNWIND", "LET", "ORDER", "SKIP", "OFFSET", "LIMIT", "FILTER", *BARE), _clause),
     }
 
 

@@ -250,7 +250,7 @@ Link: TypeAlias = Node | Hop | Group
 
 @dataclass(frozen=True, slots=True)
 class Path(Part):
-    """A path pattern of at most so many relations; `found` are the paths that a search around it finds, 0 without one."""
+    """A path pattern of at most so many relations; `found` are those that a search around it finds, 0 without one."""
 
     name: str
     links: tuple[Link, ...]
@@ -276,19 +276,11 @@ class Match(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Define(Part):
-    """LET or UNWIND."""
+class Clause(Part):
+    """UNWIND, LET, ORDER BY, SKIP, OFFSET, LIMIT or FILTER, with items of which some have no name; FINISH, OPTIONAL."""
 
     word: str
     items: tuple[Item, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Modify(Part):
-    """ORDER BY, SKIP, OFFSET, LIMIT or FILTER with its values; FINISH or OPTIONAL without."""
-
-    word: str
-    values: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +290,7 @@ class Project(Part):
     is_distinct: bool
     has_all: bool
     items: tuple[Item, ...]
-    order: tuple[Modify, ...]
+    order: tuple[Clause, ...]
     where: Expression | None
 
 
