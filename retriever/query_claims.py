@@ -74,7 +74,7 @@ def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({})) -> Q
         parts = parse(cypher, Limits().nesting, frozenset({ENTITY, *KINDS})).parts
     except QueryRefused:
         return QueryClaims()
-    nodes = {part.at: part for part in parts if isinstance(part, Node)}
+    nodes = {part.at: part for part in parts if isinstance(part, Node) and len(part.names) == len(part.labels) < 2}
     labels = {node.name: _label(node) for node in nodes.values() if node.name and _label(node)}
     equal = {at: [(key, value) for key, value in _pairs(node.properties)] for at, node in nodes.items()}
     told = {at: _label(node) or labels.get(node.name, "") for at, node in nodes.items()}
@@ -82,12 +82,14 @@ def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({})) -> Q
     classes = {node.name: by_class[at] for at, node in nodes.items() if node.name and by_class[at]}
     known = {at: told[at] or by_class[at] or classes.get(node.name, "") for at, node in nodes.items()}
     in_maps = [PropertyClaim(key, "=", (value,), told[at]) for at in nodes for key, value in equal[at]]
-    compared = [replace(claim, label=labels.get(name, "")) for part in parts for name, claim in _compared(part)]
+    negated = {id(one) for part in parts for denied in _denied(part) for one in denied.walk()}
+    tests = (test for part in parts if id(part) not in negated for test in _compared(part))
+    compared = [replace(claim, label=labels.get(name, "")) for name, claim in tests]
     return QueryClaims((*compared, *in_maps), tuple(claim for part in parts for claim in _related(part, known)))
 
 
 def _label(node: Node) -> str:
-    return node.labels[0] if len(node.labels) == 1 and node.labels != (ENTITY,) else ""
+    return node.labels[0] if node.labels and node.labels != (ENTITY,) else ""
 
 
 def _strings(part: Part) -> tuple[str, ...]:
@@ -109,7 +111,7 @@ def _pairs(properties: Map | None) -> Iterator[tuple[str, str]]:
             yield key.name, found[0]
 
 
-def _property(part: Part | None) -> tuple[str, str, bool] | None:
+def _property(part: Part) -> tuple[str, str, bool] | None:
     """Return the variable and the property of `n.class`, and whether it is brought to one case as in toLower()."""
     match part:
         case Chain(base=Variable(name=variable), steps=(Property(name=name),)):
@@ -119,17 +121,22 @@ def _property(part: Part | None) -> tuple[str, str, bool] | None:
     return None
 
 
+def _denied(part: Part) -> list[Part]:
+    """Return the terms of an expression that follow NOT."""
+    pairs = pairwise(part.terms if isinstance(part, Expression) else ())
+    return [term for before, term in pairs if isinstance(before, Operator) and before.word == "NOT"]
+
+
 def _compared(part: Part) -> Iterator[tuple[str, PropertyClaim]]:
     """Yield the tests of an expression that are not negated, each with the variable of its node."""
-    terms = (None, *part.terms) if isinstance(part, Expression) else ()
-    for before, one, operator, other in zip(terms, terms[1:], terms[2:], terms[3:], strict=False):
-        is_negated = isinstance(before, Operator) and before.word == "NOT"
-        if isinstance(operator, Operator) and one and other and not is_negated:
+    terms, denied = part.terms if isinstance(part, Expression) else (), _denied(part)
+    for one, operator, other in zip(terms, terms[1:], terms[2:], strict=False):
+        if isinstance(operator, Operator) and one not in denied:
             is_held = operator.word == "IN" and isinstance(one, Constant)
-            word = "=" if operator.word == "IN" and not is_held else operator.word
+            is_listed = operator.word == "IN" and not is_held
             subject, values = (other, _strings(one)) if is_held else (one, _strings(other))
-            is_list = operator.word == "IN" and not is_held
-            if word in _TESTS and values and isinstance(other, Listed) == is_list and (found := _property(subject)):
+            word, found = "=" if is_listed else operator.word, _property(subject)
+            if word in _TESTS and values and isinstance(other, Listed) == is_listed and found:
                 yield found[0], PropertyClaim(found[1], cast("Test", word), values, "", found[2])
 
 
@@ -137,8 +144,7 @@ def _related(part: Part, known: Mapping[int, str]) -> Iterator[RelationClaim]:
     """Yield the relations of a path whose nodes have these labels."""
     links = part.links if isinstance(part, Path | Group) else ()
     for left, hop, right in zip(links, links[1:], links[2:], strict=False):
-        if isinstance(left, Node) and isinstance(hop, Hop) and isinstance(right, Node) and hop.names:
-            is_plain = hop.longest == 1 and hop.expression and hop.expression.marks <= {"|", ":"} and not hop.properties
+        named = hop.expression if isinstance(hop, Hop) and hop.is_single and not hop.properties else None
+        if isinstance(hop, Hop) and named and named.marks <= {"|", ":"} and {left.at, right.at} <= known.keys():
             ends = (known[left.at], known[right.at])
-            if is_plain:
-                yield RelationClaim(ends[hop.direction < 0], hop.names, ends[hop.direction >= 0], hop.direction != 0)
+            yield RelationClaim(ends[hop.direction < 0], hop.names, ends[hop.direction >= 0], hop.direction != 0)

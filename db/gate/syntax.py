@@ -208,18 +208,21 @@ class Parser(Cursor):
         return tree.Map(at, tuple(found))
 
     def _relation(self) -> tree.Hop:
-        at, name, labels, properties, where, length = self.at, "", None, None, None, (1.0, 1.0)
+        at, name, labels, properties, where, length = self.at, "", None, None, None, None
         backward = self.skip("<")
         self.expect("-")
         if self.skip("["):
             name = self._variable()
             labels = self.labels("relation_type") if self.skip(":", "IS") else None
-            length = self._bounds("..") if self.skip("*") else length
+            length = self._bounds("..") if self.skip("*") else None
             properties, where = self._properties(), self.where()
             self.expect("]")
         self.expect("-")
-        direction, times = self.skip(">") - backward, self._quantifier()
-        return tree.Hop(at, name, labels, properties, where, direction, length[1] * times[1], length[0] * times[0])
+        direction = self.skip(">") - backward
+        is_single = length is None and not self.is_next("+", "*", "{")
+        (least, most), times = length or (1.0, 1.0), self._quantifier()
+        longest, shortest = most * times[1], least * times[0]
+        return tree.Hop(at, name, labels, properties, where, direction, longest, shortest, is_single)
 
     def _quantifier(self) -> tuple[float, float]:
         """Read `{1,3}`, `+` or `*`, if it is next; return the minimum and maximum repetitions."""

@@ -219,7 +219,8 @@ class Node(Linked):
 class Hop(Linked):
     """A relation pattern. Its `direction` is 1, -1 or 0 (either); `longest` may be infinite, `shortest` is at least 1.
 
-    A shortest-path search around it finds at most `found` paths from one node to another; 0 if there is none.
+    It `is_single` without a length. A shortest-path search around it finds at most `found` paths from one node to
+    another; 0 if there is none.
     """
 
     properties: Map | None
@@ -227,6 +228,7 @@ class Hop(Linked):
     direction: int
     longest: float
     shortest: float
+    is_single: bool
     found: float = 0.0
 
     @property
