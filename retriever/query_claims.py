@@ -1,18 +1,38 @@
-"""The values that a query asks for and the relations that it follows, read from the gate's tokens for hints."""
+"""The claims of a query about its scene, for hints: which values and relations it asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast, get_args
 
-from scenecypher.db.gate.lexer import Token, tokens_of
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.syntax import parse
+from scenecypher.db.gate.tree import (
+    Call,
+    Chain,
+    Constant,
+    Expression,
+    Group,
+    Hop,
+    Listed,
+    Map,
+    Node,
+    Operator,
+    Part,
+    Path,
+    Property,
+    Variable,
+)
+from scenecypher.db.schema import ENTITY, KINDS
 from scenecypher.errors import QueryRefused
 
 Test: TypeAlias = Literal["=", "IN", "CONTAINS", "STARTS", "ENDS"]
-
-_CASE_FUNCTIONS: Final = frozenset({"TOLOWER", "TOUPPER", "LOWER", "UPPER"})
+_TESTS: Final = frozenset(get_args(Test))
+_CASE_FUNCTIONS: Final = frozenset({"tolower", "toupper", "lower", "upper"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,172 +71,91 @@ class QueryClaims:
     relations: tuple[RelationClaim, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    variable: str
-    label: str
-    class_: str
-    end: int
-
-
 def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({})) -> QueryClaims:
-    """Return the claims of a query, without those that are not understood; none if the gate's lexer refuses the text.
+    """Return the claims of a query, none if the gate's parser refuses it; they serve hints, no decision about safety.
 
     In claims of relations a node without label has the one that `kinds` gives for its class.
-
-    The result serves hints only, never a decision about safety.
     """
     try:
-        tokens = tokens_of(cypher)
+        parsed = parse(cypher, Limits().nesting, frozenset({ENTITY, *KINDS}))
     except QueryRefused:
         return QueryClaims()
-    nodes = {at: node for at in range(len(tokens)) if (node := _node(tokens, at))}
-    labels = {node.variable: node.label for node in nodes.values() if node.variable and node.label}
-    properties = (*_expression_claims(tokens, labels), *_map_claims(tokens, nodes, labels))
-    classes = {node.variable: kinds[node.class_] for node in nodes.values() if node.variable and node.class_ in kinds}
-    known = {
-        at: replace(node, label=node.label or labels.get(node.variable, "") or kinds.get(node.class_, ""))
-        for at, node in nodes.items()
-    }
-    return QueryClaims(properties, tuple(_relation_claims(tokens, known, classes)))
-
-
-def _word(tokens: Sequence[Token], at: int) -> str:
-    """Return the keyword (in capitals) or the mark at `at`, else an empty text."""
-    if not 0 <= at < len(tokens):
-        return ""
-    return tokens[at].text if tokens[at].kind == "mark" else tokens[at].word
-
-
-def _name(tokens: Sequence[Token], at: int) -> str:
-    return tokens[at].value if 0 <= at < len(tokens) and tokens[at].kind in {"name", "quoted"} else ""
-
-
-def _node(tokens: Sequence[Token], at: int) -> _Node | None:
-    """Return the node pattern that opens at `at`, if any: ``(``, a variable, one label, a map or WHERE, ``)``."""
-    if _word(tokens, at) != "(":
-        return None
-    variable = "" if _word(tokens, at + 1) == "WHERE" else _name(tokens, at + 1)
-    after = at + 2 if variable else at + 1
-    label = ""
-    if _word(tokens, after) == ":":
-        label, after = _name(tokens, after + 1), after + 2
-    if _word(tokens, after) not in {")", "{", "WHERE"}:
-        return None
-    end = _closing_parenthesis(tokens, at)
-    inside = range(after, end) if _word(tokens, after) == "{" else ()
-    classes = [
-        _strings(tokens, it + 2) for it in inside if _name(tokens, it) == "class" and _word(tokens, it + 1) == ":"
-    ]
-    class_ = classes[0][0] if classes and classes[0] else ""
-    return _Node(variable, "" if label == "Entity" else label, class_, end)
-
-
-def _closing_parenthesis(tokens: Sequence[Token], at: int) -> int:
-    depth = 0
-    for end in range(at, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(_word(tokens, end), 0)
-        if depth == 0:
-            return end
-    return len(tokens)
-
-
-def _relation_claims(
-    tokens: Sequence[Token], nodes: Mapping[int, _Node], labels: Mapping[str, str]
-) -> Iterator[RelationClaim]:
-    for node in nodes.values():
-        to_left = _word(tokens, node.end + 1) == "<"
-        opening = node.end + 2 + to_left
-        closing = next((at for at in range(opening, len(tokens)) if _word(tokens, at) == "]"), None)
-        if _word(tokens, opening - 1) != "-" or _word(tokens, opening) != "[" or closing is None:
-            continue
-        to_right = _word(tokens, closing + 2) == ">"
-        types, other = _types(tokens[opening + 1 : closing]), nodes.get(closing + 2 + to_right)
-        if not types or other is None or _word(tokens, closing + 1) != "-" or (to_left and to_right):
-            continue
-        left, right = (one.label or labels.get(one.variable, "") for one in (node, other))
-        source, target = (right, left) if to_left else (left, right)
-        start, end = tokens[node.end + 1].start, tokens[closing + 1 + to_right].end
-        yield RelationClaim(source, types, target, to_left or to_right, start, end)
-
-
-def _types(inside: Sequence[Token]) -> tuple[str, ...]:
-    """Return the types of a relation pattern of one step; none for several steps or an expression."""
-    words = [_word(inside, at) for at in range(len(inside))]
-    if ":" not in words or {"*", "!", "{", "(", "&", "%"} & set(words):
-        return ()
-    return tuple(name for at in range(words.index(":"), len(inside)) if (name := _name(inside, at)))
-
-
-def _map_claims(
-    tokens: Sequence[Token], nodes: Mapping[int, _Node], labels: Mapping[str, str]
-) -> Iterator[PropertyClaim]:
-    """Yield the claims in the maps of node patterns: ``{class: 'cup'}``."""
-    for start, node in nodes.items():
-        label = node.label or labels.get(node.variable, "")
-        for at in range(start, node.end):
-            key = _name(tokens, at)
-            if key and _word(tokens, at - 1) in {"{", ","} and _word(tokens, at + 1) == ":":
-                values = _strings(tokens, at + 2)[:1]
-                yield from (PropertyClaim(key, "=", (value,), label) for value in values)
-
-
-def _expression_claims(tokens: Sequence[Token], labels: Mapping[str, str]) -> Iterator[PropertyClaim]:
-    """Yield the claims in expressions.
-
-    Examples: ``n.class = 'cup'``, ``toLower(n.name) CONTAINS 'cup'``, ``'open' IN n.states``.
-    """
-    for at in range(1, len(tokens)):
-        variable = _name(tokens, at - 1)
-        if _word(tokens, at) != "." or not variable or not _name(tokens, at + 1):
-            continue
-        label = labels.get(variable, "")
-        claim = _membership(tokens, at, label) or _comparison(tokens, at, label)
-        if claim is not None:
-            yield claim
-
-
-def _membership(tokens: Sequence[Token], dot: int, label: str) -> PropertyClaim | None:
-    """Return the claim of ``'open' IN n.states``, given the position of its dot."""
-    value = _strings(tokens, dot - 3)[:1] if dot >= 3 else ()
-    if not value or _word(tokens, dot - 2) != "IN" or _word(tokens, dot - 4) == "NOT":
-        return None
-    return PropertyClaim(_name(tokens, dot + 1), "IN", value, label)
-
-
-def _comparison(tokens: Sequence[Token], dot: int, label: str) -> PropertyClaim | None:
-    """Return the claim of a comparison such as ``n.class = 'cup'``, given the position of its first dot."""
-    folded = (
-        _word(tokens, dot - 3) in _CASE_FUNCTIONS and _word(tokens, dot - 2) == "(" and _word(tokens, dot + 2) == ")"
+    parts = parsed.parts
+    nodes = {part.at: part for part in parts if isinstance(part, Node) and len(part.names) == len(part.labels) < 2}
+    labels = {node.name: _label(node) for node in nodes.values() if node.name and _label(node)}
+    equal = {at: [(key, value) for key, value in _pairs(node.properties)] for at, node in nodes.items()}
+    told = {at: _label(node) or labels.get(node.name, "") for at, node in nodes.items()}
+    by_class = {at: kinds.get(dict(equal[at]).get("class", ""), "") for at in nodes}
+    classes = {node.name: by_class[at] for at, node in nodes.items() if node.name and by_class[at]}
+    known = {at: told[at] or by_class[at] or classes.get(node.name, "") for at, node in nodes.items()}
+    in_maps = [PropertyClaim(key, "=", (value,), told[at]) for at in nodes for key, value in equal[at]]
+    negated = {id(one) for part in parts for denied in _denied(part) for one in denied.walk()}
+    tests = (test for part in parts if id(part) not in negated for test in _compared(part))
+    compared = [replace(claim, label=labels.get(name, "")) for name, claim in tests]
+    return QueryClaims(
+        (*compared, *in_maps), tuple(it for part in parts for it in _related(part, known, parsed.tokens))
     )
-    start, after = (dot - 3, dot + 3) if folded else (dot - 1, dot + 2)
-    if "NOT" in {_word(tokens, start - 1), _word(tokens, start - 2)}:
-        return None
-    test, values = _test(tokens, after)
-    return PropertyClaim(_name(tokens, dot + 1), test, values, label, folded) if values else None
 
 
-def _test(tokens: Sequence[Token], at: int) -> tuple[Test, tuple[str, ...]]:
-    """Return the test at `at` and its strings, none without a test; ``IN`` a list of strings reads as ``=``."""
-    match _word(tokens, at):
-        case "=":
-            return "=", _strings(tokens, at + 1)[:1]
-        case "CONTAINS":
-            return "CONTAINS", _strings(tokens, at + 1)[:1]
-        case "STARTS":
-            return "STARTS", _strings(tokens, at + 2)[:1]
-        case "ENDS":
-            return "ENDS", _strings(tokens, at + 2)[:1]
-        case "IN" if _word(tokens, at + 1) == "[":
-            return "=", _strings(tokens, at + 2)
-        case _:
-            return "=", ()
+def _label(node: Node) -> str:
+    return node.labels[0] if node.labels and node.labels != (ENTITY,) else ""
 
 
-def _strings(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
-    """Return the comma-separated strings from `at` on; none if another token stands there."""
-    found: list[str] = []
-    while at < len(tokens) and tokens[at].kind == "string":
-        found.append(tokens[at].value)
-        at += 2 if _word(tokens, at + 1) == "," else 1
-    return tuple(found)
+def _strings(part: Part) -> tuple[str, ...]:
+    """Return the value of a string, alone or in a list of strings; none for all else."""
+    match part:
+        case Constant(token=token) if token.kind == "string":
+            return (token.value,)
+        case Expression(terms=(value,)):
+            return _strings(value)
+        case Listed(items=items) if all(map(_strings, items)):
+            return tuple(chain.from_iterable(map(_strings, items)))
+    return ()
+
+
+def _pairs(properties: Map | None) -> Iterator[tuple[str, str]]:
+    """Yield the properties of a pattern whose values are strings."""
+    for key, value in pairwise(properties.entries if properties else ()):
+        if isinstance(key, Property) and len(found := _strings(value)) == 1:
+            yield key.name, found[0]
+
+
+def _property(part: Part) -> tuple[str, str, bool] | None:
+    """Return the variable and the property of `n.class`, and whether it is brought to one case as in toLower()."""
+    match part:
+        case Chain(base=Variable(name=variable), steps=(Property(name=name),)):
+            return variable, name, False
+        case Call(name=function, arguments=(Expression(terms=(value,)),)) if function in _CASE_FUNCTIONS:
+            return (*found[:2], True) if (found := _property(value)) else None
+    return None
+
+
+def _denied(part: Part) -> list[Part]:
+    """Return the terms of an expression that follow NOT."""
+    pairs = pairwise(part.terms if isinstance(part, Expression) else ())
+    return [term for before, term in pairs if isinstance(before, Operator) and before.word == "NOT"]
+
+
+def _compared(part: Part) -> Iterator[tuple[str, PropertyClaim]]:
+    """Yield the tests of an expression that are not negated, each with the variable of its node."""
+    terms, denied = part.terms if isinstance(part, Expression) else (), _denied(part)
+    for one, operator, other in zip(terms, terms[1:], terms[2:], strict=False):
+        if isinstance(operator, Operator) and one not in denied:
+            is_held = operator.word == "IN" and isinstance(one, Constant)
+            is_listed = operator.word == "IN" and not is_held
+            subject, values = (other, _strings(one)) if is_held else (one, _strings(other))
+            word, found = "=" if is_listed else operator.word, _property(subject)
+            if word in _TESTS and values and isinstance(other, Listed) == is_listed and found:
+                yield found[0], PropertyClaim(found[1], cast("Test", word), values, "", found[2])
+
+
+def _related(part: Part, known: Mapping[int, str], tokens: Sequence[Token]) -> Iterator[RelationClaim]:
+    """Yield the relations of a path whose nodes have these labels."""
+    links = part.links if isinstance(part, Path | Group) else ()
+    for left, hop, right in zip(links, links[1:], links[2:], strict=False):
+        named = hop.expression if isinstance(hop, Hop) and hop.is_single and not hop.properties else None
+        if isinstance(hop, Hop) and named and named.marks <= {"|", ":"} and {left.at, right.at} <= known.keys():
+            ends = (known[left.at], known[right.at])
+            source, target = ends[hop.direction < 0], ends[hop.direction >= 0]
+            place = tokens[hop.at].start, tokens[right.at - 1].end
+            yield RelationClaim(source, hop.names, target, hop.direction != 0, *place)

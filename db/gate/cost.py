@@ -1,7 +1,7 @@
-"""The cost of a query, added up while its text is read, before the server sees it.
+"""The cost of a query, added up from its tree before the server sees it.
 
 The server's memory limit does not count the values that an expression builds, and the server checks its time limit only
-between rows. So the reader bounds the steps that the expressions of a query take for one row, and the size of one row
+between rows. So the gate bounds the steps that the expressions of a query take for one row, and the size of one row
 of the answer. It takes each value at its maximum size: a literal's own, the longest property of the scene, a collected
 list of as many items as the patterns before it can give rows. A loop costs its list's length times its body. The number
 of rows is left to the server's time limit.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -154,8 +155,9 @@ A text nested some 150 deep overflows the server's stack: it never answers, not 
 
 def check_counts(tokens: Sequence[Token]) -> None:
     """Refuse a text with more of a construct than the server can plan. Raises QueryRefused."""
+    found = Counter(token.word for token in tokens)
     for piece, (counted, most, code) in MAX_COUNTS.items():
-        if sum(token.word in counted for token in tokens) > most:
+        if sum(found[word] for word in counted) > most:
             raise too_much(piece, f"more than {most} times `{piece}` in the query", code=code)
 
 

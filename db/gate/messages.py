@@ -21,7 +21,7 @@ VALUE_ERRORS: Final[Mapping[str, str]] = {
     "PropertyNotFound": "a value has no such property",
 }
 NO_CYPHER_25: Final = "25 is not a valid option"
-"""Neo4j 5.26's answer to ``CYPHER 25``, which the reader asks for where a clause needs it."""
+"""Neo4j 5.26's answer to ``CYPHER 25``, which the parser asks for where a clause needs it."""
 GENERIC_MESSAGE: Final = "the server can't run the query"
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from scenecypher.db.gate.cost import too_much
 from scenecypher.db.gate.sizes import ITEM_BYTES, MAX_KEY_LENGTH, Size, either, list_of, power, text_of
+from scenecypher.db.gate.tree import Hop, Node
 from scenecypher.db.schema import ENTITY, PAST
 from scenecypher.db.store.bounds import Bounds, Measure
 
@@ -30,32 +31,6 @@ MAX_BOUNDED_SEARCH: Final = 20
 """Maximum explicit bound of a SHORTEST search along relations of any type: the server keeps each length apart, so that
 `{0,15}` takes ten seconds and `*` half a second."""
 MAX_POWER: Final = 100  # length above which the paths along a type that branches are not counted
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A node pattern: the labels that a node must have, whether its map fixes its id, and the label that binds it."""
-
-    name: str
-    labels: tuple[str, ...]
-    has_id: bool
-    bound_by: str = ENTITY
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """A relation pattern along some types, or along any if it names none or excludes some.
-
-    `direction` is 1, -1 or 0 (either); `longest` may be infinite. A shortest-path search around it finds at most
-    `found` paths from one node to another; 0 if there is none. `shortest` is its least length.
-    """
-
-    name: str
-    types: tuple[str, ...]
-    direction: int
-    longest: float
-    found: float = 0.0
-    shortest: float = 1.0
 
 
 Path: TypeAlias = Sequence[Node | Hop]

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.gate.cost import NOTHING, Cost, check_counts
-from scenecypher.db.gate.lexer import Token, TokenKind, integer_of, tokens_of
+from scenecypher.db.gate.bind import PUBLIC_PARAMETER, Insertions, bind
+from scenecypher.db.gate.cost import NOTHING, Cost
+from scenecypher.db.gate.lexer import Token, TokenKind, integer_of
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.patterns import PUBLIC_PARAMETER, Reading
-from scenecypher.db.gate.reader import Reader
+from scenecypher.db.gate.price import Pricer
+from scenecypher.db.gate.syntax import Parsed, parse
 from scenecypher.db.gate.unknown_names import KnownValues, check_names, public_names
 from scenecypher.db.schema import PAST, SCENE_KEY, Vocabulary
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
@@ -67,47 +68,47 @@ def scope(
         raise QueryRefused(
             "length", f"the query is longer than {limits.text_length} characters", hint="write a shorter query"
         )
-    tokens = tokens_of(cypher)
-    check_counts(tokens)
     names = vocabulary.labels | vocabulary.relation_types
-    reading, cost = Reader(cypher, tokens, limits, bounds, names).read()
-    check_names(reading, vocabulary, known or {})
-    public = public_names(reading, vocabulary) if reading.past else None
-    scoped = render(tokens, reading, public)
-    hinted = []
-    for nodes in (reading.hinted, reading.hinted_too):
-        for index, name, label in nodes:
+    parsed = parse(cypher, limits.nesting, names)
+    pricer = Pricer(parsed, limits, bounds, names)
+    cost, kinds = pricer.price(parsed.query), pricer.kinds
+    check_names(parsed.parts, kinds.owners, vocabulary, known or {}, past=parsed.past)
+    public = public_names(parsed.parts, vocabulary) if parsed.past else None
+    bound = bind(parsed, kinds)
+    scoped, hinted = render(parsed, bound, public), list[ScopedQuery]()
+    for hints in kinds.hints:
+        for index, name, label in hints:
             seek = " SEEK" if label == PAST else ""
-            reading.after[index].append(f" USING INDEX{seek} `{name}`:{label}({SCENE_KEY})")
-        hinted += [replace(render(tokens, reading, public), cost=cost)] if nodes else []
+            bound.after[index] += f" USING INDEX{seek} `{name}`:{label}({SCENE_KEY})"
+        hinted += [replace(render(parsed, bound, public), cost=cost)] if hints else []
     return replace(scoped, cost=cost, hinted=tuple(hinted))
 
 
-def render(tokens: tuple[Token, ...], reading: Reading, public: frozenset[str] | None = None) -> ScopedQuery:
-    """Return the tokens with the insertions; strings and some numbers become parameters.
+def render(parsed: Parsed, bound: Insertions, public: frozenset[str] | None = None) -> ScopedQuery:
+    """Return the query with the insertions; strings and some numbers become parameters.
 
     Blanks and comments between two tokens become one blank.
     """
-    parts = [f"CYPHER {reading.version}{BETWEEN_TWO_NODES * reading.searches}"]
+    parts = [f"CYPHER {parsed.version}{BETWEEN_TWO_NODES * parsed.searches}"]
     length = len(parts[0])
     names: dict[tuple[TokenKind, str], str] = {}
     origin: list[tuple[int, str]] = []
-    for index in range(reading.first, len(tokens) - 1):
-        token = tokens[index]
+    for index in range(parsed.first, len(parsed.tokens) - 1):
+        token = parsed.tokens[index]
         text = token.text
-        if token.kind == "string" or index in reading.numbers:
+        if token.kind == "string" or index in bound.numbers:
             text = "$" + _parameter(token, names)
-        inserted = "".join(reading.before.get(index, ()))
-        blank = " " if token.spaced or index == reading.first else ""
+        inserted = bound.before.get(index, "")
+        blank = " " if token.spaced or index == parsed.first else ""
         written = token.value if token.kind == "quoted" else token.text
         origin.append((length + len(blank) + len(inserted), written))
-        part = f"{blank}{inserted}{text}{''.join(reading.after.get(index, ()))}"
+        part = f"{blank}{inserted}{text}{bound.after.get(index, '')}"
         parts.append(part)
         length += len(part)
     parameters: dict[str, Value] = {name: PARAMETER_TYPES[kind][1](value) for (kind, value), name in names.items()}
-    if reading.asks_public:
+    if bound.asks_public:
         parameters[PUBLIC_PARAMETER] = sorted(public or ())
-    return ScopedQuery("".join(parts), parameters, reading.columns or (), tuple(origin), public=public)
+    return ScopedQuery("".join(parts), parameters, parsed.columns, tuple(origin), public=public)
 
 
 def _parameter(token: Token, names: dict[tuple[TokenKind, str], str]) -> str:

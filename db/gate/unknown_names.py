@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
-from scenecypher.db.gate.patterns import NameUse, Reading
+from scenecypher.db.gate import tree
 from scenecypher.db.gate.realm import HIDDEN, LABEL_ADVICE, PAST_LABELS, PROPERTIES_OF, with_past
 from scenecypher.db.gate.words import COMPONENTS, FUNCTION_ADVICE, FUNCTIONS
-from scenecypher.db.schema import ENTITY, PAST_RELATIONS, Vocabulary
+from scenecypher.db.schema import ENTITY, PAST_RELATIONS, SCENE_KEY, Vocabulary
 from scenecypher.errors import QueryRefused
 
 KnownValues = Mapping[str, Sequence[str]]
@@ -37,21 +38,54 @@ LISTS: Final = frozenset({"states", "affordances"})
 LISTED: Final = 12  # half the maximum number of names that a hint lists if none is similar
 
 
-def check_names(reading: Reading, vocabulary: Vocabulary, known: KnownValues) -> None:
+@dataclass(frozen=True, slots=True)
+class NameUse:
+    """A name of the registry that the text uses; `may_be_absent`: a property whose absence the query handles.
+
+    `owner` is the label that binds a property's node, or its kind of the past; empty if it is not known for sure.
+    """
+
+    kind: tree.NameKind
+    name: str
+    may_be_absent: bool = False
+    owner: str = ""
+
+
+def names_in(parts: Iterable[tree.Part], owners: Mapping[int, str]) -> Iterator[NameUse]:
+    """Yield the names that the parts of a query use, in the order of the text; `owners` are those of properties."""
+    until = -1  # the end of the coalesce() around a part
+    for part in parts:
+        if isinstance(part, tree.Property):
+            yield NameUse("property", part.name, part.may_be_absent or part.at < until, owners.get(part.at, ""))
+        elif isinstance(part, tree.Labels):
+            yield from (NameUse(part.kind, name, part.at < until) for name in part.names)
+        elif isinstance(part, tree.Call) and part.name == "coalesce":
+            until = max(until, part.end)
+
+
+def keys_in(parts: Iterable[tree.Part]) -> frozenset[str]:
+    """Return the keys of the query's own maps, and components of points and times: its values have them."""
+    maps = (part for part in parts if isinstance(part, tree.Map))
+    return COMPONENTS.union(one.name for map_ in maps for one in map_.entries if isinstance(one, tree.Item))
+
+
+def check_names(
+    parts: Sequence[tree.Part], owners: Mapping[int, str], vocabulary: Vocabulary, known: KnownValues, *, past: bool
+) -> None:
     """Refuse the first name that neither the registry nor the scene nor the query itself defines.
 
     A property may be unknown in `IS NULL` and `coalesce()`, which handle its absence: the answer is right.
     """
-    every = with_past(vocabulary) if reading.past else vocabulary
-    own = vocabulary.properties | reading.defined | COMPONENTS
+    every = with_past(vocabulary) if past else vocabulary
+    own = vocabulary.properties | keys_in(parts)
     names = {
         "label": every.labels,
         "relation_type": every.relation_types,
         "either": every.labels | every.relation_types,
         "property": every.properties | own,
     }
-    for use in reading.uses:
-        if reading.past and use.kind == "property" and use.owner != ENTITY and use.name in HIDDEN:
+    for use in names_in(parts, owners):
+        if past and use.kind == "property" and use.owner != ENTITY and use.name in HIDDEN:
             raise hidden_property(use.name)
         known_names = PROPERTIES_OF.get(use.owner, own if use.owner == ENTITY else names[use.kind])
         if use.name not in known_names and not use.may_be_absent:
@@ -61,9 +95,15 @@ def check_names(reading: Reading, vocabulary: Vocabulary, known: KnownValues) ->
             raise _unknown(use, every, known)
 
 
-def public_names(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
+def public_names(parts: Sequence[tree.Part], vocabulary: Vocabulary) -> frozenset[str]:
     """Return the names under which a query about the past may read values: of properties, and of its own maps."""
-    return (with_past(vocabulary).properties | reading.defined | COMPONENTS) - HIDDEN
+    return (with_past(vocabulary).properties | keys_in(parts)) - HIDDEN
+
+
+def scene_key() -> QueryRefused:
+    """Return the refusal of a text that names the scene's key."""
+    hint = "leave it out: a query sees one scene only"
+    return QueryRefused("scene_key", f"a query can't name the property `{SCENE_KEY}`", piece=SCENE_KEY, hint=hint)
 
 
 def hidden_property(name: str) -> QueryRefused:

@@ -88,6 +88,7 @@ NO_CAUSES = [
     "MATCH (n) WHERE toLower(n.name) CONTAINS 'cup' RETURN n",
     "MATCH (n) WHERE n.class IN ['mug', 'cup'] RETURN n",
     "MATCH (n) WHERE NOT 'shut' IN n.states AND NOT n.class = 'mug' AND n.class <> 'beaker' RETURN n",
+    "MATCH (n) WHERE NOT (n.class = 'mug' OR n.name = 'x' OR (n.id = 'y' AND n.class = 'z')) RETURN n",
     "MATCH (n) WHERE n.prefab = 'unknown values are not judged' RETURN n",
     "MATCH (n)-[:UNDER]->(m) RETURN n",
     "MATCH (n:Object)-[:CLOSE]-(m:Place) RETURN n",

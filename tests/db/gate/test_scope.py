@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from scenecypher.db.gate import Limits
 from scenecypher.db.gate.scope import ScopedQuery, scope
+from scenecypher.db.gate.syntax import parse
 from scenecypher.errors import QueryRefused
 from tests.db.gate.corpus import VOCABULARY, Case, cases
 
@@ -227,6 +228,31 @@ def test_hints_name_what_is_there(text: str, hint: str) -> None:
     assert refusal.value.hint == hint
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (n) RETURN range(1, 100000000000) AS",
+        "MATCH (n:PastNode)-[:ON]->(m) RETURN n)",
+        "MATCH (n) RETURN date() AS day, nofunction(n)",
+    ],
+)
+def test_a_text_that_is_no_query_is_not_priced(text: str) -> None:
+    """The kind: a bound of what will never be read, told in place of the fault that makes the text unreadable."""
+    with pytest.raises(QueryRefused) as refusal:
+        scoped(text)
+    assert refusal.value.code == ("function" if "nofunction" in text else "syntax")
+    assert refusal.value.piece not in {"date", "range", "ON"}
+
+
+def test_the_tree_has_its_parts_in_the_order_of_the_text() -> None:
+    """Visitors tell the first unknown name, and insert each text once: no part stands before one that encloses it."""
+    for case in cases():
+        if case.expect == "rows":
+            parts = parse(case.cypher, Limits().nesting, VOCABULARY.labels | VOCABULARY.relation_types).parts
+            places = [part.at for part in parts]
+            assert places == sorted(places), case.cypher
+
+
 @given(st.sampled_from([case for case in cases() if case.expect == "rows"]), st.data())
 def test_a_damaged_query_is_refused_or_still_wholly_scoped(case: Case, data: st.DataObject) -> None:
     """Cut out or double a part of a text: the result is refused, or each of its nodes is bound."""
@@ -248,3 +274,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except QueryRefused as refusal:
         code = refusal.code
     assert code
+
+
+@pytest.mark.parametrize(
+    "where", ["RETURN n.name WHERE n.class = 'cup'", "RETURN n.name AS name ORDER BY name WHERE true"]
+)
+def test_a_condition_after_return_is_told_where_it_belongs(where: str) -> None:
+    """A small model writes WHERE last, as in other languages: what is wrong is its place, not the clause."""
+    with pytest.raises(QueryRefused, match="WHERE can't stand here.*put it before RETURN"):
+        scope(f"MATCH (n:Object) {where}", VOCABULARY, Limits())
