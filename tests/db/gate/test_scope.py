@@ -281,5 +281,5 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 )
 def test_a_condition_after_return_is_told_where_it_belongs(where: str) -> None:
     """A small model writes WHERE last, as in other languages: what is wrong is its place, not the clause."""
-    with pytest.raises(QueryRefused, match="WHERE can't stand here.*put it before RETURN"):
+    with pytest.raises(QueryRefused, match=r"WHERE can't stand here.*put it before RETURN"):
         scope(f"MATCH (n:Object) {where}", VOCABULARY, Limits())
