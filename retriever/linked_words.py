@@ -44,7 +44,6 @@ GENERAL: Final = frozenset(
 """Stems of words that say nothing of a thing."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"\w[\w-]*")
-_NUMBERED: Final = re.compile(r"[_-]\d+$")
 _ABLE: Final = re.compile(r"\b(?:can|could|able|possible)\b", re.IGNORECASE)
 _SWITCHED: Final = re.compile(r"\b(?:switched|turned) (on|off)\b", re.IGNORECASE)
 
@@ -110,9 +109,8 @@ def linked_words(question: str, occurring: Enumerations, meaning: Meaning) -> Li
 
 
 def kind_of(name: str, occurring: Enumerations) -> str:
-    """Return the kind of a thing whose name is its class and a number; empty if that is not known for sure."""
-    kinds = {use.kind for use in occurring.classes if use.name == _NUMBERED.sub("", name)}
-    return kinds.pop() if len(kinds) == 1 and name in occurring.names else ""
+    """Return the kind of the things with a name; empty if there are none, or of several kinds."""
+    return next((kind for known, kind in occurring.name_kinds if known == name), "")
 
 
 def classes_named(word: str, occurring: Enumerations) -> tuple[str, ...]:

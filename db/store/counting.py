@@ -54,6 +54,7 @@ def count_graph(graph: GraphView, *, listed_nodes_limit: int = LISTED_NODES_LIMI
         agents=tuple(_agent(graph, agent) for agent in agents[:AGENTS_SHOWN]),
         places=_sorted(graph.nodes[node_id].name for node_id in graph.by_kind.get("Place", ())),
         names=_sorted(node.name for node in nodes) if is_listed else (),
+        name_kinds=_name_kinds(graph) if is_listed else (),
         ids=_sorted(graph.nodes) if is_listed else (),
     )
 
@@ -72,6 +73,11 @@ def _values(lists: Iterable[tuple[Sequence[str], Node]]) -> tuple[ValueUse, ...]
         for value in values:
             kinds[value].append(node.kind)
     return tuple(ValueUse(value, _sorted(kinds[value]), len(kinds[value])) for value in sorted(kinds))
+
+
+def _name_kinds(graph: GraphView) -> tuple[tuple[str, str], ...]:
+    kinds = {name: {graph.nodes[node_id].kind for node_id in ids} for name, ids in graph.by_name.items()}
+    return tuple((name, found.pop()) for name, found in sorted(kinds.items()) if len(found) == 1)
 
 
 def _patterns(graph: GraphView) -> tuple[Pattern, ...]:

@@ -68,8 +68,8 @@ class AgentUse:
 class Enumerations:
     """Counts of one scene, sorted and equal for equal scenes.
 
-    `names` and `ids` are those of all nodes, to suggest corrections of literals; they are empty for a large scene.
-    `places` are names.
+    `names` and `ids` are those of all nodes, to suggest corrections of literals; `name_kinds` has the names all of whose
+    nodes are of one kind, and that. They are empty for a large scene. `places` are names.
     """
 
     kinds: tuple[tuple[str, int], ...] = ()
@@ -81,6 +81,7 @@ class Enumerations:
     agents: tuple[AgentUse, ...] = ()
     places: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    name_kinds: tuple[tuple[str, str], ...] = ()
     ids: tuple[str, ...] = ()
 
     @property

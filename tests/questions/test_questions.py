@@ -65,8 +65,8 @@ def test_no_reference_query_is_taken_for_a_mistake() -> None:
     }
     asked = [(one.id, one.cypher, counted[one.scene]) for one in load_questions()]
     for one in load_questions(MEMORY):
-        named = tuple(re.findall(r"'(\w+_\d+)'", one.cypher))
-        asked.append((one.id, one.cypher, replace(counted["eai/963_2"], names=named)))
+        named = tuple((name, "Asset") for name in re.findall(r"'(\w+_\d+)'", one.cypher))
+        asked.append((one.id, one.cypher, replace(counted["eai/963_2"], name_kinds=named)))
     assert [id_ for id_, cypher, occurring in asked if mistake_in(cypher, occurring)] == []
     assert [id_ for id_, cypher, occurring in asked if turned_arrows(cypher, occurring) != (cypher, ())] == []
 

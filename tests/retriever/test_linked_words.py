@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from scenecypher.chat.embeddings import vectors_of
+from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
@@ -149,6 +150,7 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
             "MATCH (o:Object {name: 'desk_104'})-[:ON]->(a) RETURN a",
             "'desk_104' is no (:Object); it is (:Asset {name: 'desk_104'})",
         ),
+        ("MATCH (p:Place {name: 'desk_104'}) RETURN p", "'desk_104' is no (:Place); it is (:Asset {name: 'desk_104'})"),
         ("MATCH (n {class: 'rooms'}) RETURN n", "'rooms' is no class; all of them are (n:Place), without a class"),
         (
             "MATCH (n) WHERE n.states CONTAINS 'on' RETURN n",
@@ -161,3 +163,19 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
 def test_what_cannot_be_meant_is_told_before_it_runs(query: str, told: str) -> None:
     """Rules that need no model: each would find nothing, and a small model takes that for the answer."""
     assert mistake_in(query, count_graph(packaged_scene("963_2").graph)) == told
+
+
+def test_a_name_says_nothing_of_its_kind() -> None:
+    """A place that is called as if it was a desk is a place: kinds are looked up, not read off names."""
+    things = [
+        Node("a", "Asset", "desk", "desk"),
+        Node("p", "Place", "desk_1", "room"),
+        Node("q", "Place", "both-1", "room"),
+    ]
+    counted = count_graph(SceneGraph.of([*things, Node("o", "Object", "both-1", "box")]))
+    assert mistake_in("MATCH (p:Place {name: 'desk_1'}) RETURN p", counted) == ""
+    assert mistake_in("MATCH (p:Asset {name: 'both-1'}) RETURN p", counted) == ""
+    assert dict(linked_words("What is in desk_1 and both-1?", counted, NO_MEANING)) == {
+        "desk_1": "(:Place {name: 'desk_1'})",
+        "both-1": "(n {name: 'both-1'})",
+    }
