@@ -68,7 +68,7 @@ class AgentUse:
 class Enumerations:
     """Counts of one scene, sorted and equal for equal scenes.
 
-    `names` and `ids` are those of all nodes, to suggest corrections of literals; `name_kinds` has the names all of whose
+    `names` and `ids` are those of all nodes, to suggest corrections of literals; `name_kinds` has names all of whose
     nodes are of one kind, and that. They are empty for a large scene. `places` are names.
     """
 

@@ -97,6 +97,14 @@ def test_all_facts_are_counted(store: SceneStore, database: Database) -> None:
         agents=(AgentUse("robot", "robot", ("kitchen",), (("HOLDS_RH", "cup_2"),)),),
         places=("bedroom", "kitchen"),
         names=("bedroom", "cup_1", "cup_2", "fridge", "kitchen", "robot"),
+        name_kinds=(
+            ("bedroom", "Place"),
+            ("cup_1", "Object"),
+            ("cup_2", "Object"),
+            ("fridge", "Asset"),
+            ("kitchen", "Place"),
+            ("robot", "Agent"),
+        ),
         ids=("b", "c1", "c2", "f", "k", "r"),
     )
     assert found.nodes == 6
@@ -257,7 +265,7 @@ def test_a_large_scene_is_counted_alike_but_lists_no_names_or_values(store: Scen
         (),
     )
     without = tuple(replace(use, values=()) for use in small.properties)
-    assert found == replace(small, names=(), ids=(), properties=without)
+    assert found == replace(small, names=(), name_kinds=(), ids=(), properties=without)
 
 
 def test_values_are_listed_whole_or_not_at_all(store: SceneStore, database: Database) -> None:
