@@ -24,8 +24,7 @@ upper and lower case included. Match what a thing is by its class, and one parti
 - Mind the direction of relations: follow the patterns that occur. A pattern with the wrong direction finds nothing.
 - states and affordances are lists: test them with 'open' IN n.states.
 - Bound variable-length paths: -[:INSIDE|ON*1..4]->; the shortest path between two nodes is shortestPath or SHORTEST 1.
-- A question about things in general is about furniture too: match (n:Entity), or no label. One about objects is about \
-(:Object) alone, one about furniture or appliances about (:Asset).
+- A question about things in general is about furniture too: match (n:Entity), or no label, rather than (n:Object).
 - Use OPTIONAL MATCH for what may be missing, such as what an agent holds, so that the rest is still found.
 - The most, the least, the nearest may be several: return all that tie, as in the examples, not LIMIT 1.
 - Return the properties that answer the question, each under a telling name with AS, rather than whole nodes; \
