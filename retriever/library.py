@@ -121,9 +121,8 @@ def examples_for(
     has_assets = any(kind == "Asset" and number for kind, number in occurring.kinds)
     words = words_for(occurring, question)
     known = (*library(vocabulary), *(home_library() if has_assets else ()), *(map_library() if is_map else ()))
-    usable = tuple(one for one in known if one.written_out(words))
-    chosen = nearest_examples(usable, question, count=count, meaning=meaning)
-    return tuple(found for one in chosen if (found := one.written_out(words)))
+    written = {one: found for one in known if (found := one.written_out(words))}
+    return tuple(written[one] for one in nearest_examples((*written,), question, count=count, meaning=meaning))
 
 
 def words_for(occurring: Enumerations, question: str = "") -> dict[str, str]:

@@ -255,7 +255,7 @@ class SceneGraph:
     def __repr__(self) -> str:
         """Show a small graph whole, of others the size."""
         if self.size > SHOWN_WHOLE:
-            return f"<SceneGraph of {len(self.nodes):,} nodes and {len(self.relations):,} relations>"
+            return f"<SceneGraph of {len(self.nodes):,} nodes and {self.size - len(self.nodes):,} relations>"
         return f"SceneGraph.of({[*self.nodes.values()]}, {[*self.in_order()]})"
 
     def __contains__(self, node_id: object) -> bool:
