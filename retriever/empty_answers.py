@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from scenecypher.db.gate import Answer
 from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS
-from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
+from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.linked_words import LABELS, classes_named, kind_of
@@ -45,7 +46,7 @@ def causes(
     Values that the scene lacks are told with the nearest in spelling, else in `meaning`; with `corrections_only` those
     are left out for which the scene has nothing else.
     """
-    claims = _of_the_present(claims_of(cypher, _kinds(occurring)))
+    claims = _of_the_present(_claims(cypher, ByIdentity(occurring)))
     found = [
         cause
         for claim in claims.properties
@@ -61,7 +62,7 @@ def turned_arrows(cypher: str, occurring: Enumerations) -> tuple[str, tuple[str,
     Ends are known by label, or by a class all of whose nodes have one.
     """
     text, told = cypher, list[str]()
-    for claim in sorted(claims_of(cypher, _kinds(occurring)).relations, key=lambda claim: -claim.start):
+    for claim in sorted(_claims(cypher, ByIdentity(occurring)).relations, key=lambda claim: -claim.start):
         here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
         other = replace(claim, source=claim.target, target=claim.source)
         if any(_occurs_as(claim, it) for it in here) or not any(_occurs_as(other, it) for it in here):
@@ -78,8 +79,8 @@ def mistake_in(cypher: str, occurring: Enumerations) -> str:
     class, a name under another label; nothing if it has none of these.
     """
     classes = {use.name for use in occurring.classes}
-    for claim in _of_the_present(claims_of(cypher)).properties:
-        mistake = _list_mistake(claim) or _name_mistake(claim, occurring)
+    for claim in _of_the_present(_claims(cypher, ByIdentity(occurring))).properties:
+        mistake = _list_mistake(claim, occurring) or _name_mistake(claim, occurring)
         if not mistake and not classes.intersection(claim.values):
             mistake = _label_mistake(claim) or _value_mistake(claim, occurring)
         if mistake:
@@ -110,18 +111,20 @@ def _value_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
     return ""
 
 
-def _list_mistake(claim: PropertyClaim) -> str:
-    if claim.property not in LISTS or claim.test == "IN":
+def _list_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
+    lists = {*LISTS, *(use.name for use in occurring.properties if use.is_list)}
+    if claim.property not in lists or claim.test == "IN":
         return ""
     return f"{claim.property} is a list; test it with {literal(claim.values[0])} IN n.{claim.property}"
 
 
-def _kinds(occurring: Enumerations) -> dict[str, str]:
-    """Return the kind of each class all of whose nodes are of one kind."""
+@lru_cache(maxsize=256)
+def _claims(cypher: str, same: ByIdentity) -> QueryClaims:
+    """Return the claims of a query, in which a class stands for its kind if all of its nodes are of one."""
     kinds: dict[str, set[str]] = {}
-    for use in occurring.classes:
+    for use in same.of.classes:
         kinds.setdefault(use.name, set()).add(use.kind)
-    return {name: found.pop() for name, found in kinds.items() if len(found) == 1}
+    return claims_of(cypher, {name: found.pop() for name, found in kinds.items() if len(found) == 1})
 
 
 def _of_the_present(claims: QueryClaims) -> QueryClaims:
@@ -133,7 +136,7 @@ def _of_the_present(claims: QueryClaims) -> QueryClaims:
 def _no_such_value(
     claim: PropertyClaim, occurring: Enumerations, meaning: Meaning, *, corrections_only: bool
 ) -> str | None:
-    if mistake := _list_mistake(claim):
+    if mistake := _list_mistake(claim, occurring):
         return mistake
     known = _known(claim.property, occurring, label=claim.label)
     anywhere = _known(claim.property, occurring)

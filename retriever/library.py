@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import islice
 from string import Template
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.db.store.enumerations import Enumerations, literal
+from scenecypher.db.store.enumerations import ByIdentity, Enumerations, literal
 from scenecypher.db.vocabulary import DEFAULT, conventions_of
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.mentions import Mention, Mentions, stems
@@ -121,13 +122,18 @@ def examples_for(
     has_assets = any(kind == "Asset" and number for kind, number in occurring.kinds)
     words = words_for(occurring, question)
     known = (*library(vocabulary), *(home_library() if has_assets else ()), *(map_library() if is_map else ()))
-    written = {one: found for one in known if (found := one.written_out(words))}
-    return tuple(written[one] for one in nearest_examples((*written,), question, count=count, meaning=meaning))
+    written = (it for one in _by_nearness(known, question, meaning) if (it := one.written_out(words)))
+    return (*islice(written, count),)[::-1]
 
 
-def words_for(occurring: Enumerations, question: str = "") -> dict[str, str]:
+def words_for(occurring: Enumerations, question: str = "") -> Mapping[str, str]:
     """Return words of a scene for the slots: preferred ones that the question does not mention, else frequent ones."""
-    mentions, found = Mentions.of(question), dict[str, str]()
+    return _words_for(ByIdentity(occurring), question)
+
+
+@lru_cache(maxsize=256)
+def _words_for(same: ByIdentity, question: str) -> Mapping[str, str]:
+    occurring, mentions, found = same.of, Mentions.of(question), dict[str, str]()
     for name, (source, preferred) in SLOTS.items():
         known = [word for word in _occurring(occurring, source) if _PLAIN.fullmatch(word)]
         others = [it for it in known if it not in found.values() and mentions.mention(it) != Mention.WHOLE]
@@ -138,11 +144,16 @@ def words_for(occurring: Enumerations, question: str = "") -> dict[str, str]:
     return found | _relations(occurring)
 
 
-@lru_cache(maxsize=1_024)
 def nearest_examples(
     examples: tuple[Example, ...], question: str, *, count: int, meaning: Meaning = NO_MEANING
 ) -> tuple[Example, ...]:
-    """Return the `count` examples that are nearest to `question`, the nearest last; ties in file order.
+    """Return the `count` examples that are nearest to `question`, the nearest last."""
+    return _by_nearness(examples, question, meaning)[:count][::-1]
+
+
+@lru_cache(maxsize=1_024)
+def _by_nearness(examples: tuple[Example, ...], question: str, meaning: Meaning) -> tuple[Example, ...]:
+    """Return all examples, those nearest to `question` first; ties in file order.
 
     The nearest have its form, share most words and, if `meaning` knows vectors, mean most nearly the same.
     """
@@ -150,7 +161,7 @@ def nearest_examples(
     cosines = {it.word: it.cosine for it in meaning.nearest(question, known, least=-1, limit=len(known))}
     near = {it: _shared(asked, _words(it)) + _shared(forms, forms_of(it)) + cosines.get(it, 0.0) for it in known}
     ranked = sorted(enumerate(examples), key=lambda pair: (-near[pair[1].words], pair[0]))
-    return tuple(example for _, example in reversed(ranked[:count]))
+    return tuple(example for _, example in ranked)
 
 
 @lru_cache(maxsize=1_024)

@@ -6,10 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from scenecypher.db.store.enumerations import ClassUse, Enumerations, literal
+from scenecypher.db.store.enumerations import ByIdentity, ClassUse, Enumerations, literal
 from scenecypher.meaning import Meaning
 from scenecypher.retriever.mentions import stems
 
@@ -55,9 +56,11 @@ class _Words:
     classes: Mapping[str, tuple[ClassUse, ...]]
     values: Mapping[str, tuple[str, ...]]
 
-    @classmethod
-    def of(cls, occurring: Enumerations, *, is_about_ability: bool = False) -> _Words:
+    @staticmethod
+    @lru_cache(maxsize=32)
+    def of(same: ByIdentity, *, is_about_ability: bool = False) -> _Words:
         """Return the words of a scene; affordances beside a state of the same word only if they are asked for."""
+        occurring = same.of
         classes, values = defaultdict[str, list[ClassUse]](list), defaultdict[str, list[str]](list)
         for use in sorted(occurring.classes, key=lambda use: (-use.count, use.name)):
             parts = stems(use.name)
@@ -71,23 +74,29 @@ class _Words:
             if is_about_ability or not states.intersection(stems(it.value))
         ]
         told += [
-            (value, f"n.{use.name} = {literal(value)}")
-            for use in occurring.properties
-            for value in use.values
-            if isinstance(value, str)
+            (value, use.test(value)) for use in occurring.properties for value in use.values if isinstance(value, str)
         ]
         for value, text in told:
             for key in dict.fromkeys(stems(value)):
                 values[key].append(text)
-        return cls({key: tuple(uses) for key, uses in classes.items()}, {key: tuple(it) for key, it in values.items()})
+        return _Words(
+            {key: tuple(uses) for key, uses in classes.items()}, {key: tuple(it) for key, it in values.items()}
+        )
 
 
 def linked_words(question: str, occurring: Enumerations, meaning: Meaning) -> LinkedWords:
+    """Return what the words of `question` stand for in the scene; kept for the questions asked last."""
+    return _linked_words(question, ByIdentity(occurring), meaning)
+
+
+@lru_cache(maxsize=256)
+def _linked_words(question: str, same: ByIdentity, meaning: Meaning) -> LinkedWords:
     """Return the words of `question` that stand for something in the scene, each with all that it may stand for.
 
     Where a question mentions no class, and none of its words is near one, its new words are compared as one phrase.
     """
-    known, found = _Words.of(occurring, is_about_ability=bool(_ABLE.search(question))), dict[str, str]()
+    occurring = same.of
+    known, found = _Words.of(same, is_about_ability=bool(_ABLE.search(question))), dict[str, str]()
     names = frozenset(occurring.names)
     for name in _NAME.findall(question):
         if name in names and not name.isalpha():
@@ -115,7 +124,7 @@ def kind_of(name: str, occurring: Enumerations) -> str:
 
 def classes_named(word: str, occurring: Enumerations) -> tuple[str, ...]:
     """Return the classes of a scene that a word may name, as `linked_words` finds them, without its own spelling."""
-    uses = _classes("".join(stems(word)), _Words.of(occurring))
+    uses = _classes("".join(stems(word)), _Words.of(ByIdentity(occurring)))
     return tuple(dict.fromkeys(use.name for use in uses if use.name != word))
 
 

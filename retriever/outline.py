@@ -90,7 +90,7 @@ def _is_internal(use: PropertyUse) -> bool:
 
 def _property(use: PropertyUse, meanings: Mapping[str, str]) -> str:
     meaning = meanings.get(use.name, " or ".join(use.types))
-    values = f": one of {', '.join(map(literal, use.values))}" if use.values else ""
+    values = f": {'some' if use.is_list else 'one'} of {', '.join(map(literal, use.values))}" if use.values else ""
     return f"{meaning}; on {use.count:,} nodes{values}"
 
 

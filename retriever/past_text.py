@@ -27,7 +27,7 @@ SPEAKS_OF_TIME: Final = re.compile(
     r"|\b(?:history|ever|since|until|undid|undone|undo|happened|refused|used to|in which order|so far|last time)\b"
     r"|\bthis (?:morning|afternoon|evening)\b|\bhow (?:often|long)\b|\bhow many times\b|\b\d{1,2}(?::\d\d| ?o'clock)"
     rf"|\b(?:who|nobody|anyone|anybody|somebody) (?:last )?(?:{DONE}|has|undid)\b"
-    rf"|\b(?:has|have)\b.*\b(?:{DONE})\b",
+    rf"|\b(?:has|have)\b.*(?<!-)\b(?:{DONE})\b(?!-)",
     re.IGNORECASE,
 )
 ACTORS_SHOWN: Final = 12

@@ -11,6 +11,16 @@ from scenecypher.retriever.linked_words import LinkedWords
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 UNANSWERABLE: Final = "UNANSWERABLE:"
+PAST: Final = "PAST"
+ASK_FOR_PAST: Final = f"""\
+This scene graph has a past as well: what it was before, what was done, when and by whom. If the question is about \
+that, reply with {PAST} alone; you are then shown how queries read it."""
+
+THINGS: Final = """\
+- A question about things in general is about furniture too: match (n:Entity), or no label, rather than (n:Object)."""
+KINDS_OF_THINGS: Final = """\
+- Objects are (n:Object) only, furniture and appliances (n:Asset), rooms (n:Place). Things in general, and "something" \
+or "nothing" on or in a place, may be any of these: match (n:Entity), or no label."""
 
 CODE_WRITER: Final = f"""\
 You write Cypher for Neo4j that retrieves facts from the scene graph of one environment, such as a home: its places, \
@@ -24,7 +34,7 @@ upper and lower case included. Match what a thing is by its class, and one parti
 - Mind the direction of relations: follow the patterns that occur. A pattern with the wrong direction finds nothing.
 - states and affordances are lists: test them with 'open' IN n.states.
 - Bound variable-length paths: -[:INSIDE|ON*1..4]->; the shortest path between two nodes is shortestPath or SHORTEST 1.
-- A question about things in general is about furniture too: match (n:Entity), or no label, rather than (n:Object).
+{THINGS}
 - Use OPTIONAL MATCH for what may be missing, such as what an agent holds, so that the rest is still found.
 - The most, the least, the nearest may be several: return all that tie, as in the examples, not LIMIT 1.
 - Return the properties that answer the question, each under a telling name with AS, rather than whole nodes; \
@@ -58,21 +68,38 @@ VERIFIER_ENDS: Final = {
 NOT_ADDRESSED: Final = "NOT ADDRESSED"
 
 
-def code_writer(schema: str, examples: Sequence[Example], words: LinkedWords = (), past: str = "") -> Message:
-    """Return the system message: the task, the schema, that of the past, the question's words, worked examples.
+def code_writer(schema: str, examples: Sequence[Example], words: LinkedWords | None = None, past: str = "") -> Message:
+    """Return the system message: the task, the schema, a part about the past, worked examples, the question's words.
 
-    What changes from question to question stands last, so that a server reuses its work on what stands before.
+    Without `words`, not even an empty tuple, the task is that of the papers' methods. What changes from question to
+    question stands last, so that a server reuses its work on what stands before.
     """
-    parts = [CODE_WRITER, f"The schema of this scene graph:\n\n{schema}"]
+    task = CODE_WRITER if words is None else CODE_WRITER.replace(THINGS, KINDS_OF_THINGS)
+    parts = [task, f"The schema of this scene graph:\n\n{schema}"]
     if past:
-        parts.append(f"The past of this scene graph, which queries may read too:\n\n{past}")
+        parts.append(past)
     if examples:
-        worked = "\n\n".join(f"Question: {one.question}\n```cypher\n{one.cypher}\n```" for one in examples)
-        parts.append(f"Worked examples:\n\n{worked}")
+        parts.append(worked(examples))
     if words:
         meant = "\n".join(f"{word}: {links}" for word, links in words)
         parts.append(f"Words of the question, and what this scene has for them:\n\n{meant}")
     return Message("system", "\n\n".join(parts))
+
+
+def past_part(past: str) -> str:
+    """Return the part of a system message that shows the schema of the past."""
+    return f"The past of this scene graph, which queries may read too:\n\n{past}"
+
+
+def worked(examples: Sequence[Example]) -> str:
+    """Return worked examples as a part of a message."""
+    listed = "\n\n".join(f"Question: {one.question}\n```cypher\n{one.cypher}\n```" for one in examples)
+    return f"Worked examples:\n\n{listed}"
+
+
+def shown_past(question: str, past: str, examples: Sequence[Example]) -> Message:
+    """Return the schema of the past to a model that asked for it, and the question again."""
+    return Message("user", f"{past_part(past)}\n\n{worked(examples)}\n\n{asked(question).text}")
 
 
 def text_reader(graph: str) -> Message:

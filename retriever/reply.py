@@ -17,15 +17,22 @@ NO_ANSWER: Final = "the reply is empty"
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """The Cypher in a reply, maybe none, or the model's `reason` why the question can't be answered."""
+    """The Cypher in a reply, maybe none, or the model's `reason` why the question can't be answered.
+
+    `wants_past` if it asks to be shown the past.
+    """
 
     cypher: str
     reason: str | None = None
+    wants_past: bool = False
 
 
 def parse_reply(reply: Reply) -> ParsedReply:
     """Parse the reply of a model that writes queries."""
-    reason = _reason(clean_reply(reply.text))
+    said = clean_reply(reply.text)
+    if said.strip(" .:") == prompt.PAST:
+        return ParsedReply("", wants_past=True)
+    reason = _reason(said)
     return ParsedReply(clean_cypher(reply.text)) if reason is None else ParsedReply("", reason)
 
 

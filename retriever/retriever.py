@@ -52,6 +52,7 @@ from scenecypher.retriever.verifier import VerifierMode, verify
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
 NO_QUERY: Final = "the reply holds no query"
+ASKED_FOR_PAST: Final = "the reply asks for the past and holds no query"
 RETRY_TEMPERATURE: Final = 0.5
 """Least temperature of the second attempt: at 0 a small model writes a refused query again, word for word."""
 
@@ -135,7 +136,7 @@ class Retriever:
         while continues:
             conversation = conversation.with_attempt(self._attempt(conversation, scene))
             yield Attempted(conversation.last)
-            event, message = self._reaction(conversation, self.enumerator.of(scene))
+            event, message = self._reaction(conversation, scene)
             if event is not None:
                 yield event
             conversation = _next_conversation(conversation, event, message)
@@ -158,15 +159,21 @@ class Retriever:
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
-        is_map, count = is_robot_map(occurring), self.options.examples
+        is_map, count, meaning = is_robot_map(occurring), self.options.examples, self.meaning
         if not scene.is_past_copy and wants_past(question, self.options.past, is_map=is_map):
-            past, examples = past_text(self.gate, scene), past_examples(question, count, self.meaning)
+            past = prompt.past_part(past_text(self.gate, scene))
+            examples = past_examples(question, count, meaning)
         else:
-            past, meaning = "", self.meaning
+            past = prompt.ASK_FOR_PAST if self._offers_past(scene, occurring) else ""
             examples = examples_for(scene.vocabulary, question, count, occurring, is_map=is_map, meaning=meaning)
-        words = linked_words(question, occurring, self.meaning) if self.options.assisted else ()
+        words = linked_words(question, occurring, self.meaning) if self.options.assisted else None
         system = prompt.code_writer(schema, examples, words, past)
         return schema, Conversation(question, (system, prompt.asked(question)))
+
+    def _offers_past(self, scene: SceneInfo, occurring: Enumerations) -> bool:
+        """Check if the model may ask to be shown the past: something was done, in a scene that is no robot's map."""
+        is_wanted = self.options.assisted and self.options.past == "auto" and not is_robot_map(occurring)
+        return is_wanted and self.enumerator.latest(scene) > 0 and not scene.is_past_copy
 
     def _request(self, *messages: Message, after: int = 0) -> Request:
         """Return a request; each attempt `after` the first has a higher temperature than the one before."""
@@ -202,6 +209,8 @@ class Retriever:
     def _ending(self, found: ParsedReply, scene: SceneInfo, *, is_cut_off: bool) -> AttemptEnding:
         if found.reason is not None:
             return Declined(found.reason)
+        if found.wants_past and self._offers_past(scene, self.enumerator.of(scene)):
+            return Rejected("past", ASKED_FOR_PAST)
         if not found.cypher:
             return Rejected("no_query", CUT_OFF if is_cut_off else NO_QUERY)
         if self.options.assisted and (mistake := mistake_in(found.cypher, self.enumerator.of(scene))):
@@ -211,28 +220,35 @@ class Retriever:
         except RejectedError as error:
             return Rejected(error.code if isinstance(error, QueryRefused) else "rejected", str(error))
 
-    def _reaction(
-        self, conversation: Conversation, occurring: Enumerations
-    ) -> tuple[RetrievalEvent | None, Message | None]:
+    def _reaction(self, conversation: Conversation, scene: SceneInfo) -> tuple[RetrievalEvent | None, Message | None]:
         """Return the event about the last attempt and the message to the model, None at the end."""
+        occurring, question = self.enumerator.of(scene), conversation.question
         match conversation.last.ending:
             case Declined():
                 return None, None
-            case Rejected(code, message):
-                more = f" {_properties(occurring)}" if code == "property" and self.options.assisted else ""
-                return None, refusal_message(conversation, f"{message}{more}")
+            case Rejected() as refusal:
+                return None, self._refused(conversation, refusal, scene, occurring)
             case TextAnswer():
                 return self._verdict(conversation)
             case QueryExecuted(answer):
                 found = self._causes(conversation, answer, occurring)
                 if found:
-                    return Hinted(conversation.last.number, found), prompt.found_nothing(conversation.question, found)
+                    return Hinted(conversation.last.number, found), prompt.found_nothing(question, found)
                 doubted = self._doubts(conversation, answer, occurring)
                 if doubted:
-                    return Doubted(conversation.last.number, doubted), prompt.doubted(conversation.question, doubted)
+                    return Doubted(conversation.last.number, doubted), prompt.doubted(question, doubted)
                 return self._verdict(conversation)
             case _ as never:
                 assert_never(never)
+
+    def _refused(
+        self, conversation: Conversation, refusal: Rejected, scene: SceneInfo, occurring: Enumerations
+    ) -> Message:
+        if refusal.code == "past" and conversation.last.repeats is None:
+            examples = past_examples(conversation.question, self.options.examples, self.meaning)
+            return prompt.shown_past(conversation.question, past_text(self.gate, scene), examples)
+        more = f" {_properties(occurring)}" if refusal.code == "property" and self.options.assisted else ""
+        return refusal_message(conversation, f"{refusal.message}{more}")
 
     def _causes(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts

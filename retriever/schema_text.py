@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from scenecypher.db.store.enumerations import Enumerations, literal
+from scenecypher.db.store.enumerations import ByIdentity, Enumerations, literal
 from scenecypher.db.vocabulary import DEFAULT
 from scenecypher.errors import InputError
 from scenecypher.retriever.mentions import Mentions, words_of
@@ -44,7 +44,7 @@ def schema_text(
     if form not in FORMS:
         raise InputError(f"no schema text has the form {form!r}; choose one of {', '.join(FORMS)}")
     max_characters = budget_tokens * CHARACTERS_A_TOKEN
-    same = _ByIdentity(enumerations)
+    same = ByIdentity(enumerations)
     whole = _whole(same, vocabulary, form, names=names)
     if len(whole) <= max_characters:
         return whole
@@ -52,34 +52,21 @@ def schema_text(
     return _trimmed(same, mentions, vocabulary, form, names=names, max_characters=max_characters)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ByIdentity:
-    """Enumerations compared by identity, as a cache key: comparing their values takes longer than writing the text."""
-
-    of: Enumerations
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and self.of is other.of
-
-    def __hash__(self) -> int:
-        return id(self.of)
-
-
 @lru_cache(maxsize=32)
-def _whole(same: _ByIdentity, vocabulary: str, form: SchemaForm, *, names: bool) -> str:
+def _whole(same: ByIdentity, vocabulary: str, form: SchemaForm, *, names: bool) -> str:
     """Return the untrimmed text, which depends on no question; an Enumerator gives the same object for a version."""
     return _text(same.of, same.of, vocabulary=vocabulary, form=form, names=names)
 
 
 @lru_cache(maxsize=32)
-def _words(same: _ByIdentity) -> frozenset[str]:
+def _words(same: ByIdentity) -> frozenset[str]:
     """Return the words by which a question may mention the names that a text lists."""
     return words_of(listed_names(same.of))
 
 
 @lru_cache(maxsize=256)
 def _trimmed(
-    same: _ByIdentity, mentions: Mentions, vocabulary: str, form: SchemaForm, *, names: bool, max_characters: int
+    same: ByIdentity, mentions: Mentions, vocabulary: str, form: SchemaForm, *, names: bool, max_characters: int
 ) -> str:
     """Return the trimmed text, which depends on a question only through the names that it mentions."""
 

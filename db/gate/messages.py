@@ -23,6 +23,7 @@ VALUE_ERRORS: Final[Mapping[str, str]] = {
 NO_CYPHER_25: Final = "25 is not a valid option"
 """Neo4j 5.26's answer to ``CYPHER 25``, which the parser asks for where a clause needs it."""
 GENERIC_MESSAGE: Final = "the server can't run the query"
+NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
 
 
 def refusal_of(error: ServiceError, scoped: ScopedQuery, key: str, seconds: float) -> QueryRefused | None:
@@ -58,4 +59,6 @@ def _failed(error: QueryFailed, scoped: ScopedQuery, key: str) -> QueryRefused:
     if "__" in message or key in message:
         message = GENERIC_MESSAGE
     at = f" at `{piece}`" if piece else ""
-    return QueryRefused("failed", f"{message}{at}", piece=piece, hint="correct the query")
+    unnamed = NOT_DEFINED.match(message)
+    hint = f"name it before, as ({unnamed[1]}:Label) in MATCH; WITH keeps only what it lists" if unnamed else ""
+    return QueryRefused("failed", f"{message}{at}", piece=piece, hint=hint or "correct the query")

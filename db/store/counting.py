@@ -12,6 +12,7 @@ from scenecypher.db.graph.value import Point, Value
 from scenecypher.db.schema import ENTITY, HOLDING, KINDS
 from scenecypher.db.store.enumerations import (
     DENSE,
+    LIST_OF,
     AgentUse,
     ClassUse,
     Enumerations,
@@ -101,9 +102,10 @@ def _properties(nodes: Iterable[Node], *, is_listed: bool) -> tuple[PropertyUse,
 
 def _property(name: str, values: Sequence[Value], *, is_listed: bool) -> PropertyUse:
     """Return a property with its types, and all of its values if they are few, short, and texts or truth values."""
-    short = [it for it in values if isinstance(it, bool) or (isinstance(it, str) and len(it) <= VALUE_LENGTH)]
+    single = [one for it in values for one in (it if isinstance(it, tuple) else (it,))]
+    short = [it for it in single if isinstance(it, bool) or (isinstance(it, str) and len(it) <= VALUE_LENGTH)]
     shown = {*short}
-    is_whole = is_listed and len(short) == len(values) and len(shown) <= VALUES_SHOWN
+    is_whole = is_listed and len(short) == len(single) and len(shown) <= VALUES_SHOWN
     return PropertyUse(
         name,
         _sorted(map(_type_words, values)),
@@ -114,7 +116,7 @@ def _property(name: str, values: Sequence[Value], *, is_listed: bool) -> Propert
 
 def _type_words(value: Value) -> str:
     if isinstance(value, tuple):
-        return f"list of {TYPE_WORDS[type(value[0])] if value else 'nothing'}"
+        return f"{LIST_OF}{TYPE_WORDS[type(value[0])] if value else 'nothing'}"
     return TYPE_WORDS[type(value)]
 
 

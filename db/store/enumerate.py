@@ -26,10 +26,14 @@ class Enumerator:
         self.replicas, self._listed_nodes_limit = replicas, listed_nodes_limit
         self._cached: LRUCache[str, tuple[int, Enumerations]] = LRUCache(scenes_cached)
 
+    def latest(self, scene: SceneInfo) -> int:
+        """Return the latest version of a scene that was seen."""
+        return max(scene.version, self.replicas.database.versions.latest(scene.key) or 0)
+
     def of(self, scene: SceneInfo) -> Enumerations:
         """Return Enumerations of `scene.version`, or of a later one that was seen. Raises SceneReplaced."""
         version, cached = self._cached.get(scene.key) or (-1, None)
-        wanted = max(scene.version, self.replicas.database.versions.latest(scene.key) or 0)
+        wanted = self.latest(scene)
         if cached is not None and version >= wanted:
             return cached
         now = self.replicas.now(scene, at_least=wanted)

@@ -10,6 +10,9 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\
 DENSE: Final[LiteralString] = "CLOSE"
 """The relation type between almost all nodes: counted as a whole, never by the kinds it joins."""
 
+LIST_OF: Final = "list of "
+"""How the type of a list begins in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClassUse:
@@ -44,14 +47,24 @@ class Pattern:
 class PropertyUse:
     """A property in use, besides the five that every node has.
 
-    `types` are words such as ``text``; `values` are the texts and booleans that occur, empty if there are none, too
-    many, or the scene is large.
+    `types` are words such as ``text``; `values` are the texts and booleans that occur, alone or in lists, empty if
+    there are none, too many, or the scene is large.
     """
 
     name: str
     types: tuple[str, ...]
     count: int
     values: tuple[str | bool, ...] = ()
+
+    @property
+    def is_list(self) -> bool:
+        """True if all of its values are lists."""
+        return all(words.startswith(LIST_OF) for words in self.types)
+
+    def test(self, value: str | bool) -> str:  # noqa: FBT001 - a value, not a switch
+        """Return the Cypher that tests a node `n` for one of the values."""
+        name = f"n.{self.name}"
+        return f"{literal(value)} IN {name}" if self.is_list else f"{name} = {literal(value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +110,19 @@ class Enumerations:
             "states": tuple(use.value for use in self.states),
             "affordances": tuple(use.value for use in self.affordances),
         }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByIdentity:
+    """Enumerations compared by identity, as a cache key: comparing their values takes longer than what is cached."""
+
+    of: Enumerations
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByIdentity) and self.of is other.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
 
 
 def literal(value: str | bool) -> str:  # noqa: FBT001 - a value, not a switch

@@ -21,6 +21,8 @@ from scenecypher.evaluation.question_set import load_questions
 from scenecypher.retriever.empty_answers import causes
 from scenecypher.retriever.library import library
 from scenecypher.retriever.past_text import past_library, speaks_of_time, wants_past
+from scenecypher.retriever.prompt import ASK_FOR_PAST
+from scenecypher.retriever.retriever import NO_QUERY
 from tests.retriever.conftest import Ready, home
 from tests.retriever.test_retriever import messages
 
@@ -91,16 +93,42 @@ def test_a_question_about_the_present_has_the_prompt_as_ever(ready: Ready, lived
         retriever, server = ready(["MATCH (n:Object) RETURN n.name"], **options)
         retriever.ask("What is on the table?", lived_in)
         prompts.append(messages(server, 0)[0])
-    assert prompts[0] == prompts[1]
+    assert prompts[0].replace(f"{ASK_FOR_PAST}\n\n", "") == prompts[1]
     assert "Past" not in prompts[0]
+    retriever, server = ready(["MATCH (n:Object) RETURN n.name"], assisted=False)
+    retriever.ask("What is on the table?", lived_in)
+    assert "past" not in messages(server, 0)[0]
     retriever, server = ready(["MATCH (n:Object) RETURN n.name"], past="always")
     retriever.ask("What is on the table?", lived_in)
     assert "(:PastEvent)" in messages(server, 0)[0]
 
 
+def test_a_model_that_asks_for_the_past_is_shown_it(ready: Ready, lived_in: SceneInfo, scene: SceneInfo) -> None:
+    """Words don't tell all questions about the past; the model asks, where there is one."""
+    retriever, server = ready(["PAST", MOVED])
+    found = retriever.ask("Is a cup still at the place that Ann gave it?", lived_in)
+    assert ASK_FOR_PAST in messages(server, 0)[0]
+    assert "(:PastFact)" not in messages(server, 0)[0]
+    shown = messages(server, 1)[-1]
+    assert "(:PastFact)" in shown
+    assert shown.endswith("Question: Is a cup still at the place that Ann gave it?")
+    assert found.rows == (("cup_7011", "2026-11-23T09:00:00.000000000+00:00", "robot"),)
+    retriever, server = ready(["PAST", "MATCH (n:Object) RETURN n.name"])
+    assert retriever.ask("Is a cup on the table?", scene).outcome == "answered"
+    assert ASK_FOR_PAST not in messages(server, 0)[0]
+    assert NO_QUERY in messages(server, 1)[-1]
+
+
+def test_a_model_that_asks_for_nothing_but_the_past_is_refused(ready: Ready, lived_in: SceneInfo) -> None:
+    retriever, server = ready(["PAST"] * 4)
+    assert retriever.ask("Is a cup on the table?", lived_in).outcome == "refused"
+    assert "refused twice" in messages(server, 2)[-1]
+
+
 def test_no_known_question_about_the_present_speaks_of_time() -> None:
     asked = [it.question for it in load_questions()] + [it.question for v in BUILT_IN for it in library(v)]
     assert len(asked) > 100
+    asked += ["Which room has the fewest switched-on lamps?"]
     assert [question for question in asked if speaks_of_time(question)] == []
 
 

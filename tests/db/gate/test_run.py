@@ -316,7 +316,7 @@ def test_a_server_that_was_not_tested_is_warned_of_once(gate: Gate, caplog: pyte
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("MATCH (o:Object) RETURN x.name", "Variable `x` not defined at `x`"),
+        ("MATCH (o:Object) RETURN x.name", "Variable `x` not defined at `x`; name it before, as (x:Label) in MATCH"),
         ("MATCH (o:Object) RETURN o.name +", "Invalid input ''"),
         ("MATCH (o:Object) WHERE o.name CONTAINS RETURN o", "can't read the query at `o`"),
         ("RETURN 1 / 0", "/ by zero"),

@@ -275,6 +275,18 @@ def test_values_are_listed_whole_or_not_at_all(store: SceneStore, database: Data
     assert [use.values for use in found.properties] == [(), ()]
 
 
+def test_what_stands_in_lists_is_listed_and_tested_as_such() -> None:
+    """Whose a jacket is can't be asked for if nobody tells that its traits say so."""
+    jacket, knife = (
+        Node(name, "Object", name, name, properties=Properties({"traits": traits}))
+        for name, traits in (("jacket", ("Jun's", "empty")), ("knife", ("sharp",)))
+    )
+    (traits,) = count_graph(SceneGraph.of([jacket, knife])).properties
+    assert traits.values == ("Jun's", "empty", "sharp")
+    assert traits.test("Jun's") == r"'Jun\'s' IN n.traits"
+    assert PropertyUse("color", ("text",), 1, ("red",)).test("red") == "n.color = 'red'"
+
+
 def test_a_literal_is_one_line_of_cypher() -> None:
     assert literal("it's a \\ \n line") == r"'it\'s a \\ \n line'"
     assert literal(value=False) == "false"
