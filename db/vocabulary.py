@@ -14,9 +14,11 @@ from typing import Any, Final, LiteralString, Protocol
 
 from scenecypher.db.graph.value import digest
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.plugins import installed, load, unreadable
 
 GROUP: Final = "scenecypher.vocabularies"
 """The group of entry points by which an installed package brings a vocabulary of its own."""
+WHAT: Final = "vocabulary"
 
 BUILT_IN: Final[Mapping[str, str]] = {
     "household": "scenecypher.planner.vocabularies.household:VOCABULARY",
@@ -76,7 +78,7 @@ def current_name(name: str) -> str:
 
 def vocabulary_names() -> tuple[str, ...]:
     """Return the names of all known vocabularies: built in, of installed packages, and added."""
-    return tuple(dict.fromkeys((*BUILT_IN, *sorted(it.name for it in entry_points(group=GROUP)), *_added)))
+    return tuple(dict.fromkeys((*BUILT_IN, *installed(GROUP), *_added)))
 
 
 def add_vocabulary(vocabulary: NamedVocabulary) -> None:
@@ -133,14 +135,11 @@ def _with_own(name: str) -> NamedVocabulary:
 @cache
 def _load(name: str) -> NamedVocabulary:
     point = EntryPoint(name, BUILT_IN[name], GROUP) if name in BUILT_IN else _installed(name)
-    try:
-        found: Any = point.load()
-    except (ImportError, AttributeError) as error:
-        raise _unreadable(point, str(error)) from error
+    found: Any = load(point, WHAT, object)
     if not isinstance(getattr(found, "conventions", None), Conventions):
-        raise _unreadable(point, f"it is a {type(found).__name__}, no Vocabulary")
+        raise unreadable(point, WHAT, f"it is a {type(found).__name__}, no Vocabulary")
     if found.name != name:
-        raise _unreadable(point, f"its name is {found.name!r}")
+        raise unreadable(point, WHAT, f"its name is {found.name!r}")
     vocabulary: NamedVocabulary = found
     return vocabulary
 
@@ -154,7 +153,3 @@ def _installed(name: str) -> EntryPoint:
         "the package that brings it, or give the scene another: `scenecypher scenes set NAME --vocabulary household`"
     )
     raise InputError(msg)
-
-
-def _unreadable(point: EntryPoint, why: str) -> InputError:
-    return InputError(f"the vocabulary {point.name!r} can't be read from {point.value}: {why}; mend that package")

@@ -1,19 +1,73 @@
-"""Scene files whose format is recognized by their content."""
+"""Scene files whose format is recognized by their content or ending, and the formats that packages bring."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
-from scenecypher.errors import DocumentError, InputError, did_you_mean
+from scenecypher.errors import DocumentError
 from scenecypher.importers import dsg, grasif, grasif_pickle, networkx_json, virtualhome
 from scenecypher.importers.json_file import read_json
+from scenecypher.plugins import Plugins
 
-JSON: Final = "json"
+
+@dataclass(frozen=True, slots=True)
+class SceneFile:
+    """A file with a scene, and the `document` in it if it is JSON.
+
+    `name` is the scene's, None if the format chooses one.
+    """
+
+    path: Path
+    name: str | None
+    document: Any = None
+
+    def name_after(self, prefix: str) -> str:
+        """Return the scene's name: the one that was asked for, else the `prefix` and the file's stem."""
+        return self.name or prefix + self.path.stem
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """A format of scene files; `read` raises DocumentError with all problems of a file.
+
+    `is_one` tells its JSON documents from those of other formats, `suffixes` are the endings of its other files.
+    """
+
+    words: str
+    read: Callable[[SceneFile], ImportedScene]
+    is_one: Callable[[Mapping[str, Any]], bool] = lambda _: False
+    suffixes: tuple[str, ...] = ()
+
+
+def _read_document(file: SceneFile) -> ImportedScene:
+    scene = scene_from_document(file.document, file=str(file.path))
+    return scene if file.name is None else replace(scene, name=file.name)
+
+
+def _read_map(file: SceneFile) -> ImportedScene:
+    return dsg.from_document(file.document, file=str(file.path), name=file.name_after(dsg.NAME_PREFIX))
+
+
+def _read_grasif(file: SceneFile) -> ImportedScene:
+    if file.path.suffix in grasif_pickle.SUFFIXES:
+        return grasif_pickle.read_scene(file.path, name=file.name)
+    name = file.name_after(grasif.NAME_PREFIX)
+    return grasif.from_document(file.document, file=str(file.path), name=name)[0]
+
+
+def _read_virtualhome(file: SceneFile) -> ImportedScene:
+    name = file.name or virtualhome.scene_name(file.path)
+    return virtualhome.from_document(file.document, file=str(file.path), name=name)
+
+
+def _read_networkx(file: SceneFile) -> ImportedScene:
+    name = file.name_after(networkx_json.NAME_PREFIX)
+    return networkx_json.from_document(file.document, file=str(file.path), name=name)
 
 
 def _is_virtualhome(document: Mapping[str, Any]) -> bool:
@@ -24,51 +78,60 @@ def _is_virtualhome(document: Mapping[str, Any]) -> bool:
     )
 
 
-SIGNS: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
-    JSON: lambda document: document.get("format") == FORMAT,
-    "dsg": lambda document: "layer_names" in document or "mesh_layer_id" in document,
-    "grasif": lambda document: isinstance(document.get("nodes"), dict),
-    "virtualhome": _is_virtualhome,
-    "networkx": lambda document: "nodes" in document and ("directed" in document or "links" in document),
+OURS: Final[Mapping[str, FileFormat]] = {
+    "json": FileFormat(
+        "SceneCypher's own documents", _read_document, lambda document: document.get("format") == FORMAT
+    ),
+    "dsg": FileFormat(
+        "3D scene graphs of Hydra and spark-dsg",
+        _read_map,
+        lambda document: "layer_names" in document or "mesh_layer_id" in document,
+    ),
+    "grasif": FileFormat(
+        "GraSIF's JSON and pickled graphs",
+        _read_grasif,
+        lambda document: isinstance(document.get("nodes"), dict),
+        grasif_pickle.SUFFIXES,
+    ),
+    "virtualhome": FileFormat("environment graphs of VirtualHome", _read_virtualhome, _is_virtualhome),
+    "networkx": FileFormat(
+        "node-link JSON of NetworkX",
+        _read_networkx,
+        lambda document: "nodes" in document and ("directed" in document or "links" in document),
+    ),
 }
-"""Test for each format's documents, tried in this order; the names are those of `scenecypher import`."""
+"""Our formats, whose tests are tried in this order; the names are those of `scenecypher import`."""
+FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
+"""Our formats, and those that installed packages bring."""
 
 
 def read_any(path: Path, *, name: str | None = None, file_format: str | None = None) -> ImportedScene:
     """Return the scene of a file of any format that `scenecypher import` reads from one file.
 
     `name` is the scene's name; by default the document's own, or the format's prefix and the file's stem. Without
-    `file_format` the content decides. Raises DocumentError for a file that can't be read, with all its problems.
+    `file_format` ending and content decide. Raises DocumentError for a file that can't be read, with all its problems;
+    InputError for a format that is not known.
     """
-    if path.suffix in grasif_pickle.SUFFIXES:
-        return grasif_pickle.read_scene(path, name=name)
+    asked = None if file_format is None else FORMATS.named(file_format)
+    by_ending = _format_of_ending(path) if asked is None else asked if path.suffix in asked.suffixes else None
+    if by_ending is not None:
+        return by_ending.read(SceneFile(path, name))
     document = read_json(path)
-    match file_format or _format_of(document, path):
-        case "json":
-            scene = scene_from_document(document, file=str(path))
-            return scene if name is None else replace(scene, name=name)
-        case "dsg":
-            return dsg.from_document(document, file=str(path), name=name or dsg.NAME_PREFIX + path.stem)
-        case "grasif":
-            return grasif.from_document(document, file=str(path), name=name or grasif.NAME_PREFIX + path.stem)[0]
-        case "virtualhome":
-            return virtualhome.from_document(document, file=str(path), name=name or virtualhome.scene_name(path))
-        case "networkx":
-            return networkx_json.from_document(
-                document, file=str(path), name=name or networkx_json.NAME_PREFIX + path.stem
-            )
-        case other:
-            raise InputError(f"no format {other!r} is known{did_you_mean(other, tuple(SIGNS))}; give one of {_FORMATS}")
+    return (asked or _format_of(document, path)).read(SceneFile(path, name, document))
 
 
-_FORMATS: Final = ", ".join(SIGNS)
+def _format_of_ending(path: Path) -> FileFormat | None:
+    """Return the format whose files end so, None if that is JSON or nobody's."""
+    if path.suffix in {"", ".json", ".jsonl"}:
+        return None
+    return next((FORMATS[name] for name in FORMATS if path.suffix in FORMATS[name].suffixes), None)
 
 
-def _format_of(document: object, path: Path) -> str:
+def _format_of(document: object, path: Path) -> FileFormat:
     """Return the first format whose test the document passes. Raises DocumentError."""
     if isinstance(document, dict):
-        for name, has_sign in SIGNS.items():
-            if has_sign(document):
-                return name
-    cause = f"the content is of no format that is known by its form; say which of {_FORMATS} it is"
+        for name in FORMATS:
+            if FORMATS[name].is_one(document):
+                return FORMATS[name]
+    cause = f"the content is of no format that is known by its form; say which of {', '.join(FORMATS)} it is"
     raise DocumentError(str(path), "$", cause)

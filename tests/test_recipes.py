@@ -12,7 +12,7 @@ from scenecypher.importers.datasets import DATASETS, dataset, task
 from scenecypher.importers.page import page as data_page
 from scenecypher.importers.page import rows_of
 from scenecypher.planner.actions.page import page as action_page
-from scenecypher.planner.methods import METHODS, recipe_named
+from scenecypher.planner.methods import OURS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.methods.page import page as method_page
 from scenecypher.planner.prompts.functions import functions
@@ -97,7 +97,7 @@ def test_a_data_set_is_one_row(package: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_method_is_one_row(package: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "idle", package("idle", METHOD))
+    monkeypatch.setitem(OURS, "idle", package("idle", METHOD))
     assert recipe_named("idle").words == "does nothing"
     assert "| `idle` | does nothing |" in method_page()
     assert {matrix_cell("idle", name) for name in DATASETS} == {"ours"}

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from glob import has_magic
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from click import Command, Context
+from typer.core import TyperGroup
 
 from scenecypher.cli.importing import (
     JSON_LINES,
@@ -32,7 +35,40 @@ if TYPE_CHECKING:
     from scenecypher.db.schema import Declared
     from scenecypher.importers.virtualhome import GraphPart
 
-import_app = typer.Typer(name="import", help="Bring scenes into the database.", no_args_is_help=True)
+
+class _ByContent(TyperGroup):
+    """The commands by format; what is none of them is the path of a file whose content decides."""
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+        """Return the command of a format, or the one for any file."""
+        is_format = not args or args[0].startswith("-") or self.get_command(ctx, args[0]) is not None
+        return super().resolve_command(ctx, args if is_format else [ANY, *args])
+
+
+ANY: Final = "any"
+import_app = typer.Typer(
+    name="import", cls=_ByContent, help="Bring scenes into the database: FILE, or by format.", no_args_is_help=True
+)
+
+
+@import_app.command(ANY)
+def any_file(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH", help="Files, folders or globs, in formats that are known.")
+    ],
+    *,
+    vocabulary: VocabularyOption = None,
+    agent: AgentOption = None,
+    place: PlaceOption = None,
+    replaces: ReplaceOption = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Import files whose content tells their format; `any` may be left out."""
+    from scenecypher.importers.adjusting import Adjustment
+
+    adjustment = Adjustment(vocabulary, agent, place)
+    import_and_print(list(_of_any(paths)), dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjustment)
 
 
 @import_app.command()
@@ -216,12 +252,31 @@ def documents(
 
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
-    """Yield a source for each document. One that can't be read is a source that fails when imported."""
+    """Return a source for each document."""
     from scenecypher.importers.scene_json import read_document
 
-    for path, _ in files_at(paths):
+    return _read_at_once(paths, read_document)
+
+
+def _of_any(paths: Sequence[str]) -> Iterator[Source]:
+    """Return a source for each file of a known format. Raises InputError for a path that is none."""
+    from scenecypher.importers.detect import FORMATS, read_any
+
+    for path in paths:
+        if not has_magic(path) and not Path(path).exists():
+            hint = did_you_mean(path, tuple(FORMATS)) if path.isidentifier() else ""
+            raise InputError(f"there is no file {path[:200]!r}{hint}; check the path")
+    suffixes = [".json", *(suffix for name in FORMATS for suffix in FORMATS[name].suffixes)]
+    return _read_at_once(paths, read_any, suffixes)
+
+
+def _read_at_once(
+    paths: Sequence[str], read: Callable[[Path], ImportedScene], suffixes: Sequence[str] = (".json",)
+) -> Iterator[Source]:
+    """Yield a source for each file, whose name stands in it. One that can't be read fails when it is imported."""
+    for path, _ in files_at(paths, suffixes):
         try:
-            scene = read_document(path)
+            scene = read(path)
         except InputError as error:
             yield Source(str(path), path.name, partial(fail, error))
         else:

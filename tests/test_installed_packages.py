@@ -1,0 +1,180 @@
+"""Packages of somebody else's, built as wheels, installed in an environment, used on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+import pytest
+
+from tests.test_packaging import built, run
+
+PROJECT: Final = """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "orchard-actions"
+version = "1.0"
+
+[project.entry-points."scenecypher.vocabularies"]
+orchard = "orchard_actions:VOCABULARY"
+"""
+VOCABULARY: Final = '''\
+"""What a robot can do among trees."""
+
+from scenecypher.db.condition import HasState, Not
+from scenecypher.db.vocabulary import Conventions
+from scenecypher.planner.actions.operator import Become, Operator, Parameter, Requirement
+from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, Words
+
+WATER = Operator(
+    "water",
+    (Parameter("x", "a tree"),),
+    (Requirement(Not(HasState("x", "wet")), "{x} is wet already", "already"),),
+    (Become("x", "wet", instead_of="dry"),),
+    "water a tree",
+)
+VOCABULARY = Vocabulary(
+    name="orchard",
+    about="A robot that waters trees.",
+    conventions=Conventions(containment=("INSIDE",), one_parent=True, notes=(), texts=__name__),
+    operators={"water": WATER},
+    words=Words(environment="The environment is an orchard."),
+    planning=Planning(keeps_one_parent=True),
+)
+'''
+ORCHARD: Final = {
+    "directed": True,
+    "nodes": [
+        {"id": "meadow", "kind": "room"},
+        {"id": "apple_tree", "kind": "Asset", "states": ["dry"]},
+        {"id": "robot", "kind": "Agent"},
+    ],
+    "edges": [
+        {"source": "apple_tree", "target": "meadow", "relation": "in"},
+        {"source": "robot", "target": "meadow", "relation": "in"},
+    ],
+}
+
+
+TOYS: Final = """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "toy-robots"
+version = "1.0"
+
+[project.entry-points."scenecypher.methods"]
+polite = "toy_robots:POLITE"
+broken = "toy_robots:NOTHING"
+
+[project.entry-points."scenecypher.importers"]
+rooms = "toy_robots:ROOMS"
+"""
+METHOD_AND_FORMAT: Final = '''\
+"""A method that greets one thing after another, and a format of lines such as `cup in kitchen`."""
+
+from scenecypher.chat.model import Usage
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.errors import DocumentError
+from scenecypher.importers.detect import FileFormat
+from scenecypher.planner.method import Act, Done
+from scenecypher.planner.recipe import Recipe
+
+
+class Polite:
+    """Method that goes to the cup and is done."""
+
+    def decide(self, memory):
+        return (Done("it was greeted") if memory.turns else Act("go_to(cup)", "to greet it")), Usage()
+
+
+def read(file):
+    nodes, relations = {"robot": Node("robot", "Agent", "robot", "robot")}, []
+    for number, line in enumerate(file.path.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.split(" in ")
+        if len(words) != 2:
+            raise DocumentError(str(file.path), f"line {number}", f"{line[:40]!r} is not THING in ROOM")
+        thing, room = words
+        nodes[thing] = Node(thing, "Object", thing, thing)
+        nodes[room] = Node(room, "Place", room, room)
+        relations += [Relation(thing, "INSIDE", room), Relation("robot", "INSIDE", room)]
+    return ImportedScene(file.name_after("rooms/"), SceneGraph.of([*nodes.values()], relations))
+
+
+POLITE = Recipe(lambda context: Polite(), "greets the cup", extent="nothing", model=False)
+ROOMS = FileFormat("lines of things and rooms", read, suffixes=(".rooms",))
+'''
+
+
+def installed(folder: Path, module: str, project: str, text: str) -> Path:
+    """Build a wheel of a project with one module, and return the folder of packages into which it is installed."""
+    source = folder / "project"
+    (source / module).mkdir(parents=True)
+    (source / "pyproject.toml").write_text(project, encoding="utf-8")
+    (source / module / "__init__.py").write_text(text, encoding="utf-8")
+    wheel, site = built("wheel", source=source, folder=folder / "dist"), folder / "site"
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index")
+    run(*pip, "--target", str(site), str(wheel), cwd=folder)
+    return site
+
+
+def use(site: Path, user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the environment of a user who has the packages of `site`."""
+    for key, value in user_env.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(site), os.environ.get("PYTHONPATH", ""))))
+
+
+def test_a_built_and_installed_package_brings_its_actions(
+    user_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"orchard-{uuid4().hex[:8]}"
+    (tmp_path / f"{name}.json").write_text(json.dumps(ORCHARD), encoding="utf-8")
+    use(installed(tmp_path, "orchard_actions", PROJECT, VOCABULARY), user_env, monkeypatch)
+    scenecypher = (sys.executable, "-m", "scenecypher")
+    scene = f"networkx/{name}"
+    run(*scenecypher, "import", "networkx", f"{name}.json", "--vocabulary", "orchard", cwd=tmp_path)
+    try:
+        assert run(*scenecypher, "act", scene, "--list", cwd=tmp_path) == "water(x): water a tree (x: a tree)\n"
+        assert "done" in run(*scenecypher, "act", scene, "water(apple_tree)", cwd=tmp_path)
+        rows = run(*scenecypher, "query", scene, "MATCH (t:Asset) RETURN t.states", "--json", cwd=tmp_path)
+        assert json.loads(rows)["rows"] == [[["wet"]]]
+        monkeypatch.delenv("PYTHONPATH")
+        code = "from scenecypher.planner.vocabularies.registry import operators_of; operators_of('orchard')"
+        with pytest.raises(AssertionError, match="no vocabulary is called 'orchard'"):
+            run(sys.executable, "-c", code, cwd=tmp_path)
+    finally:
+        run(*scenecypher, "scenes", "delete", scene, "--yes", cwd=tmp_path)
+
+
+def test_an_installed_package_brings_a_method_and_a_format(
+    user_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"toys-{uuid4().hex[:8]}"
+    (tmp_path / f"{name}.rooms").write_text("cup in kitchen\n", encoding="utf-8")
+    (tmp_path / "odd.rooms").write_text("cup in kitchen\nnothing\n", encoding="utf-8")
+    use(installed(tmp_path, "toy_robots", TOYS, METHOD_AND_FORMAT), user_env, monkeypatch)
+    scenecypher, scene = (sys.executable, "-m", "scenecypher"), f"rooms/{name}"
+    assert f"{scene}: created, 3 nodes" in run(*scenecypher, "import", f"{name}.rooms", cwd=tmp_path)
+    try:
+        with pytest.raises(AssertionError, match=r"odd\.rooms: line 2: 'nothing' is not THING in ROOM"):
+            run(*scenecypher, "import", "odd.rooms", cwd=tmp_path)
+        assert "polite: greets the cup" in run(*scenecypher, "methods", "polite", cwd=tmp_path)
+        played = run(*scenecypher, "plan", scene, "greet the cup", "--method", "polite", cwd=tmp_path)
+        assert "go_to(cup)" in played
+        assert "it was greeted" in played
+        told = "the method 'broken' can't be read from toy_robots:NOTHING: .*; mend that package"
+        with pytest.raises(AssertionError, match=told):
+            run(*scenecypher, "plan", scene, "greet the cup", "--method", "broken", cwd=tmp_path)
+    finally:
+        run(*scenecypher, "scenes", "delete", scene, "--yes", cwd=tmp_path)
