@@ -39,7 +39,8 @@ class SceneReader:
         answer = self.run(bare)
         if not is_empty(answer):
             return answer
-        return replace(answer, hints=causes(bare, self.enumerator.of(self.scene), self.meaning))
+        occurring, schema = self.enumerator.of(self.scene), SceneRef.of(self.scene).schema
+        return replace(answer, hints=causes(bare, occurring, self.meaning, schema))
 
     def run(self, cypher: str) -> Answer:
         """Return the query's answer."""

@@ -596,7 +596,7 @@ class Parser(Cursor):
             names.append("*" if self.skip("*") else self.take_name())
             self.skip(",")
         if not self.is_next("{"):
-            hint = "read the scene with MATCH … RETURN …"
+            hint = "read with MATCH … RETURN …"
             self.refuse("procedures can't be called", code="procedure", hint=hint)
         body = self.subquery()
         if self.is_next("IN"):

@@ -80,6 +80,17 @@ def test_a_graph_that_is_no_scene_is_read_by_the_names_of_its_own(films: Films) 
     assert films.rows("MATCH (p:Person) RETURN datetime({year: 2020}).year + date().year > 4000 LIMIT 1") == [[True]]
 
 
+def test_all_components_of_times_and_durations_are_known(films: Films) -> None:
+    """The kind: a component that a list of names lacked was refused as an unknown property of a node."""
+    day, hour = "date('2020-01-01')", "time('12:00+01:00')"
+    rows = films.rows(f"RETURN {day}.weekday, {day}.weekYear, {day}.dayOfQuarter, {hour}.offsetMinutes, {hour}.offset")
+    assert rows == [[3, 2020, 1, 60, "+01:00"]]
+    rows = films.rows(
+        "RETURN duration({months: 14, seconds: 61}).monthsOfYear, duration({seconds: 61}).secondsOfMinute"
+    )
+    assert rows == [[2, 1]]
+
+
 def test_what_a_graph_has_not_is_refused_by_its_own_names_and_no_word_of_scenes(films: Films) -> None:
     assert films.refusal("MATCH (f:Flim) RETURN f").startswith("label: no label `Flim`; labels are Actor_")
     assert films.refusal("MATCH (r:Room) RETURN r").startswith("label: no label `Room`; labels are Actor_")
@@ -104,6 +115,20 @@ def test_what_a_graph_has_not_is_refused_by_its_own_names_and_no_word_of_scenes(
 )
 def test_without_a_scope_all_limits_hold(films: Films, cypher: str, code: str) -> None:
     """The kind: only what belongs to the scope may fall away with it."""
+    assert films.refusal(cypher).startswith(f"{code}: ")
+
+
+@pytest.mark.parametrize(
+    ("cypher", "code"),
+    [
+        ("CALL dbms.components() YIELD name RETURN name", "procedure"),
+        ("LOAD CSV FROM 'file:///x' AS l RETURN l", "file"),
+    ],
+)
+def test_what_a_check_of_the_query_type_lets_through_is_refused(films: Films, cypher: str, code: str) -> None:
+    """The kind: for the server, procedures and files are reading, which read mode allows."""
+    with films.database.run_read_only(EXPLAIN + cypher, {}, timeout_s=30, mark="test") as result:
+        assert "w" not in (result.consume().query_type or "")
     assert films.refusal(cypher).startswith(f"{code}: ")
 
 
