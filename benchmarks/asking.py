@@ -18,7 +18,7 @@ from benchmarks.reading import ROOM_QUERY
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.gate.scope import SCENE_PARAMETER, scope
-from scenecypher.db.schema import Vocabulary, vocabulary_of
+from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
@@ -42,10 +42,10 @@ x.name] AS near, CASE WHEN bare > 3 THEN 'many' ELSE 'few' END AS words
 def gate(database: Database) -> Iterator[Measurement]:
     """Measure the gate's own Python, in ms: a query shape seen before, without the server, and parsing a new one."""
     with temporary_scene(SceneStore(database)) as info:
-        opened, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
-        opened.run(ROOM_QUERY, ref, vocabulary)
-        seen = median_ms(lambda: opened.explain(ROOM_QUERY, ref, vocabulary), rounds=1_000)
-        explained = _count_plans(database, ref, vocabulary)
+        opened, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef.of(info)
+        opened.run(ROOM_QUERY, ref)
+        seen = median_ms(lambda: opened.explain(ROOM_QUERY, ref), rounds=1_000)
+        explained = _count_plans(database, ref)
     new = median_ms(lambda: scope(LONG, vocabulary, Limits()))
     yield Measurement("gate: a shape seen before, Python alone (1 ms)", seen, 1.0, 1.0)
     yield Measurement("gate: lexing and binding a long new text (5 ms)", new, 5.0, 1.0)
@@ -96,13 +96,13 @@ def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
     return lambda: retriever.ask(QUESTION, info), bare
 
 
-def _count_plans(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> float:
+def _count_plans(database: Database, ref: SceneRef) -> float:
     """Count the plans requested from the server while twenty texts run that differ only in a string."""
     counting = _CountingDatabase(database.address)
     with counting:
         opened = Gate(counting)
         for number in range(20):
-            opened.run(ROOM_QUERY.replace("cup_1", f"cup_{number}"), ref, vocabulary)
+            opened.run(ROOM_QUERY.replace("cup_1", f"cup_{number}"), ref)
     return float(counting.transactions - 20)
 
 

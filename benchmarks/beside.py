@@ -16,7 +16,6 @@ from benchmarks.comparison import Call, Measurement
 from benchmarks.home import make_home
 from scenecypher.db.connect import local_slots
 from scenecypher.db.gate import Gate, Limits, SceneRef
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -58,12 +57,12 @@ def _beside(database: Database, asked: SceneInfo, act: Call, *, slots: int) -> l
 def _asking(database: Database, asked: SceneInfo) -> Iterator[list[float]]:
     """Ask heavy queries from six threads while the block runs; yields the seconds of each that was answered."""
     gate, done = Gate(database, limits=Limits(seconds=300)), Event()
-    ref, vocabulary = SceneRef(asked.key, asked.name), vocabulary_of(asked.declared)
+    ref = SceneRef.of(asked)
     answered: list[float] = []
 
     def ask() -> None:
         while not done.is_set():
-            answered.append(gate.run(HEAVY, ref, vocabulary).seconds)
+            answered.append(gate.run(HEAVY, ref).seconds)
 
     threads = [Thread(target=ask) for _ in range(ASKERS)]
     for thread in threads:

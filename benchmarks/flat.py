@@ -11,7 +11,6 @@ from benchmarks.comparison import Measurement, median_ms
 from benchmarks.crowd import ROBOTS, make_crowd
 from benchmarks.scale import MILLION, THOUSAND, import_in_subprocess
 from scenecypher.db.gate import Gate, SceneRef
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store import publish
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
@@ -43,6 +42,6 @@ def flat(database: Database) -> Iterator[Measurement]:
 
 def ten_rows_ms(database: Database, info: SceneInfo, cypher: str) -> float:
     """Return the median time in ms of a gated lookup that finds the ten robots."""
-    gate, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
-    assert len(gate.run(cypher, ref, vocabulary).rows) == ROBOTS
-    return median_ms(lambda: gate.run(cypher, ref, vocabulary))
+    gate, ref = Gate(database), SceneRef.of(info)
+    assert len(gate.run(cypher, ref).rows) == ROBOTS
+    return median_ms(lambda: gate.run(cypher, ref))

@@ -15,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryRefused
-from tests.db.gate.corpus import VOCABULARY, cases
+from tests.db.gate.corpus import cases
 from tests.db.gate.natural import grown_scene
 
 NODES: Final = (60, 300)
@@ -52,19 +52,19 @@ def hostile(database: Database) -> Iterator[Measurement]:
 
 def _against_the_clock(database: Database, scene: SceneRef, attacks: list[str], nodes: int) -> Iterator[Measurement]:
     gate = Gate(database, limits=Limits(seconds=SECONDS))
-    gate.run("RETURN 1", scene, VOCABULARY)
+    gate.run("RETURN 1", scene)
     ran: list[float] = []
     after: list[float] = []
     refused = 0
     for text in attacks:
         begun = perf_counter()
         try:
-            gate.run(text, scene, VOCABULARY)
+            gate.run(text, scene)
         except QueryRefused:
             refused += 1
         ran.append(perf_counter() - begun)
         begun = perf_counter()
-        gate.run("RETURN 1", scene, VOCABULARY)
+        gate.run("RETURN 1", scene)
         after.append(perf_counter() - begun)
     what = f"{len(attacks)} attacks on {nodes} nodes ({refused} refused)"
     yield Measurement(f"{what}: the slowest", max(ran), SECONDS + MORE_S, 1.0, unit="s")

@@ -14,7 +14,6 @@ from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRel
 from scenecypher.db.graph.graph_json import delta_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import Relation, SceneGraph
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store import publish, snapshots
 from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.catalog import SceneInfo
@@ -51,7 +50,7 @@ def past(database: Database) -> Iterator[Measurement]:
 
     def query(name: str) -> object:
         found = store.materialise(name)
-        return gate.run(QUERY, SceneRef(found.key, found.name), vocabulary_of(found.declared))
+        return gate.run(QUERY, SceneRef.of(found))
 
     made = median_ms(lambda: _first_query(database, then), rounds=5, warm_up=1)
     yield Measurement("query at version 1, the first time: its copy is written (load)", made, load, 40)

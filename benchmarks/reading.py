@@ -41,9 +41,7 @@ def queries(database: Database) -> Iterator[Measurement]:
             return bare_read(database, work)
 
         what = "query: a text seen before (bare driver, same scoped text)"
-        yield compare(
-            what, lambda: gate.run(ROOM_QUERY, SceneRef(info.key, info.name), vocabulary), reference=bare, limit=1.5
-        )
+        yield compare(what, lambda: gate.run(ROOM_QUERY, SceneRef.of(info)), reference=bare, limit=1.5)
 
 
 def lookups(database: Database) -> Iterator[Measurement]:
@@ -71,5 +69,5 @@ def schema_texts(database: Database) -> Iterator[Measurement]:
 
 def lookup_ms(database: Database, info: SceneInfo) -> float:
     """Return the median time in ms of a gated lookup of one object by its name."""
-    gate, vocabulary = Gate(database), vocabulary_of(info.declared)
-    return median_ms(lambda: gate.run(NAME_QUERY, SceneRef(info.key, info.name), vocabulary))
+    gate = Gate(database)
+    return median_ms(lambda: gate.run(NAME_QUERY, SceneRef.of(info)))

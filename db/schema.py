@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from reprlib import repr as short_repr
 from typing import Final, LiteralString
@@ -198,6 +199,7 @@ RESERVED_PROPERTIES: Final = frozenset({*CORE_PROPERTIES, SCENE_KEY})
 
 RELATION_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 PROPERTY_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+PLAIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,22 +228,47 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The names that a query about one scene may use."""
+class Schema:
+    """The names that a query about a graph may use, and the mark of the nodes that it may read.
 
-    labels: frozenset[str]
-    relation_types: frozenset[str]
-    properties: frozenset[str]
+    `scope` is a property: a query reads the nodes that have one value of it, and never names it; empty, it reads all.
+    `member` is a label that each node has, with an index of `scope`; empty if there is none. A graph that `is_scene`
+    has a past, texts for times, and nodes whose `id` is unique. Raises InputError for a `scope` that is no plain name.
+    """
+
+    labels: AbstractSet[str]
+    relation_types: AbstractSet[str]
+    properties: AbstractSet[str]
+    scope: str = ""
+    member: str = ""
+    is_scene: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("labels", "relation_types", "properties"):
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
+        for name in filter(None, (self.scope, self.member)):
+            if not PLAIN_NAME.fullmatch(name):
+                msg = (
+                    f"{short_repr(name)} can't mark a part of a graph: use ASCII letters, digits and _, a letter first"
+                )
+                raise InputError(msg)
 
 
-def vocabulary_of(declared: Declared) -> Vocabulary:
+def vocabulary_of(declared: Declared) -> Schema:
     """Return the registry and the names that a scene declares."""
     kinds = KINDS.keys() if LAYER in declared.properties else KINDS.keys() - MAP_KINDS
-    return Vocabulary(
+    return Schema(
         labels=frozenset({ENTITY, *kinds}),
         relation_types=frozenset({*RELATION_TYPES, *declared.relation_types}),
         properties=frozenset({*CORE_PROPERTIES, *EXTRA_PROPERTIES, *declared.properties}),
+        scope=SCENE_KEY,
+        member=ENTITY,
+        is_scene=True,
     )
+
+
+SCENES: Final = vocabulary_of(Declared())
+"""The schema of a scene that declares nothing of its own."""
 
 
 def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:

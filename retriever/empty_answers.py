@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from scenecypher.db.gate import Answer
-from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS
+from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS, SCENES, Schema
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
@@ -39,14 +39,19 @@ def says_no(answer: Answer) -> bool:
 
 
 def causes(
-    cypher: str, occurring: Enumerations, meaning: Meaning = NO_MEANING, *, corrections_only: bool = False
+    cypher: str,
+    occurring: Enumerations,
+    meaning: Meaning = NO_MEANING,
+    schema: Schema = SCENES,
+    *,
+    corrections_only: bool = False,
 ) -> tuple[str, ...]:
     """Return the reasons why the query matches nothing, a sentence each, at most `CAUSES`; none if all of it occurs.
 
     Values that the scene lacks are told with the nearest in spelling, else in `meaning`; with `corrections_only` those
     are left out for which the scene has nothing else.
     """
-    claims = _of_the_present(_claims(cypher, ByIdentity(occurring)))
+    claims = _of_the_present(_claims(cypher, ByIdentity(occurring), schema))
     found = [
         cause
         for claim in claims.properties
@@ -56,13 +61,13 @@ def causes(
     return tuple(dict.fromkeys(found))[:CAUSES]
 
 
-def turned_arrows(cypher: str, occurring: Enumerations) -> tuple[str, tuple[str, ...]]:
+def turned_arrows(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> tuple[str, tuple[str, ...]]:
     """Turn each arrow that no relation of the scene has, where some have it the other way round; tell which.
 
     Ends are known by label, or by a class all of whose nodes have one.
     """
     text, told = cypher, list[str]()
-    for claim in sorted(_claims(cypher, ByIdentity(occurring)).relations, key=lambda claim: -claim.start):
+    for claim in sorted(_claims(cypher, ByIdentity(occurring), schema).relations, key=lambda claim: -claim.start):
         here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
         other = replace(claim, source=claim.target, target=claim.source)
         if any(_occurs_as(claim, it) for it in here) or not any(_occurs_as(other, it) for it in here):
@@ -74,12 +79,12 @@ def turned_arrows(cypher: str, occurring: Enumerations) -> tuple[str, tuple[str,
     return text, tuple(dict.fromkeys(reversed(told)))
 
 
-def mistake_in(cypher: str, occurring: Enumerations) -> str:
+def mistake_in(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> str:
     """Return what can't be meant in a query, and what can: a list tested as a text, a label or a state taken for a
     class, a name under another label; nothing if it has none of these.
     """
     classes = {use.name for use in occurring.classes}
-    for claim in _of_the_present(_claims(cypher, ByIdentity(occurring))).properties:
+    for claim in _of_the_present(_claims(cypher, ByIdentity(occurring), schema)).properties:
         mistake = _list_mistake(claim, occurring) or _name_mistake(claim, occurring)
         if not mistake and not classes.intersection(claim.values):
             mistake = _label_mistake(claim) or _value_mistake(claim, occurring)
@@ -119,12 +124,12 @@ def _list_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
 
 
 @lru_cache(maxsize=256)
-def _claims(cypher: str, same: ByIdentity) -> QueryClaims:
+def _claims(cypher: str, same: ByIdentity, schema: Schema) -> QueryClaims:
     """Return the claims of a query, in which a class stands for its kind if all of its nodes are of one."""
     kinds: dict[str, set[str]] = {}
     for use in same.of.classes:
         kinds.setdefault(use.name, set()).add(use.kind)
-    return claims_of(cypher, {name: found.pop() for name, found in kinds.items() if len(found) == 1})
+    return claims_of(cypher, {name: found.pop() for name, found in kinds.items() if len(found) == 1}, schema)
 
 
 def _of_the_present(claims: QueryClaims) -> QueryClaims:

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.past import PastState
-from scenecypher.db.schema import PAST_KINDS, PAST_PROPERTIES, PAST_RELATIONS, vocabulary_of
+from scenecypher.db.schema import PAST_KINDS, PAST_PROPERTIES, PAST_RELATIONS
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.library import Example, nearest_examples, read_examples
@@ -65,11 +65,11 @@ def wants_past(question: str, mode: PastMode, *, is_map: bool) -> bool:
 
 def past_text(gate: Gate, scene: SceneInfo) -> str:
     """Return the schema of a scene's past, its times and who acted; the past is built first. Raises ServiceError."""
-    ref = SceneRef(scene.key, scene.name)
+    ref = SceneRef.of(scene)
     state = gate.past(ref)
     lines = [*_schema_lines(run_times=state.clock.source == "server"), "NOTES on the past", NOTES]
     if state.built >= 0:
-        lines += ["TIMES", *_time_lines(gate, ref, scene, state)]
+        lines += ["TIMES", *_time_lines(gate, ref, state)]
     return "\n".join(lines)
 
 
@@ -95,9 +95,9 @@ def _schema_lines(*, run_times: bool) -> tuple[str, ...]:
     return (*lines, "RELATIONS of the past", *(f"{name}: {words}" for name, words in PAST_RELATIONS.items()))
 
 
-def _time_lines(gate: Gate, ref: SceneRef, scene: SceneInfo, state: PastState) -> list[str]:
+def _time_lines(gate: Gate, ref: SceneRef, state: PastState) -> list[str]:
     """Return the time that it is, and from when to when there are events, in the scene's own clock if it has one."""
-    answer = gate.run(SUMMARY, ref, vocabulary_of(scene.declared))
+    answer = gate.run(SUMMARY, ref)
     lines = [
         f"now: {state.now.isoformat(timespec='seconds')}",
         f"version 0: {state.clock.start.isoformat(timespec='seconds')}",

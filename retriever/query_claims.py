@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-from scenecypher.db.gate.lexer import Token
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.syntax import parse
+from scenecypher.db.gate.syntax import Parsed, parse
 from scenecypher.db.gate.tree import (
     Call,
     Chain,
@@ -19,7 +18,6 @@ from scenecypher.db.gate.tree import (
     Group,
     Hop,
     Listed,
-    Map,
     Node,
     Operator,
     Part,
@@ -27,7 +25,7 @@ from scenecypher.db.gate.tree import (
     Property,
     Variable,
 )
-from scenecypher.db.schema import ENTITY, KINDS
+from scenecypher.db.schema import ENTITY, SCENES, Schema
 from scenecypher.errors import QueryRefused
 
 Test: TypeAlias = Literal["=", "IN", "CONTAINS", "STARTS", "ENDS"]
@@ -71,30 +69,27 @@ class QueryClaims:
     relations: tuple[RelationClaim, ...] = ()
 
 
-def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({})) -> QueryClaims:
+def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({}), schema: Schema = SCENES) -> QueryClaims:
     """Return the claims of a query, none if the gate's parser refuses it; they serve hints, no decision about safety.
 
     In claims of relations a node without label has the one that `kinds` gives for its class.
     """
     try:
-        parsed = parse(cypher, Limits().nesting, frozenset({ENTITY, *KINDS}))
+        parsed = parse(cypher, Limits().nesting, schema)
     except QueryRefused:
         return QueryClaims()
-    parts = parsed.parts
-    nodes = {part.at: part for part in parts if isinstance(part, Node) and len(part.names) == len(part.labels) < 2}
-    labels = {node.name: _label(node) for node in nodes.values() if node.name and _label(node)}
-    equal = {at: [(key, value) for key, value in _pairs(node.properties)] for at, node in nodes.items()}
-    told = {at: _label(node) or labels.get(node.name, "") for at, node in nodes.items()}
-    by_class = {at: kinds.get(dict(equal[at]).get("class", ""), "") for at in nodes}
-    classes = {node.name: by_class[at] for at, node in nodes.items() if node.name and by_class[at]}
-    known = {at: told[at] or by_class[at] or classes.get(node.name, "") for at, node in nodes.items()}
-    in_maps = [PropertyClaim(key, "=", (value,), told[at]) for at in nodes for key, value in equal[at]]
-    negated = {id(one) for part in parts for denied in _denied(part) for one in denied.walk()}
-    tests = (test for part in parts if id(part) not in negated for test in _compared(part))
-    compared = [replace(claim, label=labels.get(name, "")) for name, claim in tests]
-    return QueryClaims(
-        (*compared, *in_maps), tuple(it for part in parts for it in _related(part, known, parsed.tokens))
-    )
+    nodes = [part for part in parsed.parts if isinstance(part, Node) and len(part.names) == len(part.labels) < 2]
+    labels = {node.name: _label(node) for node in nodes if node.name and _label(node)}
+    told = {node.at: _label(node) or labels.get(node.name, "") for node in nodes}
+    in_maps = [(node, key, value) for node in nodes for key, value in _pairs(node)]
+    by_class = {node.at: kinds.get(value, "") for node, key, value in in_maps if key == "class"}
+    by_name = {node.name: by_class[node.at] for node in nodes if node.name and by_class.get(node.at)}
+    known = {node.at: told[node.at] or by_class.get(node.at) or by_name.get(node.name, "") for node in nodes}
+    negated = _negated(parsed)
+    compared = chain.from_iterable(_compared(part, labels, negated) for part in parsed.parts)
+    equal = (PropertyClaim(key, "=", (value,), told[node.at]) for node, key, value in in_maps)
+    related = chain.from_iterable(_related(part, known, parsed) for part in parsed.parts)
+    return QueryClaims((*compared, *equal), tuple(related))
 
 
 def _label(node: Node) -> str:
@@ -113,9 +108,9 @@ def _strings(part: Part) -> tuple[str, ...]:
     return ()
 
 
-def _pairs(properties: Map | None) -> Iterator[tuple[str, str]]:
+def _pairs(node: Node) -> Iterator[tuple[str, str]]:
     """Yield the properties of a pattern whose values are strings."""
-    for key, value in pairwise(properties.entries if properties else ()):
+    for key, value in pairwise(node.properties.entries if node.properties else ()):
         if isinstance(key, Property) and len(found := _strings(value)) == 1:
             yield key.name, found[0]
 
@@ -130,26 +125,26 @@ def _property(part: Part) -> tuple[str, str, bool] | None:
     return None
 
 
-def _denied(part: Part) -> list[Part]:
-    """Return the terms of an expression that follow NOT."""
-    pairs = pairwise(part.terms if isinstance(part, Expression) else ())
-    return [term for before, term in pairs if isinstance(before, Operator) and before.word == "NOT"]
+def _negated(parsed: Parsed) -> frozenset[int]:
+    """Return the ids of all parts of what follows NOT."""
+    pairs = (pair for part in parsed.parts if isinstance(part, Expression) for pair in pairwise(part.terms))
+    denied = (term for before, term in pairs if isinstance(before, Operator) and before.word == "NOT")
+    return frozenset(id(part) for term in denied for part in term.walk())
 
 
-def _compared(part: Part) -> Iterator[tuple[str, PropertyClaim]]:
-    """Yield the tests of an expression that are not negated, each with the variable of its node."""
-    terms, denied = part.terms if isinstance(part, Expression) else (), _denied(part)
+def _compared(part: Part, labels: Mapping[str, str], negated: frozenset[int]) -> Iterator[PropertyClaim]:
+    """Yield the tests of an expression that are not negated."""
+    terms = part.terms if isinstance(part, Expression) and id(part) not in negated else ()
     for one, operator, other in zip(terms, terms[1:], terms[2:], strict=False):
-        if isinstance(operator, Operator) and one not in denied:
-            is_held = operator.word == "IN" and isinstance(one, Constant)
-            is_listed = operator.word == "IN" and not is_held
-            subject, values = (other, _strings(one)) if is_held else (one, _strings(other))
-            word, found = "=" if is_listed else operator.word, _property(subject)
-            if word in _TESTS and values and isinstance(other, Listed) == is_listed and found:
-                yield found[0], PropertyClaim(found[1], cast("Test", word), values, "", found[2])
+        if isinstance(operator, Operator) and operator.word in _TESTS and id(one) not in negated:
+            is_listed = operator.word == "IN" and not isinstance(one, Constant)
+            subject, values = (one, _strings(other)) if is_listed or operator.word != "IN" else (other, _strings(one))
+            if values and isinstance(other, Listed) == is_listed and (found := _property(subject)):
+                test = cast("Test", "=" if is_listed else operator.word)
+                yield PropertyClaim(found[1], test, values, labels.get(found[0], ""), found[2])
 
 
-def _related(part: Part, known: Mapping[int, str], tokens: Sequence[Token]) -> Iterator[RelationClaim]:
+def _related(part: Part, known: Mapping[int, str], parsed: Parsed) -> Iterator[RelationClaim]:
     """Yield the relations of a path whose nodes have these labels."""
     links = part.links if isinstance(part, Path | Group) else ()
     for left, hop, right in zip(links, links[1:], links[2:], strict=False):
@@ -157,5 +152,5 @@ def _related(part: Part, known: Mapping[int, str], tokens: Sequence[Token]) -> I
         if isinstance(hop, Hop) and named and named.marks <= {"|", ":"} and {left.at, right.at} <= known.keys():
             ends = (known[left.at], known[right.at])
             source, target = ends[hop.direction < 0], ends[hop.direction >= 0]
-            place = tokens[hop.at].start, tokens[right.at - 1].end
+            place = parsed.tokens[hop.at].start, parsed.tokens[right.at - 1].end
             yield RelationClaim(source, hop.names, target, hop.direction != 0, *place)

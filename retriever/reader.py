@@ -8,7 +8,6 @@ from typing import Final, TypeVar
 
 from scenecypher.chat.clean import clean_cypher
 from scenecypher.db.gate import Answer, Explanation, Gate, KnownValues, SceneRef
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.load import LoadedScene
@@ -40,12 +39,13 @@ class SceneReader:
         answer = self.run(bare)
         if not is_empty(answer):
             return answer
-        return replace(answer, hints=causes(bare, self.enumerator.of(self.scene), self.meaning))
+        occurring, schema = self.enumerator.of(self.scene), SceneRef.of(self.scene).schema
+        return replace(answer, hints=causes(bare, occurring, self.meaning, schema))
 
     def run(self, cypher: str) -> Answer:
         """Return the query's answer."""
-        scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
-        return self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
+        scene = SceneRef.of(self.scene)
+        return self._with_known_values(lambda known: self.gate.run(cypher, scene, known=known))
 
     def now(self) -> LoadedScene:
         """Return the whole scene as it is now. Raises SceneReplaced, ServiceError."""
@@ -53,12 +53,11 @@ class SceneReader:
 
     def explain(self, cypher: str) -> Explanation:
         """Return the query that would run and the server's plan of it, or its refusal."""
-        scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
-        cypher = clean_cypher(cypher)
-        found = self.gate.explain(cypher, scene, vocabulary)
+        scene, cypher = SceneRef.of(self.scene), clean_cypher(cypher)
+        found = self.gate.explain(cypher, scene)
         if found.refused is None or found.refused.code not in NAME_CODES:
             return found
-        return self.gate.explain(cypher, scene, vocabulary, known=self.enumerator.of(self.scene).known())
+        return self.gate.explain(cypher, scene, known=self.enumerator.of(self.scene).known())
 
     def _with_known_values(self, work: Callable[[KnownValues | None], T]) -> T:
         """Do `work`; read the scene's values, which takes time, only if a name is refused."""

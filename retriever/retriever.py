@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, assert_never
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.chat.traced import traced
 from scenecypher.db.gate import Answer, Gate
-from scenecypher.db.schema import CORE_PROPERTIES
+from scenecypher.db.schema import CORE_PROPERTIES, Schema, vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.enumerations import Enumerations
@@ -190,7 +190,7 @@ class Retriever:
         found = parse_reply(reply)
         turned: tuple[str, ...] = ()
         if self.options.assisted:
-            cypher, turned = turned_arrows(found.cypher, self.enumerator.of(scene))
+            cypher, turned = turned_arrows(found.cypher, self.enumerator.of(scene), vocabulary_of(scene.declared))
             found = replace(found, cypher=cypher)
         before = conversation.earlier_query(found.cypher) if found.reason is None else None
         started = time.perf_counter()
@@ -213,7 +213,8 @@ class Retriever:
             return Rejected("past", ASKED_FOR_PAST)
         if not found.cypher:
             return Rejected("no_query", CUT_OFF if is_cut_off else NO_QUERY)
-        if self.options.assisted and (mistake := mistake_in(found.cypher, self.enumerator.of(scene))):
+        schema = vocabulary_of(scene.declared)
+        if self.options.assisted and (mistake := mistake_in(found.cypher, self.enumerator.of(scene), schema)):
             return Rejected("mistake", mistake)
         try:
             return QueryExecuted(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
@@ -231,7 +232,7 @@ class Retriever:
             case TextAnswer():
                 return self._verdict(conversation)
             case QueryExecuted(answer):
-                found = self._causes(conversation, answer, occurring)
+                found = self._causes(conversation, answer, occurring, vocabulary_of(scene.declared))
                 if found:
                     return Hinted(conversation.last.number, found), prompt.found_nothing(question, found)
                 doubted = self._doubts(conversation, answer, occurring)
@@ -250,11 +251,14 @@ class Retriever:
         more = f" {_properties(occurring)}" if refusal.code == "property" and self.options.assisted else ""
         return refusal_message(conversation, f"{refusal.message}{more}")
 
-    def _causes(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
+    def _causes(
+        self, conversation: Conversation, answer: Answer, occurring: Enumerations, schema: Schema
+    ) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts
         if conversation.hinted or is_last or not is_empty(answer):
             return ()
-        return causes(conversation.last.cypher, occurring, self.meaning, corrections_only=says_no(answer))
+        cypher = conversation.last.cypher
+        return causes(cypher, occurring, self.meaning, schema, corrections_only=says_no(answer))
 
     def _doubts(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts

@@ -10,9 +10,8 @@ from scenecypher.db.gate import tree, words
 from scenecypher.db.gate.lexer import Token, integer_of
 from scenecypher.db.gate.price import Kinds
 from scenecypher.db.gate.syntax import ENDS, Parsed
-from scenecypher.db.schema import ENTITY, SCENE_KEY
+from scenecypher.db.schema import PAST, Schema
 
-SCOPE: Final = f"{SCENE_KEY}: $__{SCENE_KEY}"
 PUBLIC_PARAMETER: Final = "__public"
 """The parameter with the names of properties that a query about the past may read."""
 IN_UTC: Final = "(datetime('1970-01-01T00:00Z') + duration.inSeconds(datetime('1970-01-01T00:00Z'), "
@@ -30,41 +29,46 @@ class Insertions:
 
     tokens: tuple[Token, ...]
     past: bool
+    schema: Schema
     before: defaultdict[int, str] = field(default_factory=lambda: defaultdict(str))
     after: defaultdict[int, str] = field(default_factory=lambda: defaultdict(str))
     numbers: set[int] = field(default_factory=set)
     asks_public: bool = False
 
     def bind(self, node: tree.Node, label: str) -> None:
-        """Bind a node to a label and to the scene."""
-        labels, properties = node.expression, node.properties
-        if labels and not labels.is_chained:
+        """Bind a node to the scope, if any, and to a label, if any."""
+        if not self.schema.scope:
+            return
+        labels, properties, scope = node.expression, node.properties, f"{self.schema.scope}: $__scene"
+        if label and labels and not labels.is_chained:
             self.before[labels.at] += "("
             self.after[node.head] += f")&{label}"
-        else:
+        elif label:
             self.after[node.head] += f":{label}"
         if properties:
-            self.after[properties.at] += f"{SCOPE}, " if properties.entries else SCOPE
+            self.after[properties.at] += f"{scope}, " if properties.entries else scope
         else:
-            self.after[node.head] += f" {{{SCOPE}}}"
+            self.after[node.head] += f" {{{scope}}}"
 
     def wrap(self, part: tree.Index | tree.Call) -> None:
-        """Let an index and keys() reach public keys only, and turn a datetime() into UTC."""
-        if isinstance(part, tree.Index):
+        """Let an index and keys() reach public keys only, and turn a scene's datetime() into UTC."""
+        if isinstance(part, tree.Call) and part.name == "datetime" and self.schema.is_scene:
+            self.before[part.at] += IN_UTC
+            self.after[part.end] += "))"
+        elif not self.schema.scope:
+            return
+        elif isinstance(part, tree.Index):
             or_number = "toIntegerOrNull(__i) = __i OR " if self.past else ""
             self.after[part.at] += "head([__i IN ["
             self.before[part.end] += f"] WHERE {or_number}{self._is_public('__i')}])"
         elif part.name == "keys":
             self.before[part.at] += "[__k IN "
             self.after[part.end] += f" WHERE {self._is_public('__k')}]"
-        elif part.name == "datetime":
-            self.before[part.at] += IN_UTC
-            self.after[part.end] += "))"
 
     def _is_public(self, variable: str) -> str:
         """Return the condition that a key is one that queries may read."""
         self.asks_public |= self.past
-        return f"{variable} IN ${PUBLIC_PARAMETER}" if self.past else f"{variable} <> '{SCENE_KEY}'"
+        return f"{variable} IN ${PUBLIC_PARAMETER}" if self.past else f"{variable} <> '{self.schema.scope}'"
 
     def note_compared(self, expression: tree.Expression) -> None:
         """Note a number after a comparison, if it is all of that side and the other is none."""
@@ -92,9 +96,9 @@ class Insertions:
             self.numbers.add(at)
 
 
-def bind(parsed: Parsed, kinds: Kinds) -> Insertions:
+def bind(parsed: Parsed, kinds: Kinds, schema: Schema) -> Insertions:
     """Return what to insert into a query, whose nodes are of these kinds."""
-    found = Insertions(parsed.tokens, parsed.past)
+    found = Insertions(parsed.tokens, parsed.past, schema)
     has_long_path = any(
         (isinstance(part, tree.Hop) and part.longest != 1) or (isinstance(part, tree.Group) and part.most != 1)
         for part in parsed.parts
@@ -102,7 +106,7 @@ def bind(parsed: Parsed, kinds: Kinds) -> Insertions:
     for part in parsed.parts:
         match part:
             case tree.Node():
-                found.bind(part, kinds.owners.get(part.at, ENTITY))
+                found.bind(part, PAST if kinds.owners.get(part.at) == PAST else schema.member)
                 found.note_properties(part.properties)
             case tree.Hop():
                 found.note_properties(part.properties)

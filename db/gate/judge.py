@@ -1,8 +1,9 @@
-"""The judge: a check that the server's own plan of a text reads one scene only.
+"""The judge: a check that the server's own plan of a text only reads, and that it reads one scene only.
 
 It does not rely on the steps that made the text. Each row of a plan comes from a leaf, and each leaf must be bound to
 the scene: by the index that it seeks in, or by a filter above it that runs before anything else is computed. From there
-the plan follows relations, and no relation leaves a scene.
+the plan follows relations, and no relation leaves a scene. The same holds for the scopes of other graphs, whose nodes
+are marked by a property of another name; of a graph without scopes only the operators are checked.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, Self, TypeAlias
 
-from scenecypher.db.schema import ENTITY, KINDS, PAST, PAST_KINDS
+from scenecypher.db.schema import KINDS, PAST, PAST_KINDS, SCENE_KEY, SCENES, Schema
 from scenecypher.errors import QueryRefused
 
 
@@ -52,9 +53,10 @@ class Plan:
 NAME: Final = r"(?:`[^`]+`|[^\W\d][\w@]*)"
 PIECE: Final = re.compile(r"`[^`]+`|\$`?\w+`?|[^\W\d][\w@]*|\d[\w.]*|<=|>=|<>|=~|\S")
 """A token of a plan's text, called a piece here."""
-SCENE_BINDING: Final = re.compile(
-    rf"({NAME}) \. scene (?:= \$__scene|IN \[ \$__scene \])|cache \[ ({NAME}) \. scene \] = \$__scene"
+BINDING: Final = re.compile(
+    rf"({NAME}) \. (\w+) (?:= \$__scene|IN \[ \$__scene \])|cache \[ ({NAME}) \. (\w+) \] = \$__scene"
 )
+"""A condition that a property, which must be the scope's, has the scope's value."""
 PROPERTY: Final = rf"(?:{NAME} \. \w+|cache \[ {NAME} \. \w+ \])"
 INFALLIBLE: Final = re.compile(
     rf"(?:NOT )?{NAME} : [\w|&!%:() ]+"
@@ -98,10 +100,10 @@ def _conjuncts(pieces: list[str]) -> Iterator[str]:
         yield from _conjuncts(part)
 
 
-def bound_name(condition: str) -> str | None:
+def bound_name(condition: str, key: str = SCENE_KEY) -> str | None:
     """Return the node that a condition binds to the scene, or None if the condition says anything else."""
-    match = SCENE_BINDING.fullmatch(condition)
-    return (match.group(1) or match.group(2)).strip("`") if match else None
+    match = BINDING.fullmatch(condition)
+    return (match[1] or match[3]).strip("`") if match and key in {match[2], match[4]} else None
 
 
 def columns(details: str) -> set[str]:
@@ -125,17 +127,17 @@ CLAUSE_WORDS: Final = frozenset(
 )
 
 
-def subqueries_are_bound(details: str) -> bool:
+def subqueries_are_bound(details: str, key: str = SCENE_KEY) -> bool:
     """Check that each sub-query in the details of an operator is bound to the scene, path by path."""
     pieces = PIECE.findall(details) if "{" in details else []
-    return all(_is_match_bound(pieces, index + 1) for index, piece in enumerate(pieces) if piece == "MATCH")
+    return all(_is_match_bound(pieces, index + 1, key) for index, piece in enumerate(pieces) if piece == "MATCH")
 
 
-def _is_match_bound(pieces: list[str], start: int) -> bool:
+def _is_match_bound(pieces: list[str], start: int, key: str) -> bool:
     """Check that each path of the MATCH at `start` has a node that its WHERE binds to the scene."""
     pattern, at = _until(pieces, start, CLAUSE_WORDS | {"WHERE"})
     where = _until(pieces, at + 1, CLAUSE_WORDS)[0] if pieces[at : at + 1] == ["WHERE"] else []
-    bound = {bound_name(condition) for condition in _conjuncts(where)} if where else set()
+    bound = {bound_name(condition, key) for condition in _conjuncts(where)} if where else set()
     return all(bound & _nodes(path) for path in _split(pattern, {","}))
 
 
@@ -183,6 +185,15 @@ filter above it comes too late. "asks": a semi-join, which tests each row of its
 OPERATORS: Final = {operator.strip(): role for role, names in ROLES.items() for operator in names.split(";")}
 """The operators that a plan may have. All others are refused: scans of all nodes, counts taken from the store,
 look-ups by internal id, procedures, files, writes."""
+WITHOUT_MEMBER: Final = {**OPERATORS, "AllNodesScan": "scan"}
+"""The same for scopes whose nodes have no label in common."""
+WHOLE_GRAPH: Final = """NodeCountFromCountStore; RelationshipCountFromCountStore; NodeIndexContainsScan;
+    NodeIndexEndsWithScan; DirectedRelationshipIndexSeek; UndirectedRelationshipIndexSeek;
+    DirectedRelationshipIndexSeekByRange; UndirectedRelationshipIndexSeekByRange; DirectedRelationshipIndexScan;
+    UndirectedRelationshipIndexScan; DirectedRelationshipIndexContainsScan; UndirectedRelationshipIndexContainsScan;
+    DirectedRelationshipIndexEndsWithScan; UndirectedRelationshipIndexEndsWithScan"""
+WHOLE: Final = WITHOUT_MEMBER.keys() | {operator.strip() for operator in WHOLE_GRAPH.split(";")}
+"""The same for a graph that may be read as a whole."""
 
 VERIFIED: Final = ("2026.08.1", "5.26.30")
 """The versions of Neo4j on whose plans this table was tested; operators new in other versions are refused."""
@@ -191,37 +202,39 @@ GROUPING: Final = frozenset({"Aggregation", "EagerAggregation", "Distinct"})
 LEAF_COMPUTATIONS: Final = frozenset({"Projection", "Unwind"})
 """Leaves that make rows from the text alone: `RETURN 1`, `UNWIND [1, 2] AS x`."""
 
-READABLE: Final = "|".join([ENTITY, *KINDS, PAST, *PAST_KINDS])
-"""The labels of nodes that a query may read: of the scene as it is, and of its past."""
 SEEK: Final = re.compile(
-    rf"(?:RANGE INDEX|UNIQUE) {NAME}:(?:{READABLE})\(scene(?:, [a-z_]+)*\) WHERE scene = \$__scene(?= AND |,|$)"
+    rf"(?:RANGE INDEX|UNIQUE) {NAME}:({NAME})\((\w+)(?:, \w+)*\) WHERE (\w+) = \$__scene(?= AND |,|$)"
 )
+"""A seek for the scope's value: the index's label, its first property, and the property that has the value."""
 INDEX: Final = re.compile(r"(?:RANGE|TEXT|POINT) INDEX|UNIQUE|TOKEN LOOKUP")
 SCANNED: Final = re.compile(rf"(?:(?:RANGE INDEX|UNIQUE) )?\(?({NAME})(?:[:)]|$)(?:.*[)>-]\(({NAME})\)$)?")
-REFUSAL: Final = "the server would read more than this scene to answer the query"
 ADVICE: Final = "write each pattern as nodes with a label, such as (n:Object), and relations between them"
 
 
-def check_plan(plan: Plan, query_type: str | None, *, version: str = VERIFIED[0]) -> None:
-    """Refuse a plan that writes or that may read outside of the scene; `version` is the server's, for the message.
+def check_plan(plan: Plan, query_type: str | None, schema: Schema = SCENES, *, version: str = VERIFIED[0]) -> None:
+    """Refuse a plan that writes or that may read outside of the scope; `version` is the server's, for the message.
 
     Raises QueryRefused.
     """
     if query_type != "r":
         raise QueryRefused("write", "the query does more than read", hint="use MATCH … RETURN … only")
+    key, allowed = schema.scope, OPERATORS if schema.member else WITHOUT_MEMBER
     for step in plan:
-        if step.operator not in OPERATORS:
-            raise _refused(step, version)
-        if not subqueries_are_bound(step.details):
-            raise _refused(step)
-    for leaf, above in leaves(plan):
-        if not _is_bound(leaf, above):
-            raise _refused(leaf)
+        if step.operator not in (allowed if key else WHOLE):
+            raise _refused(step, schema, version)
+        if key and not subqueries_are_bound(step.details, key):
+            raise _refused(step, schema)
+    for leaf, above in leaves(plan, key=key) if key else ():
+        if not _is_bound(leaf, above, schema):
+            raise _refused(leaf, schema)
 
 
-def _refused(step: Plan, version: str = VERIFIED[0]) -> QueryRefused:
+def _refused(step: Plan, schema: Schema, version: str = VERIFIED[0]) -> QueryRefused:
     of = "" if version in VERIFIED else f" of Neo4j {version}"
-    return QueryRefused("plan", f"{REFUSAL} ({step.operator}{of})", piece=step.operator, hint=ADVICE)
+    message = f"the server would read more than this {schema.scope}" if schema.scope else "the server would do more"
+    return QueryRefused(
+        "plan", f"{message} to answer the query ({step.operator}{of})", piece=step.operator, hint=ADVICE
+    )
 
 
 # --- leaves
@@ -230,33 +243,33 @@ StepsAbove: TypeAlias = "tuple[str | Plan, ...]"
 """Steps above a leaf, the nearest first: the conditions of a filter, or the second child of a semi-join."""
 
 
-def leaves(plan: Plan, above: StepsAbove = ()) -> Iterator[tuple[Plan, StepsAbove]]:
+def leaves(plan: Plan, above: StepsAbove = (), *, key: str = SCENE_KEY) -> Iterator[tuple[Plan, StepsAbove]]:
     """Yield each leaf with the steps above it that test its unchanged rows."""
     if not plan.children:
         yield plan, above
         return
-    match OPERATORS[plan.operator]:
+    match WITHOUT_MEMBER[plan.operator]:
         case "asks":
             first, asked = plan.children
-            yield from leaves(first, (asked, *above))
-            yield from leaves(asked)
+            yield from leaves(first, (asked, *above), key=key)
+            yield from leaves(asked, key=key)
             return
         case "keeps" if plan.operator == "Filter" and plan.children[0].operator == "Apply":
             first, then = plan.children[0].children
-            yield from leaves(first)
-            yield from leaves(then, () if _binds_first(first, plan.details) else (plan.details,))
+            yield from leaves(first, key=key)
+            yield from leaves(then, () if _binds_first(first, plan.details, key) else (plan.details,), key=key)
             return
         case "keeps" if plan.operator == "Filter":
             above = (plan.details, *above)
         case "cuts":
             above = ()
     for child in plan.children:
-        yield from leaves(child, above)
+        yield from leaves(child, above, key=key)
 
 
-def _binds_first(first: Plan, details: str) -> bool:
+def _binds_first(first: Plan, details: str, key: str) -> bool:
     """Check whether a filter above an Apply binds a name of its first child; if not, it binds one of the second."""
-    return bool(_names_in(first) & {bound_name(condition) for condition in conditions(details)})
+    return bool(_names_in(first) & {bound_name(condition, key) for condition in conditions(details)})
 
 
 def _names_in(plan: Plan) -> set[str]:
@@ -266,31 +279,39 @@ def _names_in(plan: Plan) -> set[str]:
     return names_in(plan.details).union(*(_names_in(child) for child in plan.children))
 
 
-def _is_bound(leaf: Plan, above: StepsAbove) -> bool:
-    match OPERATORS[leaf.operator]:
+def _is_bound(leaf: Plan, above: StepsAbove, schema: Schema) -> bool:
+    match WITHOUT_MEMBER[leaf.operator]:
         case "fixed":
             return True
         case "seek":
-            return 0 < len(SEEK.findall(leaf.details)) == len(INDEX.findall(leaf.details))
+            readable, key = schema.labels | {schema.member}, schema.scope
+            if schema.is_scene:
+                readable = readable | KINDS.keys() | {PAST, *PAST_KINDS}
+            sought = [it for it in SEEK.findall(leaf.details) if it[0].strip("`") in readable and {*it[1:]} == {key}]
+            return 0 < len(sought) == len(INDEX.findall(leaf.details))
         case "scan":
             match = SCANNED.match(leaf.details)
-            return match is not None and _binds({name.strip("`") for name in match.groups() if name}, above)
+            return match is not None and _binds(
+                {name.strip("`") for name in match.groups() if name}, above, schema.scope
+            )
         case _:
             return leaf.operator in LEAF_COMPUTATIONS
 
 
-def _binds(names: set[str], above: StepsAbove) -> bool:
+def _binds(names: set[str], above: StepsAbove, key: str) -> bool:
     """Check that a condition binds one of these nodes to the scene before any condition that may fail.
 
     A failure would tell of other scenes.
     """
     for step in above:
         if isinstance(step, Plan):
-            if any(OPERATORS[part.operator] == "cuts" for part in step) or not _binds(names, next(leaves(step))[1]):
+            if any(WITHOUT_MEMBER[part.operator] == "cuts" for part in step):
+                return False
+            if not _binds(names, next(leaves(step, key=key))[1], key):
                 return False
             continue
         for condition in conditions(step):
-            bound = bound_name(condition)
+            bound = bound_name(condition, key)
             if bound in names:
                 return True
             if bound is None and not cannot_fail(condition):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
@@ -26,6 +27,8 @@ PATTERNS: Final = (
 )
 TOKEN: Final = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in PATTERNS), re.ASCII | re.DOTALL)
 
+PARAMETER: Final = re.compile(r"\$([A-Za-z_]\w*)", re.ASCII)
+NO_PARAMETERS: Final[Mapping[str, object]] = {}
 ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 """Escapes in strings, by the character after the backslash. The server keeps a backslash before any other character."""
 ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -68,14 +71,21 @@ class Token:
     word: str = ""
 
 
-def tokens_of(text: str) -> tuple[Token, ...]:
-    """Return all tokens but comments, and an "end" token. Raises QueryRefused for a character that is not allowed."""
+def tokens_of(text: str, parameters: Mapping[str, object] = NO_PARAMETERS) -> tuple[Token, ...]:
+    """Return all tokens but comments, and an "end" token; those of its value in place of a parameter.
+
+    Raises QueryRefused for a character that is not allowed.
+    """
     if SURROGATE.search(text):
         raise QueryRefused("character", "half a character stands in the text", hint="write whole characters only")
     found: list[Token] = []
     at, spaced = 0, False
     while at < len(text):
         match = TOKEN.match(text, at)
+        if match is None and parameters and (match := PARAMETER.match(text, at)):
+            found += _tokens_of_value(match, parameters)
+            at, spaced = match.end(), False
+            continue
         if match is None or (match.lastgroup != "comment" and text.startswith(("/*", "!=", "=="), at)):
             raise _refusal_at(text, at)
         at, is_blank = match.end(), match.lastgroup in {"space", "comment"}
@@ -84,6 +94,42 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         spaced = is_blank
     found.append(Token("end", "", len(text), len(text), spaced))
     return tuple(found)
+
+
+def _tokens_of_value(match: re.Match[str], parameters: Mapping[str, object]) -> Iterator[Token]:
+    """Yield the tokens of a parameter's value, as if it were written in the text."""
+    if match[1] not in parameters:
+        hint = f"parameters are {', '.join(f'${name}' for name in parameters)}"
+        raise QueryRefused("parameter", f"no parameter `{match[0]}`", piece=match[0], hint=hint)
+    for kind, text in _pieces(parameters[match[1]], match[0]):
+        value = unicodedata.normalize("NFC", text) if kind == "string" else text if kind == "name" else ""
+        word = text.upper() if kind in {"name", "mark"} else ""
+        if kind in {"integer", "float"} and not _is_in_range(kind, text):
+            raise _out_of_range(text)
+        yield Token(kind, match[0] if kind == "string" else text, *match.span(), spaced=True, value=value, word=word)
+
+
+def _pieces(value: object, name: str) -> Iterator[tuple[TokenKind, str]]:
+    """Yield the kind and the text of each token of a value; of a string, its value."""
+    match value:
+        case None | bool():
+            yield "name", "null" if value is None else str(value)
+        case str() if not SURROGATE.search(value):
+            yield "string", value
+        case int() | float():
+            before, after = ("(-", ")") if value < 0 else ("", "")
+            yield from (("mark", mark) for mark in before)
+            yield "float" if isinstance(value, float) else "integer", repr(abs(value))
+            yield from (("mark", mark) for mark in after)
+        case list() | tuple():
+            yield "mark", "["
+            for at, item in enumerate(value):
+                yield from (("mark", mark) for mark in "," * bool(at))
+                yield from _pieces(item, name)
+            yield "mark", "]"
+        case _:
+            hint = "give a text, a number, a truth value, null or a list of these"
+            raise QueryRefused("parameter", f"the value of `{name}` can't be used", piece=name, hint=hint)
 
 
 def integer_of(text: str) -> int:
@@ -112,12 +158,16 @@ def _token(match: re.Match[str], *, spaced: bool) -> Token:
     elif kind == "mark":
         word = text
     elif not _is_in_range(kind, text):
-        hint = "whole numbers go up to 9223372036854775807, others up to about 1.7e308"
-        raise QueryRefused("number", f"the number {text[:20]}… is out of range", piece=text[:40], hint=hint)
+        raise _out_of_range(text)
     if kind != "string" and RESERVED_NAME.match(value):
         message = f"the name `{value}` is kept for the gate's own use"
         raise QueryRefused("name", message, piece=value, hint="begin it with a letter")
     return Token(kind, text, match.start(), match.end(), spaced, value, word)
+
+
+def _out_of_range(number: str) -> QueryRefused:
+    hint = "whole numbers go up to 9223372036854775807, others up to about 1.7e308"
+    return QueryRefused("number", f"the number {number[:20]}… is out of range", piece=number[:40], hint=hint)
 
 
 def _string_value(text: str) -> str:

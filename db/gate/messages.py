@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from scenecypher.db.gate.graph import Graph
 from scenecypher.db.gate.scope import ScopedQuery
 from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, ServiceError
 
@@ -26,14 +27,14 @@ GENERIC_MESSAGE: Final = "the server can't run the query"
 NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
 
 
-def refusal_of(error: ServiceError, scoped: ScopedQuery, key: str, seconds: float) -> QueryRefused | None:
+def refusal_of(error: ServiceError, scoped: ScopedQuery, graph: Graph, seconds: float) -> QueryRefused | None:
     """Return the refusal for an error of the server, without what the gate put in and without internal ids.
 
     None if the fault is the service's.
     """
     match error:
         case QueryFailed():
-            return _failed(error, scoped, key)
+            return _failed(error, scoped, graph)
         case QueryTimeout():
             hint = (
                 "ask for less: fewer patterns, shorter paths, or the shortest path in place of all, such as "
@@ -46,7 +47,7 @@ def refusal_of(error: ServiceError, scoped: ScopedQuery, key: str, seconds: floa
     return None
 
 
-def _failed(error: QueryFailed, scoped: ScopedQuery, key: str) -> QueryRefused:
+def _failed(error: QueryFailed, scoped: ScopedQuery, graph: Graph) -> QueryRefused:
     kind = error.code.rpartition(".")[2]
     if NO_CYPHER_25 in error.summary:
         msg = "the server has Cypher 5 only, without NEXT, FILTER, LET, match modes, and branches of WHEN and ELSE"
@@ -56,7 +57,7 @@ def _failed(error: QueryFailed, scoped: ScopedQuery, key: str) -> QueryRefused:
     message = VALUE_ERRORS.get(kind, GENERIC_MESSAGE)
     if kind in TEXT_ERRORS:
         message = POSITION.sub("", error.summary).partition(": expected ")[0].strip().rstrip(".")
-    if "__" in message or key in message:
+    if "__" in message or (graph.schema.scope and str(graph.key) in message):
         message = GENERIC_MESSAGE
     at = f" at `{piece}`" if piece else ""
     unnamed = NOT_DEFINED.match(message)

@@ -37,9 +37,13 @@ Path: TypeAlias = Sequence[Node | Hop]
 
 
 class Paths:
-    """Bounds of the values and patterns in one scene, and limits on the patterns of one query."""
+    """Bounds of the values and patterns in one graph, and limits on the patterns of one query.
 
-    def __init__(self, bounds: Bounds) -> None:
+    A `unique` property tells its nodes apart.
+    """
+
+    def __init__(self, bounds: Bounds, *, unique: str = "") -> None:
+        self._unique = unique
         self._most = {measure: bounds.of(measure) for measure in DEFAULT_BOUNDS}
         self._others = dict.fromkeys(DEFAULT_BOUNDS, 0) if bounds.entries else DEFAULT_BOUNDS
         self.nodes = self._sum("nodes")
@@ -85,7 +89,7 @@ class Paths:
         """Return how many nodes or relations of the scene fit this part."""
         if isinstance(part, Hop):
             return self._sum("relations", part.types) * (2.0 - abs(part.direction)) if part.longest == 1 else math.inf
-        if part.name in known or part.has_id:
+        if part.name in known or (self._unique and part.fixes(self._unique)):
             return 1.0
         return float(
             min((self._of("nodes", label) for label in part.labels if label not in {ENTITY, PAST}), default=self.nodes)

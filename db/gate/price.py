@@ -32,7 +32,7 @@ from scenecypher.db.gate.sizes import (
     text_of,
 )
 from scenecypher.db.gate.syntax import Parsed
-from scenecypher.db.schema import ENTITY, PAST, PAST_KINDS, PAST_RELATIONS
+from scenecypher.db.schema import ENTITY, PAST, PAST_KINDS, PAST_RELATIONS, Schema
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.errors import QueryRefused
 
@@ -55,12 +55,13 @@ class Kinds:
 
 
 class Pricer:
-    """Visitor of one query about a scene of these bounds. `names` are the registry's labels and relation types."""
+    """Visitor of one query about a graph of this schema and these bounds."""
 
-    def __init__(self, parsed: Parsed, limits: Limits, bounds: Bounds, names: frozenset[str]) -> None:
-        self.tokens, self.past = parsed.tokens, parsed.past
-        self.limits, self.names = limits, names
-        self.meter, self.paths, self.kinds = Meter(limits.steps), Paths(bounds), Kinds()
+    def __init__(self, parsed: Parsed, limits: Limits, bounds: Bounds, schema: Schema) -> None:
+        self.tokens, self.past, self.limits, self.is_scene = parsed.tokens, parsed.past, limits, schema.is_scene
+        self.names = schema.labels | schema.relation_types
+        self.meter, self.kinds = Meter(limits.steps), Kinds()
+        self.paths = Paths(bounds, unique="id" if schema.is_scene else "")
         self.variables: Variables = {}
         self.compared: tuple[Size, ...] = ()  # values that the aggregations of the clause compare
 
@@ -334,7 +335,11 @@ class Pricer:
         self.meter.spend(token, read=sum(size.bytes for size in sizes))
         if call.name == "round" and len(sizes) > 1 and sizes[1].number > MAX_ROUND_DIGITS:
             raise too_much("round", f"round() takes 0 to {MAX_ROUND_DIGITS} digits", "write such as round(x, 2)")
-        if call.name in words.CLOCK_FUNCTIONS and not (call.says_time or (sizes and not sizes[0].each)):
+        if (
+            self.is_scene
+            and call.name in words.CLOCK_FUNCTIONS
+            and not (call.says_time or (sizes and not sizes[0].each))
+        ):
             hint = "a scene has no clock: give it a text, or a map with its fields such as {year: 2026, month: 3}"
             raise too_much(token.text, f"{call.name}() may tell the present time", hint, code="function")
         if call.name in words.AGGREGATES:
@@ -499,7 +504,8 @@ class Pricer:
                 return {name}
             case tree.Expression(terms=(tree.Chain(base=tree.Variable(name=name), steps=(tree.Property(name="id"),)),)):
                 known = self.variables.get(name)
-                return {name} if known and known.has_nodes and not known.each and not self.past else set()
+                is_node = self.is_scene and known and known.has_nodes and not known.each
+                return {name} if is_node and not self.past else set()
         return set()
 
     clauses: ClassVar[Mapping[type[tree.Part], Callable[[Pricer, Any], Variables | None]]] = {

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from scenecypher.db.gate.lexer import Token, tokens_of
-from scenecypher.db.schema import PAST, PAST_HIDDEN, PAST_KINDS, PAST_PROPERTIES, PAST_RELATIONS, SCENE_KEY, Vocabulary
+from scenecypher.db.schema import PAST, PAST_HIDDEN, PAST_KINDS, PAST_PROPERTIES, PAST_RELATIONS, SCENE_KEY, Schema
 from scenecypher.db.store.bounds import Bounds
 
 PAST_LABELS: Final = frozenset({PAST, *PAST_KINDS})
@@ -44,13 +44,13 @@ def names_past(tokens: Iterable[Token]) -> bool:
 
 
 @cache
-def with_past(vocabulary: Vocabulary) -> Vocabulary:
+def with_past(schema: Schema) -> Schema:
     """Return the names that a query about the past and the present may use."""
     return replace(
-        vocabulary,
-        labels=vocabulary.labels | PAST_LABELS,
-        relation_types=vocabulary.relation_types | PAST_RELATIONS.keys(),
-        properties=vocabulary.properties | PROPERTIES_OF[PAST],
+        schema,
+        labels=schema.labels | PAST_LABELS,
+        relation_types=schema.relation_types | PAST_RELATIONS.keys(),
+        properties=schema.properties | PROPERTIES_OF[PAST],
     )
 
 

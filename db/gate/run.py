@@ -1,4 +1,7 @@
-"""The gate: it parses a model's query, binds it to one scene, checks its plan, and runs it within limits."""
+"""The gate: it parses a model's query, binds it to one scope, checks its plan, and runs it within limits.
+
+A scope is a scene, or a part of another graph, or all of it.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,13 @@ from functools import cached_property, partial
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from neo4j import Result
+from neo4j import Driver, Result
 from neo4j.exceptions import BrokenRecordError
 
 from scenecypher.db.gate.cost import Cost
+from scenecypher.db.gate.graph import Graph, SceneRef, measured_bounds, read_graph
 from scenecypher.db.gate.judge import VERIFIED, Plan, check_plan
+from scenecypher.db.gate.lexer import NO_PARAMETERS
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
 from scenecypher.db.gate.realm import joined_bounds, reads_past
@@ -28,7 +33,7 @@ from scenecypher.db.gate.scope import SCENE_PARAMETER, ScopedQuery, Value, scope
 from scenecypher.db.gate.unknown_names import KnownValues
 from scenecypher.db.gate.words import RESERVED
 from scenecypher.db.past import PastNotBuilt, PastState, build_past, past_state
-from scenecypher.db.schema import Vocabulary
+from scenecypher.db.schema import SCENE_KEY, Schema
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.cache import LRUCache
 from scenecypher.db.store.catalog import SceneInfo
@@ -53,14 +58,6 @@ PLAN_S: Final = 600.0  # lifetime of a checked plan in the cache: the server may
 
 
 @dataclass(frozen=True, slots=True)
-class SceneRef:
-    """A scene by its key, which queries never see, and its name, for messages."""
-
-    key: str = field(repr=False)
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """The text, plan and cost of a query that was not run. A refused query has what came before the refusal."""
 
@@ -75,7 +72,8 @@ class Explanation:
 class Answer:
     """The rows of an answer at one version of the scene; `truncated` says where rows were cut off, or is None.
 
-    `hints` name what in the query matches nothing, if the answer is empty and was read for a person or an agent.
+    The version of a graph that is no scene is 0. `hints` name what in the query matches nothing, if the answer is empty
+    and was read for a person or an agent.
     """
 
     columns: tuple[str, ...]
@@ -86,24 +84,37 @@ class Answer:
     hints: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as it was asked, with values that occur in its graph and those of its parameters."""
+
+    cypher: str
+    graph: Graph
+    known: KnownValues | None
+    parameters: Mapping[str, object]
+
+
 class Gate:
-    """Runs queries of untrusted authors, each on one scene. Safe to share between threads.
+    """Runs queries of untrusted authors, each on one scene or another graph. Safe to share between threads.
 
     The constructor sends nothing to the server. Expensive queries share the database's slots; `tell` gets a line when
-    one waits for a slot. `known` are values that occur in the scene, for better hints.
+    one waits for a slot. `known` are values that occur in the scene, for better hints. A driver of neo4j's serves as
+    well as a Database, and is not closed.
     """
 
     def __init__(
-        self, database: Database, *, limits: Limits | None = None, tell: Callable[[str], None] | None = None
+        self, database: Database | Driver, *, limits: Limits | None = None, tell: Callable[[str], None] | None = None
     ) -> None:
         self.limits = limits or Limits()
-        self._database, self._tell = database, tell
-        self._watchdog = Watchdog(database, lost_s=self.limits.lost_seconds)
+        self._database = Database.of(database) if isinstance(database, Driver) else database
+        self._tell = tell
+        self._watchdog = Watchdog(self._database, lost_s=self.limits.lost_seconds)
         self._lost_shapes: set[str] = set()
-        self._texts: LRUCache[tuple[str, Vocabulary, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
+        self._texts: LRUCache[tuple[str, Schema, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
         self._plans: LRUCache[str, tuple[float, int, Plan]] = LRUCache(CACHE_SIZE)
         self._unplanned: LRUCache[str, float] = LRUCache(CACHE_SIZE)
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
+        self._measured: LRUCache[Graph, tuple[float, Bounds]] = LRUCache(CACHE_SIZE)
         self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
@@ -116,35 +127,71 @@ class Gate:
         """Build the past of a scene up to its version, as far as this connection may, and return its state."""
         return build_past(self._database, scene)
 
+    def graph(self, *, scope: tuple[str, str | int] | None = None, member: str = "") -> Graph:
+        """Return the graph of the database, or its part in which a property has a value: its names and its size.
+
+        `member` is the label that all nodes of the part have with an index of that property, if any. Raises InputError
+        for a part that is empty, or that relations join with the rest; ServiceError, as if it is too large to be read.
+        """
+        return read_graph(self._database, scope, member)
+
+    def check(
+        self,
+        cypher: str,
+        graph: Graph,
+        *,
+        known: KnownValues | None = None,
+        parameters: Mapping[str, object] = NO_PARAMETERS,
+    ) -> Explanation:
+        """Check a query's text, names and cost; a refusal is part of the result.
+
+        The server is asked for no more than the graph's size, if that is not known. Raises ServiceError.
+        """
+        return self.explain(cypher, graph, known=known, parameters=parameters, planned=False)
+
     def explain(
-        self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None
+        self,
+        cypher: str,
+        graph: Graph,
+        *,
+        known: KnownValues | None = None,
+        parameters: Mapping[str, object] = NO_PARAMETERS,
+        planned: bool = True,
     ) -> Explanation:
         """Check a query and its plan without running it; a refusal is part of the result. Raises ServiceError."""
-        with _own_faults():
-            return self._explain(cypher, scene, vocabulary, known)
-
-    def _explain(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: KnownValues | None) -> Explanation:
         found, scoped = Explanation(), None
-        try:
-            past = past_state(self._database, scene) if reads_past(cypher) else None
-            scoped = self._scoped(cypher, scene, vocabulary, known, past)
-            found = Explanation(scoped.text, scoped.parameters, cost=scoped.cost)
-            accepted, checked = self._accepted(scoped, scene)
-            return replace(found, text=accepted.text, plan=checked)
-        except QueryRefused as refused:
-            plan = self._plan(scoped, scene)[0] if scoped and refused.code in {"plan", "write"} else None
-            return replace(found, plan=plan, refused=refused)
+        with _own_faults():
+            try:
+                past = past_state(self._database, graph) if isinstance(graph, SceneRef) and reads_past(cypher) else None
+                scoped = self._scoped(Asked(cypher, graph, known, parameters), past)
+                found = Explanation(scoped.text, scoped.parameters, cost=scoped.cost)
+                if not planned:
+                    return found
+                accepted, checked = self._accepted(scoped, graph)
+                return replace(found, text=accepted.text, plan=checked)
+            except QueryRefused as refused:
+                plan = self._plan(scoped, graph)[0] if scoped and refused.code in {"plan", "write"} else None
+                return replace(found, plan=plan, refused=refused)
 
-    def run(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: KnownValues | None = None) -> Answer:
-        """Run a query and return its answer at one version of the scene.
+    def run(
+        self,
+        cypher: str,
+        graph: Graph,
+        *,
+        known: KnownValues | None = None,
+        parameters: Mapping[str, object] = NO_PARAMETERS,
+    ) -> Answer:
+        """Run a query and return its answer, of a scene at one version.
 
         Raises QueryRefused, SceneReplaced, ServiceError.
         """
+        asked = Asked(cypher, graph, known, parameters)
         with _own_faults():
-            run = self._run_with_past if reads_past(cypher) else self._run
-            return run(cypher, scene, vocabulary, known)
+            if isinstance(graph, SceneRef) and reads_past(cypher):
+                return self._run_with_past(asked, graph)
+            return self._run(asked)
 
-    def _run_with_past(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: KnownValues | None) -> Answer:
+    def _run_with_past(self, asked: Asked, scene: SceneRef) -> Answer:
         """Run a query on a scene and its past, which is built up to the answer's version.
 
         A connection that may not write reads what is built, and the answer says so.
@@ -156,7 +203,7 @@ class Gate:
             past = build_past(self._database, scene)
             if past.built < 0:
                 raise PastNotBuilt(scene.name)
-            answer = self._run(cypher, scene, vocabulary, known, past, seconds=self.limits.seconds - used)
+            answer = self._run(asked, past, seconds=self.limits.seconds - used)
             used += answer.seconds
             if not past.is_current:
                 upto = f"of the past up to version {past.built} of {past.version}, since this account may only read"
@@ -165,19 +212,10 @@ class Gate:
                 return answer
         raise SceneChanging(scene.name)
 
-    def _run(
-        self,
-        cypher: str,
-        scene: SceneRef,
-        vocabulary: Vocabulary,
-        known: KnownValues | None,
-        past: PastState | None = None,
-        *,
-        seconds: float | None = None,
-    ) -> Answer:
-        start = time.perf_counter()
-        with span("gate", {"scenecypher.scene": scene.name}) as gated:
-            scoped, _ = self._accepted(self._scoped(cypher, scene, vocabulary, known, past), scene)
+    def _run(self, asked: Asked, past: PastState | None = None, *, seconds: float | None = None) -> Answer:
+        start, graph = time.perf_counter(), asked.graph
+        with span("gate", {"scenecypher.scene": graph.name}) as gated:
+            scoped, _ = self._accepted(self._scoped(asked, past), graph)
             with (
                 self._slot(scoped.cost.steps),
                 timed("db.client.operation.duration", self._about),
@@ -188,8 +226,11 @@ class Gate:
                 ) as queried,
             ):
                 until = time.monotonic() + (self.limits.seconds if seconds is None else seconds)
-                read = partial(self._rows, scoped, scene, until)
-                (columns, rows, truncated), version = read_until(self._database, scene, read, until=until)
+                read = partial(self._rows, scoped, graph, until)
+                if isinstance(graph, SceneRef):
+                    (columns, rows, truncated), version = read_until(self._database, graph, read, until=until)
+                else:
+                    (columns, rows, truncated), version = retry_once_on_disconnect(read), 0
                 queried.note({"db.response.returned_rows": len(rows)})
             gated.note({"scenecypher.version": version, "scenecypher.truncated": truncated is not None})
         return Answer(columns, rows, truncated, version, time.perf_counter() - start)
@@ -209,24 +250,34 @@ class Gate:
 
     # --- before the server
 
-    def _scoped(
-        self,
-        cypher: str,
-        scene: SceneRef,
-        vocabulary: Vocabulary,
-        known: KnownValues | None,
-        past: PastState | None = None,
-    ) -> ScopedQuery:
-        bounds = self._current_bounds(scene)
+    def _scoped(self, asked: Asked, past: PastState | None) -> ScopedQuery:
+        bounds, schema = self._current_bounds(asked.graph), asked.graph.schema
         if past is not None:
             bounds = joined_bounds(bounds, past.bounds)
-        return self._texts.get_or_create(
-            (cypher, vocabulary, bounds),
-            lambda: scope(cypher, vocabulary, self.limits, known=known, bounds=bounds),
-        )
 
-    def _current_bounds(self, scene: SceneRef) -> Bounds:
-        """Return the scene's bounds as of the version that was seen last. Raises SceneReplaced."""
+        def scoped() -> ScopedQuery:
+            return scope(
+                asked.cypher, schema, self.limits, known=asked.known, bounds=bounds, parameters=asked.parameters
+            )
+
+        return scoped() if asked.parameters else self._texts.get_or_create((asked.cypher, schema, bounds), scoped)
+
+    def _current_bounds(self, graph: Graph) -> Bounds:
+        """Return the bounds of a scene as of the version that was seen last; of another graph as they were measured.
+
+        Raises SceneReplaced.
+        """
+        if isinstance(graph, SceneRef):
+            return self._bounds_of_scene(graph)
+        if graph.bounds is not None:
+            return graph.bounds
+        cached = self._measured.get(graph)
+        if cached is None or cached[0] <= time.monotonic():
+            cached = (time.monotonic() + PLAN_S, measured_bounds(self._database, graph))
+            self._measured.put(graph, cached)
+        return cached[1]
+
+    def _bounds_of_scene(self, scene: SceneRef) -> Bounds:
         version = known_version(self._database, scene)
         cached = self._bounds.get(scene.key)
         if cached is None or version > cached[0]:
@@ -237,34 +288,34 @@ class Gate:
             self._bounds.put(scene.key, cached)
         return cached[1]
 
-    def _accepted(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[ScopedQuery, Plan]:
+    def _accepted(self, scoped: ScopedQuery, graph: Graph) -> tuple[ScopedQuery, Plan]:
         """Return the query to run and its plan, which the judge accepted; each shape is planned once."""
         cached = self._plans.get(scoped.text)
         if cached is None or cached[0] <= time.monotonic():
-            cached = (time.monotonic() + PLAN_S, *self._judged(scoped, scene))
+            cached = (time.monotonic() + PLAN_S, *self._judged(scoped, graph))
             self._plans.put(scoped.text, cached)
         return (scoped, *scoped.hinted)[cached[1]], cached[2]
 
-    def _judged(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[int, Plan]:
+    def _judged(self, scoped: ScopedQuery, graph: Graph) -> tuple[int, Plan]:
         """Return which form of the query is accepted, 0 without index hints, and its plan.
 
         The server chooses a plan by what the whole database holds. If the judge refuses it, the hints are tried.
         """
         try:
-            return 0, self._checked_plan(scoped, scene)
+            return 0, self._checked_plan(scoped, graph)
         except QueryRefused as refused:
             if refused.code == "plan":
                 for number, hinted in enumerate(scoped.hinted, 1):
                     with suppress(QueryRefused):
-                        return number, self._checked_plan(hinted, scene)
+                        return number, self._checked_plan(hinted, graph)
             raise
 
-    def _checked_plan(self, scoped: ScopedQuery, scene: SceneRef) -> Plan:
-        plan, query_type = self._plan(scoped, scene)
-        check_plan(plan, query_type, version=self._server)
+    def _checked_plan(self, scoped: ScopedQuery, graph: Graph) -> Plan:
+        plan, query_type = self._plan(scoped, graph)
+        check_plan(plan, query_type, graph.schema, version=self._server)
         return plan
 
-    def _plan(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[Plan, str | None]:
+    def _plan(self, scoped: ScopedQuery, graph: Graph) -> tuple[Plan, str | None]:
         """Return the server's plan and query type, in a turn of its own: planning takes the server's processor, too.
 
         Raises ServiceError if the server is too busy to plan, at once for the same query in other names.
@@ -274,7 +325,7 @@ class Gate:
             if (self._unplanned.get(shape) or 0.0) <= time.monotonic():
                 for _ in range(PLANNING_TRIES):
                     try:
-                        return retry_once_on_disconnect(lambda: self._explain_once(scoped, scene))
+                        return retry_once_on_disconnect(lambda: self._explain_once(scoped, graph))
                     except QueryRefused as refused:
                         if refused.code != "timeout":
                             raise
@@ -286,8 +337,8 @@ class Gate:
         )
         raise ServiceError(msg, retryable=True)
 
-    def _explain_once(self, scoped: ScopedQuery, scene: SceneRef) -> tuple[Plan, str | None]:
-        with self._running(EXPLAIN + scoped.text, scoped, scene, seconds=self.limits.planning_seconds) as result:
+    def _explain_once(self, scoped: ScopedQuery, graph: Graph) -> tuple[Plan, str | None]:
+        with self._running(EXPLAIN + scoped.text, scoped, graph, seconds=self.limits.planning_seconds) as result:
             summary = result.consume()
         self._note_version(summary.server.agent.rpartition("/")[2])
         return Plan.of(summary.plan or {"operatorType": "none"}), summary.query_type
@@ -312,7 +363,7 @@ class Gate:
 
     @contextmanager
     def _running(
-        self, text: str, scoped: ScopedQuery, scene: SceneRef, *, seconds: float, limit: float | None = None
+        self, text: str, scoped: ScopedQuery, graph: Graph, *, seconds: float, limit: float | None = None
     ) -> Iterator[Result]:
         """Run a text under the server's time limit and the watchdog; translate errors into refusals for models.
 
@@ -324,10 +375,10 @@ class Gate:
         mark = f"{self._mark}-{next(self._numbers)}"
         with self._watchdog.watch(mark, seconds + GRACE_S) as watched:
             try:
-                with run_scoped(self._database, text, scoped, scene, seconds=seconds, mark=mark) as result:
+                with run_scoped(self._database, text, scoped, graph, seconds=seconds, mark=mark) as result:
                     yield result
             except ServiceError as error:
-                refusal = lost_refusal() if watched.lost else refusal_of(error, scoped, scene.key, limit or seconds)
+                refusal = lost_refusal() if watched.lost else refusal_of(error, scoped, graph, limit or seconds)
                 if refusal is None:
                     raise
                 raise refusal from error
@@ -336,12 +387,12 @@ class Gate:
                     self._lost_shapes.add(scoped.text)
 
     def _rows(
-        self, scoped: ScopedQuery, scene: SceneRef, until: float
+        self, scoped: ScopedQuery, graph: Graph, until: float
     ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
         left = max(LEAST_S, math.ceil(10 * (until - time.monotonic())) / 10)
         limit = self.limits.seconds
-        with self._running(scoped.text, scoped, scene, seconds=min(left, limit), limit=limit) as result:
-            return collect(result, scoped, self.limits)
+        with self._running(scoped.text, scoped, graph, seconds=min(left, limit), limit=limit) as result:
+            return collect(result, scoped, self.limits, graph.schema.scope)
 
 
 @contextmanager
@@ -368,25 +419,28 @@ def shape_of(text: str) -> str:
 
 
 def run_scoped(
-    database: Database, text: str, scoped: ScopedQuery, scene: SceneRef, *, seconds: float, mark: str
+    database: Database, text: str, scoped: ScopedQuery, graph: Graph, *, seconds: float, mark: str
 ) -> AbstractContextManager[Result]:
     """Run a text that `scope` made from a model's, in read mode, and return its rows.
 
     This is the only place that sends a text to the server that is no literal of ours; no type can express that.
     """
-    parameters = {**scoped.parameters, SCENE_PARAMETER: scene.key}
+    parameters = {**scoped.parameters, **({SCENE_PARAMETER: graph.key} if graph.schema.scope else {})}
     return database.run_read_only(cast("Any", text), parameters, timeout_s=seconds, mark=mark)
 
 
 def collect(
-    result: Result, scoped: ScopedQuery, limits: Limits
+    result: Result, scoped: ScopedQuery, limits: Limits, hidden: str = SCENE_KEY
 ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
-    """Return columns, rows up to the limits, and where rows were cut off. Raises QueryRefused for a too long row."""
+    """Return columns, rows up to the limits, and where rows were cut off; nodes without the `hidden` property.
+
+    Raises QueryRefused for a too long row.
+    """
     keys = tuple(result.keys())
     columns = keys[: len(keys) - len(scoped.columns)] + scoped.columns
     rows: list[list[JsonValue]] = []
     size = 0
-    for row in _records(result, limits, scoped.public):
+    for row in _records(result, limits, partial(json_value, public=scoped.public, hidden=hidden)):
         if len(rows) == limits.rows:
             return columns, rows, f"the first {limits.rows:,} rows; there are more"
         length = len(json.dumps(row, ensure_ascii=False).encode())
@@ -400,7 +454,7 @@ def collect(
     return columns, rows, None
 
 
-def _records(result: Result, limits: Limits, public: frozenset[str] | None) -> Iterator[list[JsonValue] | None]:
+def _records(result: Result, limits: Limits, read: Callable[[Any], JsonValue]) -> Iterator[list[JsonValue] | None]:
     """Yield the rows as JSON values; each is measured before it is converted, and None if it is too long.
 
     Raises QueryRefused for a value that the driver can't take, such as a year 10,000.
@@ -408,7 +462,7 @@ def _records(result: Result, limits: Limits, public: frozenset[str] | None) -> I
     for record in result:
         try:
             values = record.values()
-            yield None if exceeds(values, limits.row_bytes) else [json_value(value, public) for value in values]
+            yield None if exceeds(values, limits.row_bytes) else [read(value) for value in values]
         except BrokenRecordError as error:
             msg = "a value of the answer is out of range"
             raise QueryRefused("failed", msg, hint="return it as text, or not at all") from error

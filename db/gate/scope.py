@@ -1,4 +1,4 @@
-"""Scope by insertion: the model's own text with each node bound to one scene and each string as a parameter."""
+"""Scope by insertion: the model's own text with each node bound to one scope and each string as a parameter."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.gate.bind import PUBLIC_PARAMETER, Insertions, bind
 from scenecypher.db.gate.cost import NOTHING, Cost
-from scenecypher.db.gate.lexer import Token, TokenKind, integer_of
+from scenecypher.db.gate.lexer import NO_PARAMETERS, Token, TokenKind, integer_of
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.price import Pricer
-from scenecypher.db.gate.syntax import Parsed, parse
+from scenecypher.db.gate.syntax import Parsed, parse, parse_with
 from scenecypher.db.gate.unknown_names import KnownValues, check_names, public_names
-from scenecypher.db.schema import PAST, SCENE_KEY, Vocabulary
+from scenecypher.db.schema import PAST, Schema
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused
 
@@ -34,7 +34,7 @@ PARAMETER_TYPES: Final[Mapping[TokenKind, tuple[str, Callable[[str], Value]]]] =
 
 @dataclass(frozen=True, slots=True)
 class ScopedQuery:
-    """A text that reads one scene only, once `$__scene` is its key.
+    """A text that reads one scene only, or one scope of another graph, once `$__scene` is its value.
 
     `text` is its shape: queries that differ only in `parameters` share it. Parameters are all strings, and the numbers
     on which neither the plan nor a rule depends. `hinted` is the query with index hints, few and then more, to use if
@@ -58,28 +58,36 @@ class ScopedQuery:
 
 
 def scope(
-    cypher: str, vocabulary: Vocabulary, limits: Limits, *, known: KnownValues | None = None, bounds: Bounds = UNKNOWN
+    cypher: str,
+    schema: Schema,
+    limits: Limits,
+    *,
+    known: KnownValues | None = None,
+    bounds: Bounds = UNKNOWN,
+    parameters: Mapping[str, object] = NO_PARAMETERS,
 ) -> ScopedQuery:
-    """Read, check and bind a query about a scene of at most this size.
+    """Read, check and bind a query about a graph of at most this size.
 
-    Raises QueryRefused for a text that is not understood, names unknown things or costs too much.
+    Values of `parameters` are read as if they were written in its text. Raises QueryRefused for a text
+    that is not understood, names unknown things or costs too much.
     """
     if len(cypher) > limits.text_length:
         raise QueryRefused(
             "length", f"the query is longer than {limits.text_length} characters", hint="write a shorter query"
         )
-    names = vocabulary.labels | vocabulary.relation_types
-    parsed = parse(cypher, limits.nesting, names)
-    pricer = Pricer(parsed, limits, bounds, names)
+    parsed = (
+        parse_with(cypher, parameters, limits.nesting, schema) if parameters else parse(cypher, limits.nesting, schema)
+    )
+    pricer = Pricer(parsed, limits, bounds, schema)
     cost, kinds = pricer.price(parsed.query), pricer.kinds
-    check_names(parsed.parts, kinds.owners, vocabulary, known or {}, past=parsed.past)
-    public = public_names(parsed.parts, vocabulary) if parsed.past else None
-    bound = bind(parsed, kinds)
+    check_names(parsed.parts, kinds.owners, schema, known or {}, past=parsed.past)
+    public = public_names(parsed.parts, schema) if parsed.past else None
+    bound = bind(parsed, kinds, schema)
     scoped, hinted = render(parsed, bound, public), list[ScopedQuery]()
-    for hints in kinds.hints:
+    for hints in kinds.hints if schema.member else ():
         for index, name, label in hints:
-            seek = " SEEK" if label == PAST else ""
-            bound.after[index] += f" USING INDEX{seek} `{name}`:{label}({SCENE_KEY})"
+            seek, label_ = (" SEEK", PAST) if label == PAST else ("", schema.member)
+            bound.after[index] += f" USING INDEX{seek} `{name}`:{label_}({schema.scope})"
         hinted += [replace(render(parsed, bound, public), cost=cost)] if hints else []
     return replace(scoped, cost=cost, hinted=tuple(hinted))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, Final
 
 from scenecypher.db.gate import tree, words
@@ -17,8 +18,8 @@ from scenecypher.db.gate.cursor import Cursor
 from scenecypher.db.gate.lexer import Token, tokens_of
 from scenecypher.db.gate.paths import MAX_ANY_TYPE_HOPS, MAX_BOUNDED_SEARCH
 from scenecypher.db.gate.realm import HIDDEN, PAST_LABELS, names_past
-from scenecypher.db.gate.unknown_names import hidden_property, scene_key, unknown_function
-from scenecypher.db.schema import SCENE_KEY
+from scenecypher.db.gate.unknown_names import hidden_property, scoping_property, unknown_function
+from scenecypher.db.schema import Schema
 from scenecypher.errors import QueryRefused
 
 MAX_CHAIN: Final = 40
@@ -52,12 +53,12 @@ class Parsed:
 
 
 class Parser(Cursor):
-    """Parser of one text. `names` are the registry's labels and relation types."""
+    """Parser of one text about a graph of this schema."""
 
-    def __init__(self, text: str, tokens: tuple[Token, ...], nesting: int, names: frozenset[str]) -> None:
+    def __init__(self, text: str, tokens: tuple[Token, ...], nesting: int, schema: Schema) -> None:
         super().__init__(text, tokens, nesting=nesting)
-        self.past = names_past(tokens)
-        self.names = names | PAST_LABELS if self.past else names
+        self.past, self.scope = schema.is_scene and names_past(tokens), schema.scope
+        self.names = schema.labels | schema.relation_types | (PAST_LABELS if self.past else set())
         self.version, self.searches = 5, False
         self.columns: tuple[str, ...] | None = None
         self.level, self.blocks, self.logic_depth = 0, 0, 0
@@ -83,11 +84,11 @@ class Parser(Cursor):
     # --- names
 
     def key(self) -> str:
-        """Move past the key of a map or a property's name, which may be a keyword but not the scene's key."""
+        """Move past the key of a map or a property's name, which may be a keyword but not the scoping property."""
         if self.next_token.kind not in {"name", "quoted"}:
             self.refuse("a property's name should stand here")
-        if self.next_token.value == SCENE_KEY:
-            raise scene_key()
+        if self.next_token.value == self.scope:
+            raise scoping_property(self.scope)
         return self.take().value
 
     def property_name(self) -> tree.Property:
@@ -371,16 +372,16 @@ class Parser(Cursor):
         return tree.Expression(opening, value.terms)
 
     def _index(self) -> tree.Index:
-        """Read the index in `x[…]`, which can't reach the scene's key."""
+        """Read the index in `x[…]`, which can't reach the scoping property."""
         opening, closing = self.at - 1, self.closing[self.at - 1]
         inside = self.tokens[self.at : closing]
         is_size = self.is_next("SIZE") and self.is_next("(", offset=1)
         rest = self.tokens[self.closing[self.at + 1] + 1 : closing] if is_size else inside
-        hidden = [token.value for token in inside if token.kind == "string" and token.value in HIDDEN]
-        if SCENE_KEY in hidden:
-            raise scene_key()
-        if self.past and hidden:
-            raise hidden_property(hidden[0])
+        keys = [token.value for token in inside if token.kind == "string" and token.value]
+        if self.scope in keys:
+            raise scoping_property(self.scope)
+        if self.past and not HIDDEN.isdisjoint(keys):
+            raise hidden_property(next(key for key in keys if key in HIDDEN))
         bounds = [] if self.is_next("..") else [self.expression()]
         is_slice = self.skip("..")
         if is_slice and not self.is_next("]"):
@@ -595,7 +596,7 @@ class Parser(Cursor):
             names.append("*" if self.skip("*") else self.take_name())
             self.skip(",")
         if not self.is_next("{"):
-            hint = "read the scene with MATCH … RETURN …"
+            hint = "read with MATCH … RETURN …"
             self.refuse("procedures can't be called", code="procedure", hint=hint)
         body = self.subquery()
         if self.is_next("IN"):
@@ -610,8 +611,14 @@ class Parser(Cursor):
     }
 
 
-def parse(cypher: str, nesting: int, names: frozenset[str]) -> Parsed:
-    """Return the tree of a text; `names` are the registry's labels and relation types. Raises QueryRefused."""
-    tokens = tokens_of(cypher)
+@lru_cache(maxsize=64)
+def parse(cypher: str, nesting: int, schema: Schema) -> Parsed:
+    """Return the tree of a text, which askers of one moment share. Raises QueryRefused."""
+    return parse_with(cypher, {}, nesting, schema)
+
+
+def parse_with(cypher: str, parameters: Mapping[str, object], nesting: int, schema: Schema) -> Parsed:
+    """Return the tree of a text with the values of its parameters in it. Raises QueryRefused."""
+    tokens = tokens_of(cypher, parameters)
     check_counts(tokens)
-    return Parser(cypher, tokens, nesting, names).parse()
+    return Parser(cypher, tokens, nesting, schema).parse()

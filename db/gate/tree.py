@@ -208,11 +208,10 @@ class Node(Linked):
         """The labels that it must have."""
         return self.names_without("!", "|", "%")
 
-    @property
-    def has_id(self) -> bool:
-        """True if its map fixes its id."""
+    def fixes(self, name: str) -> bool:
+        """Check that its map fixes this property."""
         entries = self.properties.entries if self.properties else ()
-        return any(isinstance(one, Property) and one.name == "id" for one in entries)
+        return any(isinstance(one, Property) and one.name == name for one in entries)
 
 
 @dataclass(frozen=True, slots=True)

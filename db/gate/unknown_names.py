@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from scenecypher.db.gate import tree
 from scenecypher.db.gate.realm import HIDDEN, LABEL_ADVICE, PAST_LABELS, PROPERTIES_OF, with_past
 from scenecypher.db.gate.words import COMPONENTS, FUNCTION_ADVICE, FUNCTIONS
-from scenecypher.db.schema import ENTITY, PAST_RELATIONS, SCENE_KEY, Vocabulary
+from scenecypher.db.schema import ENTITY, PAST_RELATIONS, Schema
 from scenecypher.errors import QueryRefused
 
 KnownValues = Mapping[str, Sequence[str]]
@@ -34,6 +35,7 @@ RELATION_SYNONYMS: Final = {
     **dict.fromkeys(("near", "next_to", "nextto", "beside", "close_to", "by"), "`CLOSE`"),
 }
 """Relation types by the everyday words for them."""
+PLURALS: Final = {"property": "properties"}
 LISTS: Final = frozenset({"states", "affordances"})
 LISTED: Final = 12  # half the maximum number of names that a hint lists if none is similar
 
@@ -70,14 +72,14 @@ def keys_in(parts: Iterable[tree.Part]) -> frozenset[str]:
 
 
 def check_names(
-    parts: Sequence[tree.Part], owners: Mapping[int, str], vocabulary: Vocabulary, known: KnownValues, *, past: bool
+    parts: Sequence[tree.Part], owners: Mapping[int, str], schema: Schema, known: KnownValues, *, past: bool
 ) -> None:
     """Refuse the first name that neither the registry nor the scene nor the query itself defines.
 
     A property may be unknown in `IS NULL` and `coalesce()`, which handle its absence: the answer is right.
     """
-    every = with_past(vocabulary) if past else vocabulary
-    own = vocabulary.properties | keys_in(parts)
+    every = with_past(schema) if past else schema
+    own = schema.properties | keys_in(parts)
     names = {
         "label": every.labels,
         "relation_type": every.relation_types,
@@ -95,15 +97,15 @@ def check_names(
             raise _unknown(use, every, known)
 
 
-def public_names(parts: Sequence[tree.Part], vocabulary: Vocabulary) -> frozenset[str]:
+def public_names(parts: Sequence[tree.Part], schema: Schema) -> frozenset[str]:
     """Return the names under which a query about the past may read values: of properties, and of its own maps."""
-    return (with_past(vocabulary).properties | keys_in(parts)) - HIDDEN
+    return frozenset((with_past(schema).properties | keys_in(parts)) - HIDDEN)
 
 
-def scene_key() -> QueryRefused:
-    """Return the refusal of a text that names the scene's key."""
-    hint = "leave it out: a query sees one scene only"
-    return QueryRefused("scene_key", f"a query can't name the property `{SCENE_KEY}`", piece=SCENE_KEY, hint=hint)
+def scoping_property(name: str) -> QueryRefused:
+    """Return the refusal of a text that names the property by which it is scoped."""
+    hint = f"leave it out: a query sees one {name} only"
+    return QueryRefused("scene_key", f"a query can't name the property `{name}`", piece=name, hint=hint)
 
 
 def hidden_property(name: str) -> QueryRefused:
@@ -112,18 +114,28 @@ def hidden_property(name: str) -> QueryRefused:
     return QueryRefused("property", f"no query reads the property `{name}` of the past", piece=name, hint=hint)
 
 
-def _unknown(use: NameUse, vocabulary: Vocabulary, known: KnownValues) -> QueryRefused:
-    code, hint = "label" if use.kind == "either" else use.kind, ""
+def _unknown(use: NameUse, schema: Schema, known: KnownValues) -> QueryRefused:
+    code, names = "label" if use.kind == "either" else use.kind, schema.properties
     if code == "label":
-        labels = vocabulary.labels | (PAST_LABELS if use.name.casefold().startswith("past") else set())
-        hint = _class_hint(use.name, labels, known) or _nearest(use.name, labels, "labels")
-    elif code == "property":
-        hint = _property_hint(use.name, vocabulary, known) or _nearest(use.name, vocabulary.properties, "properties")
-    else:
-        meant = RELATION_SYNONYMS.get(use.name.casefold())
-        hint = LABEL_ADVICE if use.name in PAST_RELATIONS else f"did you mean {meant}?" if meant else ""
-        hint = hint or _nearest(use.name, vocabulary.relation_types, "relation types")
-    return QueryRefused(code, f"no {code.replace('_', ' ')} `{use.name}`", piece=use.name, hint=hint)
+        names = schema.labels
+        if schema.is_scene and use.name.casefold().startswith("past"):
+            names = names | PAST_LABELS
+    elif code == "relation_type":
+        names = schema.relation_types
+    what = code.replace("_", " ")
+    hint = _scene_hint(code, use.name, names, known) if schema.is_scene else ""
+    hint = hint or _nearest(use.name, names, PLURALS.get(code, f"{what}s"))
+    return QueryRefused(code, f"no {what} `{use.name}`", piece=use.name, hint=hint)
+
+
+def _scene_hint(code: str, name: str, names: AbstractSet[str], known: KnownValues) -> str:
+    """Return the hint that a scene has something else for a name; empty if one of `names` is nearer."""
+    if code == "label":
+        return _class_hint(name, names, known)
+    if code == "property":
+        return _property_hint(name, names, known)
+    meant = RELATION_SYNONYMS.get(name.casefold())
+    return LABEL_ADVICE if name in PAST_RELATIONS else f"did you mean {meant}?" if meant else ""
 
 
 def unknown_function(name: str) -> QueryRefused:
@@ -132,7 +144,7 @@ def unknown_function(name: str) -> QueryRefused:
     return QueryRefused("function", f"no function `{name}`", piece=name, hint=hint)
 
 
-def _class_hint(name: str, labels: frozenset[str], known: KnownValues) -> str:
+def _class_hint(name: str, labels: AbstractSet[str], known: KnownValues) -> str:
     """Return the hint that a label is meant by another word, or is a class of the scene; empty if a label is nearer."""
     if name.casefold() in SYNONYMS:
         return f"did you mean `{SYNONYMS[name.casefold()]}`?"
@@ -140,18 +152,18 @@ def _class_hint(name: str, labels: frozenset[str], known: KnownValues) -> str:
     return f"objects have `class`: did you mean `.class = {near!r}`?" if near else ""
 
 
-def _property_hint(name: str, vocabulary: Vocabulary, known: KnownValues) -> str:
+def _property_hint(name: str, names: AbstractSet[str], known: KnownValues) -> str:
     """Return the hint that a property is one of the lists, or a value in one; empty if another property is nearer."""
     bare = name.removeprefix("is_").removeprefix("is")
     for list_ in sorted(LISTS, reverse=True):
-        near = _nearer(bare, known.get(list_, ()), vocabulary.properties)
+        near = _nearer(bare, known.get(list_, ()), names)
         if near:
             return f"`{list_}` is a list: did you mean `{near!r} IN n.{list_}`?"
-    meant = _close_matches(name, sorted(vocabulary.properties), limit=1)
+    meant = _close_matches(name, sorted(names), limit=1)
     return f"did you mean `{meant[0]}`? It is a list: write `'…' IN n.{meant[0]}`" if {*meant} & LISTS else ""
 
 
-def _nearer(name: str, values: Sequence[str], names: frozenset[str]) -> str:
+def _nearer(name: str, values: Sequence[str], names: AbstractSet[str]) -> str:
     """Return the value nearest to `name`, empty if none is near or one of `names` is at least as near."""
     near, other = (_close_matches(name, words, limit=1) for words in (values, sorted(names)))
     return near[0] if near and (not other or _ratio(name, near[0]) > _ratio(name, other[0])) else ""
@@ -161,7 +173,7 @@ def _ratio(name: str, word: str) -> float:
     return SequenceMatcher(None, word.casefold(), name.casefold()).ratio()
 
 
-def _nearest(name: str, names: frozenset[str], what: str) -> str:
+def _nearest(name: str, names: AbstractSet[str], what: str) -> str:
     near = _close_matches(name, sorted(names), limit=3)
     if near:
         return f"did you mean {' or '.join(f'`{word}`' for word in near)}?"

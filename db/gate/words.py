@@ -35,13 +35,13 @@ WRITES: Final = words("CREATE MERGE SET DELETE DETACH NODETACH REMOVE FOREACH IN
 COMMANDS: Final = words("DROP ALTER GRANT REVOKE DENY SHOW TERMINATE START STOP RENAME ENABLE REALLOCATE DEALLOCATE")
 
 REFUSED_WORDS: Final[Mapping[str, tuple[str, str]]] = {
-    **dict.fromkeys(WRITES, ("write", "queries only read; to change the scene, act in it")),
-    **dict.fromkeys(COMMANDS, ("admin", "read the scene with MATCH … RETURN …")),
-    "LOAD": ("file", "files can't be read; read the scene with MATCH … RETURN …"),
-    "USE": ("admin", "there is one graph, the scene; leave USE out"),
+    **dict.fromkeys(WRITES, ("write", "queries only read")),
+    **dict.fromkeys(COMMANDS, ("admin", "read with MATCH … RETURN …")),
+    "LOAD": ("file", "files can't be read; read with MATCH … RETURN …"),
+    "USE": ("admin", "there is one graph; leave USE out"),
     "EXPLAIN": ("syntax", "leave it out; `scenecypher query --explain` shows the plan"),
     "PROFILE": ("syntax", "leave it out; `scenecypher query --explain` shows the plan"),
-    "YIELD": ("procedure", "procedures can't be called; read the scene with MATCH … RETURN …"),
+    "YIELD": ("procedure", "procedures can't be called; read with MATCH … RETURN …"),
     "USING": ("syntax", "leave index hints out"),
     "FOR": ("syntax", "write UNWIND list AS item"),
     "GROUP": ("syntax", "leave GROUP BY out: what stands beside an aggregation in RETURN groups it"),
@@ -116,6 +116,8 @@ FUNCTION_ADVICE: Final[Mapping[str, str]] = {
 COMPONENTS: Final = words(
     "x y z longitude latitude height crs srid year quarter month week day hour minute second millisecond microsecond "
     "nanosecond timezone epochSeconds epochMillis years quarters months weeks days hours minutes seconds milliseconds "
-    "microseconds nanoseconds ordinalDay dayOfWeek"
+    "microseconds nanoseconds ordinalDay dayOfWeek weekday weekDay weekYear dayOfQuarter quarterDay offset "
+    "offsetMinutes offsetSeconds quartersOfYear monthsOfQuarter monthsOfYear daysOfWeek minutesOfHour secondsOfMinute "
+    "millisecondsOfSecond microsecondsOfSecond nanosecondsOfSecond"
 )
 """Components of points, dates and durations, which look like properties."""

@@ -14,7 +14,7 @@ from scenecypher.db.schema import (
     RELATION_NAME,
     RESERVED_PROPERTIES,
     Declared,
-    Vocabulary,
+    Schema,
     vocabulary_of,
 )
 
@@ -62,7 +62,7 @@ IN_DOCUMENTS: Final = Wording(
 def find_faults(
     nodes: Sequence[NodeFacts],
     relations: Sequence[RelationDraft],
-    known: Vocabulary | None,
+    known: Schema | None,
     *,
     broken: Collection[str],
     words: Wording = IN_FILES,
@@ -85,7 +85,7 @@ def find_faults(
 
 
 def _undeclared(
-    nodes: Sequence[NodeFacts], relations: Sequence[RelationDraft], known: Vocabulary, words: Wording
+    nodes: Sequence[NodeFacts], relations: Sequence[RelationDraft], known: Schema, words: Wording
 ) -> Iterator[Problem]:
     near, declare = NearestNames.of(known.properties), words.declare.format("properties")
     for index, _, properties in nodes:

@@ -165,7 +165,7 @@ class Database:
 
     `read_timeout_s` and `commit_timeout_s` limit transactions that have no limit of their own. A read that was too slow
     runs once more, unless `retry_s` is 0: a cold server is faster then. If `supervisor` restarts the server, a broken
-    call waits until it answers; reads and writes then run once more.
+    call waits until it answers; reads and writes then run once more. A `driver` takes the place of a new one.
     Every method raises DatabaseUnavailable, QueryTimeout, MemoryExceeded, QueryFailed or, if the answer to COMMIT was
     lost, CommitUnknown. Our own errors raised in a transaction function roll it back and pass unchanged.
     """
@@ -180,6 +180,7 @@ class Database:
         commit_timeout_s: float = 30.0,
         slots: int = 4,
         supervisor: Supervisor | None = None,
+        driver: Driver | None = None,
     ) -> None:
         self.address = address
         self.read_timeout_s, self.commit_timeout_s = read_timeout_s, commit_timeout_s
@@ -194,17 +195,22 @@ class Database:
         self._supervisor, self._connect_timeout_s = supervisor, connect_timeout_s
         self._retries_reads = retry_s > 0
         self._is_closed = False
-        _check_uri(address.uri)
-        self._retry_s = retry_s
-        self._driver = self._new_driver()
+        self._retry_s, self._is_borrowed = retry_s, driver is not None
+        self._driver = driver or self._new_driver()
         self._replaced: Driver | None = None
         self.bookmarks = ReadBookmarks()
         """A read waits until all that earlier reads may have seen a part of is applied, in a cluster too."""
         self._is_routed = urlsplit(address.uri).scheme in ROUTED_SCHEMES
         forward_notices()
 
+    @classmethod
+    def of(cls, driver: Driver, *, database: str = "neo4j") -> Self:
+        """Return the server of a driver, whose owner closes it; connections and certificates are the driver's."""
+        return cls(Address("the driver's server", "", "", database), driver=driver)
+
     def _new_driver(self) -> Driver:
         address, connect_s = self.address, self._connect_timeout_s
+        _check_uri(address.uri)
         try:
             return GraphDatabase.driver(
                 _uri_of_driver(address),
@@ -368,7 +374,8 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self._is_closed = True
-        self._driver.close()
+        if not self._is_borrowed:
+            self._driver.close()
         if self._replaced:
             self._replaced.close()
 
@@ -434,6 +441,8 @@ class Database:
 
     def _replace_driver(self) -> None:
         """Use new connections from now on; the ones in use end with their calls, at the latest at the next such end."""
+        if self._is_borrowed:
+            return
         replaced, self._replaced, self._driver = self._replaced, self._driver, self._new_driver()
         if replaced:
             replaced.close()

@@ -36,33 +36,35 @@ def exceeds(values: Iterable[Any], most: int) -> bool:
     return size > most
 
 
-def json_value(value: Any, public: frozenset[str] | None = None) -> JsonValue:
+def json_value(value: Any, public: frozenset[str] | None = None, hidden: str = SCENE_KEY) -> JsonValue:
     """Return one value of an answer as JSON.
 
     A node is the object of its properties, a relation the same with its `type`, a path the list of its nodes and
     relations in turn, a point an object of its coordinates, a date or a duration its ISO text; NaN and infinite
-    numbers, which JSON lacks, are text. Of a map only the keys in `public` are taken, if it is given.
+    numbers, which JSON lacks, are text. Of a map only the keys in `public` are taken, if it is given, and of nodes and
+    maps not the key `hidden`.
     """
     match value:
         case None | bool() | int() | str():
             return value
         case list():
-            return [json_value(item, public) for item in value]
+            return [json_value(item, public, hidden) for item in value]
         case float() if math.isfinite(value):
             return value
-    return _structure(value, public)
+    return _structure(value, public, hidden)
 
 
-def _structure(value: Any, public: frozenset[str] | None) -> JsonValue:
+def _structure(value: Any, public: frozenset[str] | None, hidden: str) -> JsonValue:
     match value:
         case Entity() | Mapping():
             is_map = not isinstance(value, Entity) and public is not None
-            items = [item for item in _public(value) if not is_map or item[0] in (public or ())]
-            found = {key: json_value(item, public) for key, item in items}
+            items = [item for item in _public(value, hidden) if not is_map or item[0] in (public or ())]
+            found = {key: json_value(item, public, hidden) for key, item in items}
             return {**found, "type": value.type} if isinstance(value, Relationship) else found
         case Path():
             pairs = zip(value.relationships, value.nodes[1:], strict=True)
-            return [json_value(value.start_node), *(json_value(one) for pair in pairs for one in pair)]
+            parts = [value.start_node, *(one for pair in pairs for one in pair)]
+            return [json_value(one, hidden=hidden) for one in parts]
         case Point():
             return {"srid": value.srid, **dict(zip(AXES, value, strict=False))}
         case Date() | Time() | DateTime() | Duration():
@@ -70,12 +72,12 @@ def _structure(value: Any, public: frozenset[str] | None) -> JsonValue:
     return str(value)
 
 
-def _public(value: Any) -> list[tuple[str, Any]]:
-    """Return the items without the scene's key, whether it comes from a node, `properties(n)` or `n {.*}`.
+def _public(value: Any, hidden: str = SCENE_KEY) -> list[tuple[str, Any]]:
+    """Return the items without the key `hidden`, whether it comes from a node, `properties(n)` or `n {.*}`.
 
     A node of the past has the properties of its kind, and no others.
     """
-    if isinstance(value, Node) and PAST in value.labels:
+    if hidden == SCENE_KEY and isinstance(value, Node) and PAST in value.labels:
         public = {name for kind in value.labels for name in PAST_PROPERTIES.get(kind, ())}
         return [item for item in value.items() if item[0] in public]
-    return [item for item in value.items() if item[0] != SCENE_KEY]
+    return [item for item in value.items() if item[0] != hidden]

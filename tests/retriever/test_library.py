@@ -12,7 +12,6 @@ import pytest
 from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerate import Enumerator
@@ -175,8 +174,8 @@ def test_examples_of_superlatives_return_every_tie(store: SceneStore, gate: Gate
 
 @pytest.mark.parametrize("vocabulary", BUILT_IN)
 def test_every_example_passes_the_gate(gate: Gate, scene: SceneInfo, vocabulary: str) -> None:
-    reference, words = SceneRef(scene.key, scene.name), vocabulary_of(scene.declared)
+    reference = SceneRef.of(scene)
     for example in (*library(vocabulary), *home_library()):
         written = example.written_out({**dict.fromkeys(SLOTS, "cup"), "in_room": CHAIN, "joins": "CONNECTS"})
         assert written
-        gate.run(written.cypher, reference, words)
+        gate.run(written.cypher, reference)

@@ -11,7 +11,6 @@ from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.enumerate import Enumerator
@@ -153,9 +152,9 @@ def test_a_question_about_the_past_speaks_of_time(question: str) -> None:
 
 
 def test_every_example_of_the_past_passes_the_gate(gate: Gate, lived_in: SceneInfo) -> None:
-    reference, words = SceneRef(lived_in.key, lived_in.name), vocabulary_of(lived_in.declared)
+    reference = SceneRef.of(lived_in)
     for example in past_library():
-        gate.run(example.cypher, reference, words)
+        gate.run(example.cypher, reference)
 
 
 def test_an_empty_answer_is_explained_by_the_names_of_the_present(store: SceneStore, lived_in: SceneInfo) -> None:

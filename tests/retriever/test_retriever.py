@@ -10,6 +10,7 @@ import pytest
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.gate import Gate, Limits
+from scenecypher.db.gate.syntax import parse
 from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
@@ -95,6 +96,14 @@ def test_a_refusal_is_sent_back_and_repaired(ready: Ready, scene: SceneInfo, rep
     if first.cypher:
         assert first.cypher in messages(server, 1)[2]
     assert found.usage == Usage(22, 14)
+
+
+def test_a_query_is_parsed_once_for_hints_and_gate(ready: Ready, scene: SceneInfo) -> None:
+    """The kind: arrows, mistakes and the gate each parsed the same text anew."""
+    retriever, _ = ready([GOOD])
+    parse.cache_clear()
+    assert retriever.ask(QUESTION, scene).rows == ROWS
+    assert (parse.cache_info().misses, parse.cache_info().hits) == (1, 2)
 
 
 def test_nothing_that_was_tried_changed_the_scene(ready: Ready, store: SceneStore) -> None:

@@ -83,7 +83,7 @@ def dialects(scenes: Database) -> tuple[str, ...]:
 
 def accepted(gate: Gate, text: str, scene: SceneRef = HOME) -> Explanation:
     """Return an accepted query as it would run. Raises QueryRefused."""
-    found = gate.explain(text, scene, VOCABULARY)
+    found = gate.explain(text, scene)
     if found.refused:
         raise found.refused
     return found

@@ -104,4 +104,4 @@ def test_other_scenes_do_not_affect_acceptance(scenes: Database, asked: list[str
     beside = [outcome(scenes, text) for text in asked]
     assert [(text, one, two) for text, one, two in zip(asked, unrelated_scene, beside, strict=True) if one != two] == []
     pairs = "MATCH (a:Object),(b:Object) RETURN count(*)"
-    assert Gate(scenes).run(pairs, HOME, VOCABULARY).rows == [[28 * 28]]
+    assert Gate(scenes).run(pairs, HOME).rows == [[28 * 28]]

@@ -50,7 +50,7 @@ def test_what_may_read_the_clock_is_refused(cypher: str) -> None:
 
 @pytest.mark.parametrize("cypher", TIMES)
 def test_a_time_that_the_text_says_is_answered(gate: Gate, cypher: str) -> None:
-    assert gate.run(cypher, HOME, VOCABULARY).rows == gate.run(cypher, HOME, VOCABULARY).rows
+    assert gate.run(cypher, HOME).rows == gate.run(cypher, HOME).rows
 
 
 def test_a_text_in_another_form_finds_what_is_stored() -> None:
@@ -65,10 +65,10 @@ def test_bytes_are_those_of_utf_8(gate: Gate) -> None:
     for number, (length, fits) in enumerate({80_000: True, 99_000: True, 101_000: False}.items()):
         send_unchecked(gate, "RETURN $__text AS x", f"RETURN {number} AS x", {"__text": "é" * length})
         if fits:
-            assert gate.run(f"RETURN {number} AS x", HOME, VOCABULARY).rows == [["é" * length]]
+            assert gate.run(f"RETURN {number} AS x", HOME).rows == [["é" * length]]
         else:
             with pytest.raises(QueryRefused, match="longer than 200,000 bytes"):
-                gate.run(f"RETURN {number} AS x", HOME, VOCABULARY)
+                gate.run(f"RETURN {number} AS x", HOME)
 
 
 def test_maps_of_an_answer_have_public_keys_only() -> None:

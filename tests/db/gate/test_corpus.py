@@ -34,9 +34,9 @@ def of_kind(expect: str) -> list[object]:
 def test_benign_queries_are_answered_right(gate: Gate, case: Case, dialects: tuple[str, ...]) -> None:
     if not scope(case.cypher, VOCABULARY, gate.limits, bounds=HOME_BOUNDS).text.startswith(dialects):
         with pytest.raises(QueryRefused, match=r"Cypher 5 only.*; leave out CYPHER 25"):
-            gate.run(case.cypher, HOME, VOCABULARY)
+            gate.run(case.cypher, HOME)
         return
-    answer = gate.run(case.cypher, HOME, VOCABULARY)
+    answer = gate.run(case.cypher, HOME)
     assert rows_of(answer.rows) == rows_of(case.rows or [])
     assert all(len(row) == len(answer.columns) for row in answer.rows)
     assert answer.version == 3
@@ -47,7 +47,7 @@ def test_benign_queries_are_answered_right(gate: Gate, case: Case, dialects: tup
 @pytest.mark.parametrize("case", of_kind("refuse"))
 def test_what_may_never_run_is_refused(gate: Gate, case: Case) -> None:
     with pytest.raises(QueryRefused) as refusal:
-        gate.run(case.cypher, HOME, VOCABULARY)
+        gate.run(case.cypher, HOME)
     assert refusal.value.code != "timeout"
     assert CANARY not in str(refusal.value)
 
@@ -57,7 +57,7 @@ def test_nothing_of_another_scene_is_shown(gate: Gate, case: Case) -> None:
     if case.category == "resource":
         gate = Gate(gate._database, limits=Limits(seconds=1.0))
     try:
-        answer = gate.run(case.cypher, HOME, VOCABULARY)
+        answer = gate.run(case.cypher, HOME)
         told = text_of(answer.rows)
         assert not any("__" in column for column in answer.columns)
     except QueryRefused as refusal:

@@ -172,7 +172,7 @@ def _check_refusal(database: Database, text: str, refusal: QueryRefused) -> None
 def check(database: Database, text: str) -> None:
     gate = Gate(database, limits=LIMITS)
     try:
-        rows = gate.run(text, HOME, VOCABULARY).rows
+        rows = gate.run(text, HOME).rows
     except QueryRefused as refusal:
         _check_refusal(database, text, refusal)
         return

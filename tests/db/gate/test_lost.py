@@ -19,7 +19,6 @@ from scenecypher.db.connect import connect
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.local.home import ServerHome
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Address, Database
@@ -30,7 +29,6 @@ from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
 from scenecypher.settings import Settings
 from scenecypher.waiting import waits
 from tests.db.gate.conftest import HOME, send_unchecked
-from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import Toggling, home
 from tests.waiting import until
 
@@ -71,7 +69,7 @@ class ProcessConnection:
         return self.store.find(name)
 
     def ask(self, text: str, info: SceneInfo) -> list[Any]:
-        return self.gate.run(text, SceneRef(info.key, info.name), vocabulary_of(info.declared)).rows
+        return self.gate.run(text, SceneRef.of(info)).rows
 
 
 @pytest.fixture
@@ -215,12 +213,12 @@ def test_another_server_is_only_warned_about(scenes: Database, caplog: pytest.Lo
     slow = "RETURN $__text =~ '.*a.*a.*ab' AS x"
     send_unchecked(gate, slow, DISGUISE, {"__text": "a" * 1_500})
     with caplog.at_level(logging.WARNING, "scenecypher.db"), pytest.raises(QueryRefused):
-        gate.run(DISGUISE, HOME, VOCABULARY)
+        gate.run(DISGUISE, HOME)
     said = [record.getMessage() for record in caplog.records if "still runs" in record.getMessage()]
     assert len(said) == 1
     assert "restart that server" in said[0]
     with pytest.raises(QueryRefused) as refused:
-        gate.run(DISGUISE, HOME, VOCABULARY)
+        gate.run(DISGUISE, HOME)
     assert refused.value.code == "lost"
 
 

@@ -107,9 +107,9 @@ def test_a_fault_of_the_gate_is_told_as_one_and_the_next_query_is_answered(
     reader = SceneReader(Gate(database), Enumerator(Replicas(database)), SceneStore(database).find(HOME.name))
     monkeypatch.setattr("scenecypher.db.gate.run.scope", broken)
     with pytest.raises(GateFault, match="fault of SceneCypher"):
-        fresh.run("RETURN 1 AS x", HOME, VOCABULARY)
+        fresh.run("RETURN 1 AS x", HOME)
     with pytest.raises(GateFault, match="fault of SceneCypher"):
-        fresh.explain("RETURN 1 AS x", HOME, VOCABULARY)
+        fresh.explain("RETURN 1 AS x", HOME)
     told = result_document(reader, "RETURN 1 AS x")
     monkeypatch.undo()
     assert (told["ok"], told["code"]) == (False, "service")

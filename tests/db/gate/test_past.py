@@ -52,7 +52,7 @@ class Pair:
 
     def ask(self, gate: Gate, cypher: str) -> str:
         """Return what a query tells, as text."""
-        return text_of(gate.run(self.filled(cypher), self.ref, VOCABULARY).rows)
+        return text_of(gate.run(self.filled(cypher), self.ref).rows)
 
     @property
     def ref(self) -> SceneRef:
@@ -80,7 +80,7 @@ def pair(store: SceneStore) -> Iterator[Pair]:
     told = [(both.home.key, 901, "get the cup"), (both.other.key, 902, CANARY)]
     given = {"rows": [{"key": key, "number": number, "told": told} for key, number, told in told], "hidden": CANARY}
     store.database.execute(RUNS, given)
-    Gate(store.database).run("MATCH (e:PastEvent) RETURN e", SceneRef(both.other.key, other), VOCABULARY)
+    Gate(store.database).run("MATCH (e:PastEvent) RETURN e", SceneRef(both.other.key, other))
     yield both
     clear: LiteralString = "MATCH (n:Past) WHERE n.scene IN $keys DETACH DELETE n"
     store.database.execute(clear, {"keys": [both.home.key, both.other.key]})
@@ -116,7 +116,7 @@ def test_there_are_sixty_attacks() -> None:
 
 @pytest.mark.parametrize("case", of_kind("benign"))
 def test_benign_queries_are_answered_right(gate: Gate, pair: Pair, case: Case) -> None:
-    assert rows_of(gate.run(case.cypher, pair.ref, VOCABULARY).rows) == rows_of(case.rows or [])
+    assert rows_of(gate.run(case.cypher, pair.ref).rows) == rows_of(case.rows or [])
 
 
 @pytest.mark.parametrize("case", of_kind("attack"))
@@ -175,7 +175,7 @@ def test_the_judge_alone(database: Database, pair: Pair, case: Case) -> None:
 )
 def test_a_refusal_says_how_to_ask_about_the_past(gate: Gate, pair: Pair, cypher: str, says: str) -> None:
     with pytest.raises(QueryRefused, match=says):
-        gate.run(cypher, pair.ref, VOCABULARY)
+        gate.run(cypher, pair.ref)
 
 
 def test_queries_about_the_present_are_sent_as_ever() -> None:
@@ -195,7 +195,7 @@ def test_an_answer_has_a_past_of_its_own_version(store: SceneStore, gate: Gate) 
     info = store.find(name)
     for number, delta in enumerate([OPEN, SHUT, OPEN], 1):
         store.commit(info, delta, actor="ann", action="act")
-        answer = gate.run("MATCH (e:PastEvent) RETURN max(e.version) AS v", SceneRef(info.key, name), VOCABULARY)
+        answer = gate.run("MATCH (e:PastEvent) RETURN max(e.version) AS v", SceneRef(info.key, name))
         assert (answer.version, answer.rows) == (number, [[number]])
 
 
@@ -206,10 +206,10 @@ def test_a_reader_gets_what_is_built_or_words(store: SceneStore, database: Datab
     ref, text = SceneRef(info.key, name), "MATCH (e:PastEvent) RETURN e.version AS v"
     store.commit(info, OPEN, actor="ann", action="act")
     with pytest.raises(PastNotBuilt, match="may only read"):
-        Gate(ReadOnly(database)).run(text, ref, VOCABULARY)
-    assert Gate(database).run(text, ref, VOCABULARY).rows == [[1]]
+        Gate(ReadOnly(database)).run(text, ref)
+    assert Gate(database).run(text, ref).rows == [[1]]
     store.commit(info, SHUT, actor="ann", action="act")
-    answer = Gate(ReadOnly(database)).run(text, ref, VOCABULARY)
+    answer = Gate(ReadOnly(database)).run(text, ref)
     assert answer.rows == [[1]]
     assert "up to version 1 of 2" in (answer.truncated or "")
 
@@ -228,7 +228,7 @@ def test_times_may_run_backwards(store: SceneStore, gate: Gate) -> None:
     )
 
     def at(time: str) -> list[list[object]]:
-        rows = gate.run(text % (time, time), SceneRef(info.key, name), VOCABULARY).rows
+        rows = gate.run(text % (time, time), SceneRef(info.key, name)).rows
         return [row for row in rows if row[0]]  # type: ignore[misc]
 
     assert at("10:30Z") == [["open", 1]]
@@ -250,8 +250,8 @@ def test_times_of_the_past_are_utc_whatever_zone_the_clock_was_set_in(store: Sce
         "MATCH (f:PastFact {state: 'open'}) WHERE f.since_at <= datetime('2026-11-23T10:00Z') "
         "AND f.since_at = datetime('2026-11-23T10:00Z') RETURN f.since AS v"
     )
-    assert gate.run(text, SceneRef(info.key, name), VOCABULARY).rows == [[1]]
-    assert gate.run("MATCH (e:PastEvent) RETURN e.at", SceneRef(info.key, name), VOCABULARY).rows == [
+    assert gate.run(text, SceneRef(info.key, name)).rows == [[1]]
+    assert gate.run("MATCH (e:PastEvent) RETURN e.at", SceneRef(info.key, name)).rows == [
         ["2026-11-23T10:00:00.000000000+00:00"]
     ]
 
@@ -281,7 +281,7 @@ ZONED: Final = [
 @pytest.mark.parametrize(("cypher", "found"), ZONED)
 def test_times_in_a_query_compare_by_instant(gate: Gate, pair: Pair, cypher: str, found: list[object]) -> None:
     """A fault of this kind compares a time in another zone with a stored one of the same instant as unequal."""
-    assert [row[0] for row in gate.run(cypher, pair.ref, VOCABULARY).rows] == found
+    assert [row[0] for row in gate.run(cypher, pair.ref).rows] == found
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_times_in_a_query_compare_by_instant(gate: Gate, pair: Pair, cypher: str
 )
 def test_what_is_no_time_is_refused_in_the_servers_words(gate: Gate, pair: Pair, time: str, says: str) -> None:
     with pytest.raises(QueryRefused, match=says):
-        gate.run(f"RETURN datetime({time}) AS x", pair.ref, VOCABULARY)
+        gate.run(f"RETURN datetime({time}) AS x", pair.ref)
 
 
 def test_a_clock_needs_a_time_with_a_zone(store: SceneStore) -> None:
@@ -310,7 +310,7 @@ def test_batches_are_read_as_one(store: SceneStore, gate: Gate, monkeypatch: pyt
     info = store.find(name)
     for delta in [OPEN, SHUT] * 3:
         store.commit(info, delta, actor="ann", action="act")
-    answer = gate.run("MATCH (e:PastEvent) RETURN count(e) AS n", SceneRef(info.key, name), VOCABULARY)
+    answer = gate.run("MATCH (e:PastEvent) RETURN count(e) AS n", SceneRef(info.key, name))
     assert answer.rows == [[6]]
 
 
@@ -330,5 +330,5 @@ def test_a_query_that_its_first_hints_do_not_help_is_tried_with_hints_at_all_nod
     monkeypatch.setattr(gate, "_checked_plan", strict)
     home = SceneRef(pair.home.key, pair.home.name)
     query = "MATCH (f:PastFact {relation: 'INSIDE'})-[:ABOUT]->(n:PastNode) RETURN DISTINCT n.name"
-    assert ["cup"] in [[*row] for row in gate.run(query, home, VOCABULARY).rows]
+    assert ["cup"] in [[*row] for row in gate.run(query, home).rows]
     assert [text.count("USING INDEX SEEK") for text in judged] == [0, 1, 2]

@@ -19,7 +19,6 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryTimeout, ServiceError
 from scenecypher.retriever.retriever import Retriever
 from tests.db.gate.conftest import HOME
-from tests.db.gate.corpus import VOCABULARY
 
 TEXT = "MATCH (p:Place) RETURN count(p) AS places"
 
@@ -51,7 +50,7 @@ def busy(scenes: Database) -> Iterator[SlowPlanner]:
 
 def test_planning_is_repeated(busy: SlowPlanner) -> None:
     busy.left = 1
-    assert Gate(busy).run(TEXT, HOME, VOCABULARY).rows
+    assert Gate(busy).run(TEXT, HOME).rows
     assert busy.plans == 2
 
 
@@ -60,11 +59,11 @@ def test_a_timeout_is_a_service_error_and_not_cached(busy: SlowPlanner, monkeypa
     gate, busy.left = Gate(busy), 4
     for _ in range(2):
         with pytest.raises(ServiceError, match=r"the server was busy: .* says nothing about the query") as told:
-            gate.run(TEXT, HOME, VOCABULARY)
+            gate.run(TEXT, HOME)
         assert told.value.retryable
         assert not isinstance(told.value, QueryTimeout)
-    assert gate.run(TEXT, HOME, VOCABULARY).rows
-    assert gate.explain(TEXT, HOME, VOCABULARY).refused is None
+    assert gate.run(TEXT, HOME).rows
+    assert gate.explain(TEXT, HOME).refused is None
 
 
 def test_what_could_not_be_planned_is_remembered_by_its_shape(busy: SlowPlanner) -> None:
@@ -72,10 +71,10 @@ def test_what_could_not_be_planned_is_remembered_by_its_shape(busy: SlowPlanner)
     gate, busy.left = Gate(busy), 100
     for text in (TEXT, TEXT.replace("p", "q").replace("qlaces", "places"), "MATCH (x:Place) RETURN count(x) AS n"):
         with pytest.raises(ServiceError, match="ask again in a minute"):
-            gate.run(text, HOME, VOCABULARY)
+            gate.run(text, HOME)
     assert busy.plans == 2
     busy.left = 0
-    assert gate.run("MATCH (x:Place) RETURN count(x.name) AS n", HOME, VOCABULARY).rows, "another shape is planned"
+    assert gate.run("MATCH (x:Place) RETURN count(x.name) AS n", HOME).rows, "another shape is planned"
 
 
 def test_queries_are_planned_in_turn(scenes: Database) -> None:
@@ -100,7 +99,7 @@ def test_queries_are_planned_in_turn(scenes: Database) -> None:
     with Counting(scenes.address, slots=1) as database, ThreadPoolExecutor(6) as pool:
         gate = Gate(database)
         texts = [f"MATCH (p:Place) RETURN {', '.join(f'p.id AS c{it}' for it in range(n))}" for n in range(1, 7)]
-        assert all(pool.map(lambda text: gate.run(text, HOME, VOCABULARY).rows, texts))
+        assert all(pool.map(lambda text: gate.run(text, HOME).rows, texts))
     assert max(at_once) == 1
 
 

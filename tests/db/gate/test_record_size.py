@@ -15,7 +15,6 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.values import exceeds, json_value
 from scenecypher.errors import QueryRefused
 from tests.db.gate.conftest import HOME, accepted, send_unchecked
-from tests.db.gate.corpus import VOCABULARY
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
@@ -64,7 +63,7 @@ def test_a_large_list_is_refused_on_arrival(scenes: Database, rows: int) -> None
     send_unchecked(gate, text.replace("$rows", str(rows)), "RETURN 1 AS l")
     begun = time.monotonic()
     with pytest.raises(QueryRefused) as refused:
-        gate.run("RETURN 1 AS l", HOME, VOCABULARY)
+        gate.run("RETURN 1 AS l", HOME)
     assert refused.value.code == "size"
     assert time.monotonic() - begun < 60
-    assert gate.run("RETURN 2 AS x", HOME, VOCABULARY).rows == [[2]]
+    assert gate.run("RETURN 2 AS x", HOME).rows == [[2]]

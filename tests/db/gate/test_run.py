@@ -19,7 +19,7 @@ from scenecypher.db.store.consistent_read import LOOK
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
 from tests.db.gate.conftest import HOME, TIMEOUT_S, accepted
-from tests.db.gate.corpus import CANARY, VOCABULARY, text_of
+from tests.db.gate.corpus import CANARY, text_of
 
 SLOW = "MATCH (a), (b), (c), (d) WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
 LONG: Final[LiteralString] = """
@@ -54,12 +54,12 @@ def recording(scenes: Database) -> Iterator[RecordingDatabase]:
 
 
 def ask(gate: Gate, text: str) -> Answer:
-    return gate.run(text, HOME, VOCABULARY)
+    return gate.run(text, HOME)
 
 
 def refusal(gate: Gate, text: str, scene: SceneRef = HOME) -> QueryRefused:
     with pytest.raises(QueryRefused) as refused:
-        gate.run(text, scene, VOCABULARY)
+        gate.run(text, scene)
     return refused.value
 
 
@@ -198,10 +198,10 @@ def test_an_answer_belongs_to_one_version(scenes: Database, pair: SceneRef) -> N
     with ThreadPoolExecutor(1) as pool:
         writer = pool.submit(write)
         try:
-            answers = [gate.run(text, pair, VOCABULARY)]
+            answers = [gate.run(text, pair)]
             until = time.monotonic() + 60
             while (len(answers) < 20 or answers[-1].version < answers[0].version + 3) and time.monotonic() < until:
-                answers.append(gate.run(text, pair, VOCABULARY))
+                answers.append(gate.run(text, pair))
         finally:
             done.set()
         writer.result()
@@ -221,26 +221,26 @@ def test_the_version_is_asked_once_for_a_scene_at_rest(recording: RecordingDatab
 def test_a_changed_scene_is_read_again(recording: RecordingDatabase, pair: SceneRef) -> None:
     gate = Gate(recording)
     text = "MATCH (a:Object) RETURN DISTINCT a.name"
-    assert gate.run(text, pair, VOCABULARY).rows == [["0"]]
+    assert gate.run(text, pair).rows == [["0"]]
     rename(recording, pair.key)
-    answer = gate.run(text, pair, VOCABULARY)
+    answer = gate.run(text, pair)
     assert (answer.rows, answer.version) == ([["1"]], 1)
 
 
 @pytest.mark.parametrize("status", ["retired", "importing"])
 def test_a_replaced_scene_is_reported(scenes: Database, pair: SceneRef, status: str) -> None:
     gate = Gate(scenes)
-    assert gate.run("RETURN 1", pair, VOCABULARY).rows == [[1]]
+    assert gate.run("RETURN 1", pair).rows == [[1]]
     scenes.execute(
         "MATCH (s:Scene {key: $key}) SET s.status = $status", {"key": pair.key, "status": status}, timeout_s=TIMEOUT_S
     )
     with pytest.raises(SceneReplaced, match="test/pair"):
-        gate.run("RETURN 1", pair, VOCABULARY)
+        gate.run("RETURN 1", pair)
 
 
 def test_a_missing_scene_is_reported(gate: Gate) -> None:
     with pytest.raises(SceneReplaced):
-        gate.run("MATCH (n) RETURN n", SceneRef("nothing", "nothing"), VOCABULARY)
+        gate.run("MATCH (n) RETURN n", SceneRef("nothing", "nothing"))
 
 
 # --- verdicts

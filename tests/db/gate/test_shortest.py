@@ -11,7 +11,6 @@ import pytest
 
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.gate.scope import scope
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryRefused
@@ -47,7 +46,7 @@ def apartment(store: SceneStore) -> Iterator[SceneInfo]:
 def test_a_search_between_two_nodes_ends(store: SceneStore, apartment: SceneInfo, cypher: str, rows: object) -> None:
     """The kind: by its estimates the server searched from one node to all, along every path, and could not stop."""
     gate = Gate(store.database, limits=Limits(seconds=10))
-    answer = gate.run(cypher, SceneRef(apartment.key, apartment.name), vocabulary_of(apartment.declared))
+    answer = gate.run(cypher, SceneRef.of(apartment))
     assert answer.rows == rows
 
 

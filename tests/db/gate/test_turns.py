@@ -13,7 +13,6 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from tests.db.gate.conftest import HOME
-from tests.db.gate.corpus import VOCABULARY
 from tests.db.gate.test_lost import toggle
 from tests.db.store.test_replica import home
 from tests.waiting import until
@@ -37,7 +36,7 @@ def test_heavy_queries_wait_in_turn_and_nobody_else_does(one_slot: Database) -> 
     done: list[str] = []
 
     def ask(number: int) -> None:
-        gates[number % 2].run(HEAVY, HOME, VOCABULARY)
+        gates[number % 2].run(HEAVY, HOME)
         done.append(f"heavy {number}")
 
     with ThreadPoolExecutor(4) as pool:
@@ -46,7 +45,7 @@ def test_heavy_queries_wait_in_turn_and_nobody_else_does(one_slot: Database) -> 
             for number in range(3):
                 asked.append(pool.submit(ask, number))
                 until_waiting(one_slot, number + 1)
-            assert gates[0].run(CHEAP, HOME, VOCABULARY).rows
+            assert gates[0].run(CHEAP, HOME).rows
             assert toggle(store, store.find(name), "a") == 1
             assert done == [], "two gates share what one database has"
             until(lambda: len(told) >= 3, within_s=30)
@@ -59,7 +58,7 @@ def test_heavy_queries_wait_in_turn_and_nobody_else_does(one_slot: Database) -> 
 def test_a_slot_is_given_back(one_slot: Database) -> None:
     gate = Gate(one_slot, limits=Limits(cheap_steps=0, rows=1))
     for _ in range(3):
-        assert gate.run("UNWIND [1, 2] AS x RETURN x", HOME, VOCABULARY).truncated
+        assert gate.run("UNWIND [1, 2] AS x RETURN x", HOME).truncated
     assert not one_slot.slots._holding
 
 

@@ -18,7 +18,6 @@ from scenecypher.db.condition import HasState, Id
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.graph.delta import ChangeList, Delta, invert
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store import publish
 from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.commit import Intent
@@ -38,7 +37,6 @@ from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, QueryFailed, QueryRefused, SceneReplaced
-from tests.db.gate.corpus import VOCABULARY
 from tests.db.store.test_replica import home, scene
 from tests.db.store.test_store import fresh
 from tests.db.store.torn import measure
@@ -98,7 +96,7 @@ def in_memory(database: Database, scene: SceneInfo) -> tuple[str, ...]:
 
 def asked(database: Database, scene: SceneInfo) -> tuple[str, ...]:
     text = "MATCH (n:Object {id: 'cup'}) UNWIND n.states AS state RETURN state"
-    answer = Gate(database).run(text, SceneRef(scene.key, scene.name), vocabulary_of(scene.declared))
+    answer = Gate(database).run(text, SceneRef.of(scene))
     return tuple(str(row[0]) for row in answer.rows)
 
 
@@ -186,7 +184,7 @@ def query_of_a_second(gate: Gate, ref: SceneRef) -> str:
         numbers = min(numbers * 2, int(numbers * 1.5 / seconds)) if seconds else numbers
         text = "UNWIND range(1, 1000) AS x UNWIND range(1, %d) AS y WITH x * y AS z WHERE z %% 7 = 3 RETURN count(z)"
         text %= numbers // 1_000
-        seconds = [gate.run(text, ref, VOCABULARY).seconds for _ in range(2)][1]  # the first is planned
+        seconds = [gate.run(text, ref).seconds for _ in range(2)][1]  # the first is planned
     return text
 
 
@@ -198,7 +196,7 @@ def test_a_question_beside_a_busy_writer_is_answered_within_its_limit(
     text = query_of_a_second(gate, ref)
     with acting(store, scene):
         begun = perf_counter()
-        answer = gate.run(text, ref, vocabulary_of(scene.declared))
+        answer = gate.run(text, ref)
         seconds = perf_counter() - begun
     assert answer.version > 0
     assert seconds < gate.limits.seconds
@@ -216,7 +214,7 @@ def test_a_question_that_can_not_take_the_lock_is_told_so_within_its_limit(
         with pytest.raises(
             (SceneChanging, QueryRefused), match=r"changes faster than it is read|longer than 4 seconds"
         ):
-            gate.run(text, ref, vocabulary_of(scene.declared))
+            gate.run(text, ref)
         seconds = perf_counter() - begun
     assert seconds < gate.limits.seconds + 1
 

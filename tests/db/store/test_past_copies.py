@@ -15,7 +15,6 @@ import pytest
 from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.delta import invert
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store import past_copies, publish
 from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.catalog import SceneInfo, scene_of
@@ -58,7 +57,7 @@ def number(database: Database, text: LiteralString, **given: Any) -> int:
 
 def states_of_cup(database: Database, scene: SceneInfo) -> list[list[Any]]:
     text = "MATCH (c:Object {id: 'cup'}) RETURN c.states"
-    return Gate(database).run(text, SceneRef(scene.key, scene.name), vocabulary_of(scene.declared)).rows
+    return Gate(database).run(text, SceneRef.of(scene)).rows
 
 
 @pytest.fixture
@@ -77,9 +76,7 @@ def test_each_version_is_queried_as_it_was(store: SceneStore, database: Database
         found = store.materialise(f"{name}@{version}")
         assert (found.name, found.version, found.base) == (f"{name}@{version}", version, version)
         assert states_of_cup(database, found) == [[states]]
-        answer = Gate(database).run(
-            "MATCH (n) RETURN count(n)", SceneRef(found.key, found.name), vocabulary_of(found.declared)
-        )
+        answer = Gate(database).run("MATCH (n) RETURN count(n)", SceneRef.of(found))
         assert (answer.rows, answer.version) == ([[4]], version)
         assert load_generation(database, found).graph == store.as_of(name, version)
     assert store.materialise(name) == store.find(name)
