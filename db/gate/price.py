@@ -112,7 +112,7 @@ class Pricer:
 
     def _are_past(self, links: Sequence[tree.Link]) -> bool:
         """Check for a label of the past, or a variable that stands for a node of it."""
-        return any(
+        return self.past and any(
             self._are_past(link.links)
             if isinstance(link, tree.Group)
             else isinstance(link, tree.Node)
@@ -158,7 +158,7 @@ class Pricer:
             self.variables[hop.name] = replace(self.paths.entity, kind=PAST if is_past else ENTITY)
         for name in hop.names:
             is_known = name in self.names or name in PAST_RELATIONS
-            if is_known and name not in (PAST_RELATIONS if is_past else self.names):
+            if self.is_scene and is_known and name not in (PAST_RELATIONS if is_past else self.names):
                 realm, hint = ("past", FACT_ADVICE) if is_past else ("present", LABEL_ADVICE)
                 raise QueryRefused("relation_type", f"no `{name}` joins nodes of the {realm}", piece=name, hint=hint)
         self._properties(hop.properties, "")
