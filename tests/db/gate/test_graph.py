@@ -103,26 +103,21 @@ def test_what_a_graph_has_not_is_refused_by_its_own_names_and_no_word_of_scenes(
 def test_names_that_a_scene_has_mean_nothing_special_in_another_graph(films: Films) -> None:
     """The kind: labels of a scene's past, its key and its ids had a meaning in every query."""
     races = Graph(schema=Schema({"Run", "Step"}, {"LED_TO", "BESIDE"}, {"id", "line"}), bounds=Bounds())
-    text = "MATCH (r:Run {id: 1})-[:BESIDE]->(s:Step)-[:LED_TO]->(r) WHERE s['line'] = 2 RETURN r {.*}, keys(s), s.line"
-    found = films.gate.check(text, races)
-    assert found.refused is None
-    assert (
-        found.text
-        == f"CYPHER 5 {text.replace('1', '$__i0').replace('2', '$__i2').replace(chr(39) + 'line' + chr(39), '$__p1')}"
+    pattern = (
+        "MATCH (r:Run {id: %s})-[:BESIDE]->(s:Step)-[:LED_TO]->(r) WHERE s[%s] = %s RETURN r {.*}, keys(s), s.line"
     )
+    found = films.gate.check(pattern % (1, "'line'", 2), races)
+    assert found.refused is None
+    assert found.text == "CYPHER 5 " + pattern % ("$__i0", "$__p1", "$__i2")
     for part in ("Run {id: 1})", "Run)"):
         found = films.gate.check(
             f"MATCH (r:{part}-[:LED_TO]->(s:Step) WITH r, collect(s.id) AS l RETURN size(l)", races
         )
         assert found.cost
         assert found.cost.rows == 1_000, "an id may repeat: it is no key"
-    scoped = Graph(
-        "x", schema=Schema({"Run", "Step"}, {"LED_TO"}, {"id"}, scope="year", member="Timed"), bounds=Bounds()
-    )
-    assert (
-        films.gate.check("MATCH (r:Run) RETURN r.id", scoped).text
-        == "CYPHER 5 MATCH (r:(Run)&Timed {year: $__scene}) RETURN r.id"
-    )
+    timed = Schema({"Run", "Step"}, {"LED_TO"}, {"id"}, scope="year", member="Timed")
+    text = films.gate.check("MATCH (r:Run) RETURN r.id", Graph("x", schema=timed, bounds=Bounds())).text
+    assert text == "CYPHER 5 MATCH (r:(Run)&Timed {year: $__scene}) RETURN r.id"
 
 
 @pytest.mark.parametrize(
