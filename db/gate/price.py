@@ -140,7 +140,9 @@ class Pricer:
         kind = self._kind_of_past(node) if is_past else ENTITY
         self.owners[node.at] = PAST if is_past else ENTITY
         if node.name:
-            self.variables[node.name] = replace(self.paths.entity, kind=kind)
+            known = self.variables.get(node.name, self.paths.anything)
+            distinct = min(known.distinct, self.paths.distinct(node))
+            self.variables[node.name] = replace(self.paths.entity, kind=kind, distinct=distinct)
         self._properties(node.properties, kind)
         self._where(node.where)
 
@@ -155,7 +157,8 @@ class Pricer:
 
     def _hop(self, hop: tree.Hop, *, is_past: bool) -> None:
         if hop.name:
-            self.variables[hop.name] = replace(self.paths.entity, kind=PAST if is_past else ENTITY)
+            kind, distinct = PAST if is_past else ENTITY, self.paths.distinct(hop)
+            self.variables[hop.name] = replace(self.paths.entity, kind=kind, distinct=distinct)
         for name in hop.names:
             is_known = name in self.names or name in PAST_RELATIONS
             if self.is_scene and is_known and name not in (PAST_RELATIONS if is_past else self.names):
@@ -240,7 +243,8 @@ class Pricer:
 
     def _property(self, base: Size, name: tree.Property) -> Size:
         self.owners[name.at] = _owner_of(base)
-        found = [base.element] * bool(base.each) + [self.paths.property(name.name)] * base.has_nodes
+        of_node = replace(self.paths.property(name.name), distinct=base.distinct)
+        found = [base.element] * bool(base.each) + [of_node] * base.has_nodes
         return either(*found or [NUMBER])
 
     def _index(self, base: Size, index: tree.Index) -> Size:
@@ -355,8 +359,8 @@ class Pricer:
             return replace(NUMBER, number=rows)
         if call.name != "collect" or not sizes:
             return returned(call.name, sizes)
-        most = self.paths.nodes if call.is_distinct and _owner_of(sizes[0]) else MAX_COLLECTED
-        size = list_of(sizes[0], min(rows, most))
+        most = sizes[0].distinct if call.is_distinct else math.inf
+        size = list_of(sizes[0], min(rows, most, MAX_COLLECTED))
         return size if size.has_nodes else replace(size, wire=min(size.wire, MAX_COLLECTED_BYTES))
 
     def _range(self, sizes: list[Size], token: Token) -> Size:
