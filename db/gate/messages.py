@@ -57,7 +57,7 @@ def _failed(error: QueryFailed, scoped: ScopedQuery, graph: Graph) -> QueryRefus
     message = VALUE_ERRORS.get(kind, GENERIC_MESSAGE)
     if kind in TEXT_ERRORS:
         message = POSITION.sub("", error.summary).partition(": expected ")[0].strip().rstrip(".")
-    if "__" in message or (graph.schema.scope and str(graph.key) in message):
+    if "__" in message or (graph.schema.is_scene and str(graph.key) in message):
         message = GENERIC_MESSAGE
     at = f" at `{piece}`" if piece else ""
     unnamed = NOT_DEFINED.match(message)

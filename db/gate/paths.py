@@ -88,12 +88,17 @@ class Paths:
     def _begin(self, part: Node | Hop, known: Collection[str]) -> float:
         """Return how many nodes or relations of the scene fit this part."""
         if isinstance(part, Hop):
-            return self._sum("relations", part.types) * (2.0 - abs(part.direction)) if part.longest == 1 else math.inf
+            return self.distinct(part) * (2.0 - abs(part.direction)) if part.longest == 1 else math.inf
         if part.name in known or (self._unique and part.fixes(self._unique)):
             return 1.0
-        return float(
-            min((self._of("nodes", label) for label in part.labels if label not in {ENTITY, PAST}), default=self.nodes)
-        )
+        return self.distinct(part)
+
+    def distinct(self, part: Node | Hop) -> float:
+        """Return how many nodes or relations of the graph this part may stand for."""
+        if isinstance(part, Hop):
+            return float(self._sum("relations", part.types))
+        counts = (self._of("nodes", label) for label in part.labels if label not in {ENTITY, PAST})
+        return float(min(counts, default=self.nodes))
 
     def _paths_from_node(self, hop: Hop, way: int) -> float:
         """Return the maximum paths of this pattern that begin at one node, read forwards (1) or backwards (-1)."""

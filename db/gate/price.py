@@ -1,7 +1,7 @@
 """The price of a query: what each value may be at most, so what the query costs, and whether it is of the past.
 
 Each part of the tree is reduced to the size of its value, in the order of the text. What is known of a variable, such
-as the kind of its node, is known only here: `kinds` keeps what the other visitors need of it.
+as the kind of its node, is known only here, and noted for the other visitors.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from scenecypher.db.gate import tree, words
@@ -40,28 +40,21 @@ MAX_LIST_DEPTH: Final = 16  # maximum depth of nested lists: the server's type c
 MAX_ROUND_DIGITS: Final = 20  # maximum digits of round()
 
 
-@dataclass(slots=True)
-class Kinds:
-    """What is of the present or the past, by the index of the first token.
-
-    `owners` are the labels that bind the nodes of patterns and the owners of properties; a property whose owner is not
-    surely known has none. `hints` are the nodes that an index hint may name, few and then all of the past;
-    `breaks` are the searches that follow another MATCH.
-    """
-
-    owners: dict[int, str] = field(default_factory=dict)
-    hints: tuple[list[tuple[int, str, str]], list[tuple[int, str, str]]] = field(default_factory=lambda: ([], []))
-    breaks: list[int] = field(default_factory=list)
-
-
 class Pricer:
-    """Visitor of one query about a graph of this schema and these bounds."""
+    """Visitor of one query about a graph of this schema and these bounds.
+
+    It notes, by the index of the first token: the labels that bind the nodes of patterns, and the `owners` of
+    properties, none if it is not surely known; the nodes that an index hint may name, few and then all of the past;
+    and the searches that follow another MATCH, as `breaks`.
+    """
 
     def __init__(self, parsed: Parsed, limits: Limits, bounds: Bounds, schema: Schema) -> None:
         self.tokens, self.past, self.limits, self.is_scene = parsed.tokens, parsed.past, limits, schema.is_scene
         self.names = schema.labels | schema.relation_types
-        self.meter, self.kinds = Meter(limits.steps), Kinds()
-        self.paths = Paths(bounds, unique="id" if schema.is_scene else "")
+        self.meter, self.paths = Meter(limits.steps), Paths(bounds, unique="id" if schema.is_scene else "")
+        self.owners: dict[int, str] = {}
+        self.hints: tuple[list[tuple[int, str, str]], list[tuple[int, str, str]]] = ([], [])
+        self.breaks: list[int] = []
         self.variables: Variables = {}
         self.compared: tuple[Size, ...] = ()  # values that the aggregations of the clause compare
 
@@ -99,7 +92,7 @@ class Pricer:
         return parts
 
     def _path_size(self, parts: Sequence[tree.Node | tree.Hop]) -> Size:
-        is_past = any(self.kinds.owners.get(part.at) == PAST for part in parts)
+        is_past = any(self.owners.get(part.at) == PAST for part in parts)
         return list_of(replace(self.paths.entity, kind=PAST if is_past else ENTITY), 2 * self.paths.length(parts) + 1)
 
     def _links(self, links: Sequence[tree.Link]) -> list[tree.Node | tree.Hop]:
@@ -119,7 +112,7 @@ class Pricer:
 
     def _are_past(self, links: Sequence[tree.Link]) -> bool:
         """Check for a label of the past, or a variable that stands for a node of it."""
-        return any(
+        return self.past and any(
             self._are_past(link.links)
             if isinstance(link, tree.Group)
             else isinstance(link, tree.Node)
@@ -145,9 +138,11 @@ class Pricer:
 
     def _node(self, node: tree.Node, *, is_past: bool) -> None:
         kind = self._kind_of_past(node) if is_past else ENTITY
-        self.kinds.owners[node.at] = PAST if is_past else ENTITY
+        self.owners[node.at] = PAST if is_past else ENTITY
         if node.name:
-            self.variables[node.name] = replace(self.paths.entity, kind=kind)
+            known = self.variables.get(node.name, self.paths.anything)
+            distinct = min(known.distinct, self.paths.distinct(node))
+            self.variables[node.name] = replace(self.paths.entity, kind=kind, distinct=distinct)
         self._properties(node.properties, kind)
         self._where(node.where)
 
@@ -162,10 +157,11 @@ class Pricer:
 
     def _hop(self, hop: tree.Hop, *, is_past: bool) -> None:
         if hop.name:
-            self.variables[hop.name] = replace(self.paths.entity, kind=PAST if is_past else ENTITY)
+            kind, distinct = PAST if is_past else ENTITY, self.paths.distinct(hop)
+            self.variables[hop.name] = replace(self.paths.entity, kind=kind, distinct=distinct)
         for name in hop.names:
             is_known = name in self.names or name in PAST_RELATIONS
-            if is_known and name not in (PAST_RELATIONS if is_past else self.names):
+            if self.is_scene and is_known and name not in (PAST_RELATIONS if is_past else self.names):
                 realm, hint = ("past", FACT_ADVICE) if is_past else ("present", LABEL_ADVICE)
                 raise QueryRefused("relation_type", f"no `{name}` joins nodes of the {realm}", piece=name, hint=hint)
         self._properties(hop.properties, "")
@@ -176,7 +172,7 @@ class Pricer:
     def _properties(self, properties: tree.Map | None, owner: str) -> None:
         for entry in properties.entries if properties else ():
             if isinstance(entry, tree.Property):
-                self.kinds.owners[entry.at] = owner
+                self.owners[entry.at] = owner
             else:
                 self.value(entry)
 
@@ -246,8 +242,9 @@ class Pricer:
         return size
 
     def _property(self, base: Size, name: tree.Property) -> Size:
-        self.kinds.owners[name.at] = _owner_of(base)
-        found = [base.element] * bool(base.each) + [self.paths.property(name.name)] * base.has_nodes
+        self.owners[name.at] = _owner_of(base)
+        of_node = replace(self.paths.property(name.name), distinct=base.distinct)
+        found = [base.element] * bool(base.each) + [of_node] * base.has_nodes
         return either(*found or [NUMBER])
 
     def _index(self, base: Size, index: tree.Index) -> Size:
@@ -362,8 +359,8 @@ class Pricer:
             return replace(NUMBER, number=rows)
         if call.name != "collect" or not sizes:
             return returned(call.name, sizes)
-        most = self.paths.nodes if call.is_distinct and _owner_of(sizes[0]) else MAX_COLLECTED
-        size = list_of(sizes[0], min(rows, most))
+        most = sizes[0].distinct if call.is_distinct else math.inf
+        size = list_of(sizes[0], min(rows, most, MAX_COLLECTED))
         return size if size.has_nodes else replace(size, wire=min(size.wire, MAX_COLLECTED_BYTES))
 
     def _range(self, sizes: list[Size], token: Token) -> Size:
@@ -419,7 +416,7 @@ class Pricer:
         columns = Variables()
         for last, clause in zip((branch, *branch.clauses), branch.clauses, strict=False):
             if isinstance(clause, tree.Match) and isinstance(last, tree.Match) and self.variables and clause.is_search:
-                self.kinds.breaks.append(clause.at)
+                self.breaks.append(clause.at)
             columns = self.clauses[type(clause)](self, clause) or Variables()
             self.meter.clause()
         return columns
@@ -438,12 +435,12 @@ class Pricer:
         for path in match.paths:
             named = [part for part in self.pattern(path) if isinstance(part, tree.Node) and part.name]
             unknown = [node for node in named if node.name not in known]
-            past = [node for node in unknown if self.kinds.owners[node.at] == PAST]
+            past = [node for node in unknown if self.owners[node.at] == PAST]
             # The past has few nodes at first: the server then scans all of them rather than begin at what it knows.
             few += [node for node in unknown if len(unknown) == len(named) or node in past][:1]
             more += [node for node in past if node.name not in {it.name for it in few}]
         for index, nodes in enumerate((few, more)):
-            self.kinds.hints[index].extend((match.last, node.name, self.kinds.owners[node.at]) for node in nodes)
+            self.hints[index].extend((match.last, node.name, self.owners[node.at]) for node in nodes)
         self._where(match.where)
 
     def _clause(self, clause: tree.Clause) -> None:

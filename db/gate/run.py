@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Final, cast
+from typing import Any, Final, TypedDict, Unpack, cast
 from urllib.parse import urlsplit
 
 from neo4j import Driver, Result
@@ -25,7 +25,6 @@ from neo4j.exceptions import BrokenRecordError
 from scenecypher.db.gate.cost import Cost
 from scenecypher.db.gate.graph import Graph, SceneRef, measured_bounds, read_graph
 from scenecypher.db.gate.judge import VERIFIED, Plan, check_plan
-from scenecypher.db.gate.lexer import NO_PARAMETERS
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
 from scenecypher.db.gate.realm import joined_bounds, reads_past
@@ -90,6 +89,13 @@ class Asked:
 
     cypher: str
     graph: Graph
+    known: KnownValues | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+class Asking(TypedDict, total=False):
+    """What may be given with a query: values that occur in its graph, and those of its parameters."""
+
     known: KnownValues | None
     parameters: Mapping[str, object]
 
@@ -111,7 +117,7 @@ class Gate:
         self._watchdog = Watchdog(self._database, lost_s=self.limits.lost_seconds)
         self._lost_shapes: set[str] = set()
         self._texts: LRUCache[tuple[str, Schema, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
-        self._plans: LRUCache[str, tuple[float, int, Plan]] = LRUCache(CACHE_SIZE)
+        self._plans: LRUCache[tuple[Schema, str], tuple[float, int, Plan]] = LRUCache(CACHE_SIZE)
         self._unplanned: LRUCache[str, float] = LRUCache(CACHE_SIZE)
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
         self._measured: LRUCache[Graph, tuple[float, Bounds]] = LRUCache(CACHE_SIZE)
@@ -135,35 +141,25 @@ class Gate:
         """
         return read_graph(self._database, scope, member)
 
-    def check(
-        self,
-        cypher: str,
-        graph: Graph,
-        *,
-        known: KnownValues | None = None,
-        parameters: Mapping[str, object] = NO_PARAMETERS,
-    ) -> Explanation:
+    def check(self, cypher: str, graph: Graph, **asking: Unpack[Asking]) -> Explanation:
         """Check a query's text, names and cost; a refusal is part of the result.
 
         The server is asked for no more than the graph's size, if that is not known. Raises ServiceError.
         """
-        return self.explain(cypher, graph, known=known, parameters=parameters, planned=False)
+        return self._explain(Asked(cypher, graph, **asking), planned=False)
 
-    def explain(
-        self,
-        cypher: str,
-        graph: Graph,
-        *,
-        known: KnownValues | None = None,
-        parameters: Mapping[str, object] = NO_PARAMETERS,
-        planned: bool = True,
-    ) -> Explanation:
+    def explain(self, cypher: str, graph: Graph, **asking: Unpack[Asking]) -> Explanation:
         """Check a query and its plan without running it; a refusal is part of the result. Raises ServiceError."""
-        found, scoped = Explanation(), None
+        return self._explain(Asked(cypher, graph, **asking), planned=True)
+
+    def _explain(self, asked: Asked, *, planned: bool) -> Explanation:
+        found, scoped, graph = Explanation(), None, asked.graph
         with _own_faults():
             try:
-                past = past_state(self._database, graph) if isinstance(graph, SceneRef) and reads_past(cypher) else None
-                scoped = self._scoped(Asked(cypher, graph, known, parameters), past)
+                past = None
+                if isinstance(graph, SceneRef) and reads_past(asked.cypher):
+                    past = past_state(self._database, graph)
+                scoped = self._scoped(asked, past)
                 found = Explanation(scoped.text, scoped.parameters, cost=scoped.cost)
                 if not planned:
                     return found
@@ -173,19 +169,12 @@ class Gate:
                 plan = self._plan(scoped, graph)[0] if scoped and refused.code in {"plan", "write"} else None
                 return replace(found, plan=plan, refused=refused)
 
-    def run(
-        self,
-        cypher: str,
-        graph: Graph,
-        *,
-        known: KnownValues | None = None,
-        parameters: Mapping[str, object] = NO_PARAMETERS,
-    ) -> Answer:
+    def run(self, cypher: str, graph: Graph, **asking: Unpack[Asking]) -> Answer:
         """Run a query and return its answer, of a scene at one version.
 
         Raises QueryRefused, SceneReplaced, ServiceError.
         """
-        asked = Asked(cypher, graph, known, parameters)
+        asked = Asked(cypher, graph, **asking)
         with _own_faults():
             if isinstance(graph, SceneRef) and reads_past(cypher):
                 return self._run_with_past(asked, graph)
@@ -290,10 +279,11 @@ class Gate:
 
     def _accepted(self, scoped: ScopedQuery, graph: Graph) -> tuple[ScopedQuery, Plan]:
         """Return the query to run and its plan, which the judge accepted; each shape is planned once."""
-        cached = self._plans.get(scoped.text)
+        key = graph.schema, scoped.text
+        cached = self._plans.get(key)
         if cached is None or cached[0] <= time.monotonic():
             cached = (time.monotonic() + PLAN_S, *self._judged(scoped, graph))
-            self._plans.put(scoped.text, cached)
+            self._plans.put(key, cached)
         return (scoped, *scoped.hinted)[cached[1]], cached[2]
 
     def _judged(self, scoped: ScopedQuery, graph: Graph) -> tuple[int, Plan]:

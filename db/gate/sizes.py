@@ -21,7 +21,8 @@ class Size:
     `each`. `bytes` counts it as a tree, shared parts as often as they occur, nodes and relations as references; `wire`
     counts those with their properties. `kind` is the label that surely binds a node: `Entity`, or of the past,
     `Past` or its kind; it is empty for all else, also for a value that may be one of both. `groups` are the variables
-    by which a list was collected: rows in which they are equal share one list. It is None for other values.
+    by which a list was collected: rows in which they are equal share one list. It is None for other values. `distinct`
+    is how many different values it may have in all rows.
     """
 
     text: float = 0.0
@@ -32,6 +33,7 @@ class Size:
     each: Size | None = None
     kind: str = ""
     groups: frozenset[str] | None = None
+    distinct: float = math.inf
 
     @property
     def element(self) -> Size:

@@ -14,8 +14,7 @@ from typing import ClassVar, Final
 
 from scenecypher.db.gate import tree, words
 from scenecypher.db.gate.cost import check_counts, too_much
-from scenecypher.db.gate.cursor import Cursor
-from scenecypher.db.gate.lexer import Token, tokens_of
+from scenecypher.db.gate.lexer import Cursor, Token, tokens_of
 from scenecypher.db.gate.paths import MAX_ANY_TYPE_HOPS, MAX_BOUNDED_SEARCH
 from scenecypher.db.gate.realm import HIDDEN, PAST_LABELS, names_past
 from scenecypher.db.gate.unknown_names import hidden_property, scoping_property, unknown_function

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
@@ -40,31 +39,6 @@ LISTS: Final = frozenset({"states", "affordances"})
 LISTED: Final = 12  # half the maximum number of names that a hint lists if none is similar
 
 
-@dataclass(frozen=True, slots=True)
-class NameUse:
-    """A name of the registry that the text uses; `may_be_absent`: a property whose absence the query handles.
-
-    `owner` is the label that binds a property's node, or its kind of the past; empty if it is not known for sure.
-    """
-
-    kind: tree.NameKind
-    name: str
-    may_be_absent: bool = False
-    owner: str = ""
-
-
-def names_in(parts: Iterable[tree.Part], owners: Mapping[int, str]) -> Iterator[NameUse]:
-    """Yield the names that the parts of a query use, in the order of the text; `owners` are those of properties."""
-    until = -1  # the end of the coalesce() around a part
-    for part in parts:
-        if isinstance(part, tree.Property):
-            yield NameUse("property", part.name, part.may_be_absent or part.at < until, owners.get(part.at, ""))
-        elif isinstance(part, tree.Labels):
-            yield from (NameUse(part.kind, name, part.at < until) for name in part.names)
-        elif isinstance(part, tree.Call) and part.name == "coalesce":
-            until = max(until, part.end)
-
-
 def keys_in(parts: Iterable[tree.Part]) -> frozenset[str]:
     """Return the keys of the query's own maps, and components of points and times: its values have them."""
     maps = (part for part in parts if isinstance(part, tree.Map))
@@ -86,15 +60,31 @@ def check_names(
         "either": every.labels | every.relation_types,
         "property": every.properties | own,
     }
-    for use in names_in(parts, owners):
-        if past and use.kind == "property" and use.owner != ENTITY and use.name in HIDDEN:
-            raise hidden_property(use.name)
-        known_names = PROPERTIES_OF.get(use.owner, own if use.owner == ENTITY else names[use.kind])
-        if use.name not in known_names and not use.may_be_absent:
-            if use.owner in PROPERTIES_OF:
-                hint = _nearest(use.name, PROPERTIES_OF[use.owner], f"properties of {use.owner}")
-                raise QueryRefused("property", f"no property `{use.name}`", piece=use.name, hint=hint)
-            raise _unknown(use, every, known)
+    until = -1  # the end of the coalesce() around a part
+    for part in parts:
+        match part:
+            case tree.Call(name="coalesce", end=end):
+                until = max(until, end)
+            case tree.Labels(kind=kind) if part.at > until:
+                for name in part.names:
+                    _check(kind, name, names[kind], every, known)
+            case tree.Property(name=name):
+                owner = owners.get(part.at, "")
+                if past and owner != ENTITY and name in HIDDEN:
+                    raise hidden_property(name)
+                if not part.may_be_absent and part.at > until:
+                    _check("property", name, own if owner == ENTITY else names["property"], every, known, owner=owner)
+
+
+def _check(
+    kind: tree.NameKind, name: str, names: AbstractSet[str], schema: Schema, known: KnownValues, *, owner: str = ""
+) -> None:
+    """Refuse a name that is none of `names`, or none of its `owner`, a kind of the past."""
+    if owner in PROPERTIES_OF and name not in PROPERTIES_OF[owner]:
+        hint = _nearest(name, PROPERTIES_OF[owner], f"properties of {owner}")
+        raise QueryRefused("property", f"no property `{name}`", piece=name, hint=hint)
+    if owner not in PROPERTIES_OF and name not in names:
+        raise _unknown(kind, name, schema, known)
 
 
 def public_names(parts: Sequence[tree.Part], schema: Schema) -> frozenset[str]:
@@ -114,18 +104,18 @@ def hidden_property(name: str) -> QueryRefused:
     return QueryRefused("property", f"no query reads the property `{name}` of the past", piece=name, hint=hint)
 
 
-def _unknown(use: NameUse, schema: Schema, known: KnownValues) -> QueryRefused:
-    code, names = "label" if use.kind == "either" else use.kind, schema.properties
+def _unknown(kind: tree.NameKind, name: str, schema: Schema, known: KnownValues) -> QueryRefused:
+    code, names = "label" if kind == "either" else kind, schema.properties
     if code == "label":
         names = schema.labels
-        if schema.is_scene and use.name.casefold().startswith("past"):
+        if schema.is_scene and name.casefold().startswith("past"):
             names = names | PAST_LABELS
     elif code == "relation_type":
         names = schema.relation_types
     what = code.replace("_", " ")
-    hint = _scene_hint(code, use.name, names, known) if schema.is_scene else ""
-    hint = hint or _nearest(use.name, names, PLURALS.get(code, f"{what}s"))
-    return QueryRefused(code, f"no {what} `{use.name}`", piece=use.name, hint=hint)
+    hint = _scene_hint(code, name, names, known) if schema.is_scene else ""
+    hint = hint or _nearest(name, names, PLURALS.get(code, f"{what}s"))
+    return QueryRefused(code, f"no {what} `{name}`", piece=name, hint=hint)
 
 
 def _scene_hint(code: str, name: str, names: AbstractSet[str], known: KnownValues) -> str:

@@ -95,7 +95,7 @@ def send_unchecked(
     """Fill a gate's caches so that it sends `text` when it is asked `disguise`, without any check."""
     scoped = replace(scope(disguise, VOCABULARY, gate.limits), text=text, parameters=parameters or {})
     gate._texts.put((disguise, VOCABULARY, gate._current_bounds(scene)), scoped)
-    gate._plans.put(text, (time.monotonic() + 3_600, False, Plan("ProduceResults")))
+    gate._plans.put((VOCABULARY, text), (time.monotonic() + 3_600, False, Plan("ProduceResults")))
 
 
 def clear(tx: ManagedTransaction) -> None:

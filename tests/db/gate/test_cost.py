@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scenecypher.db.gate import Limits
-from scenecypher.db.gate.cost import Cost
+from scenecypher.db.gate.cost import BYTES_PER_STEP, Cost
 from scenecypher.db.gate.scope import scope
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.errors import QueryRefused
@@ -277,6 +277,22 @@ def test_a_list_without_its_group_is_compared_in_each_row(text: str) -> None:
     cost = cost_of(text, MANY_THINGS)
     assert carried is not None
     assert cost is None or cost.row_steps > 5 * carried.row_steps
+
+
+@pytest.mark.parametrize(("value", "few"), [("p", True), ("p.name", True), ("trim(p.class)", True), ("[p, q]", False)])
+def test_different_values_of_nodes_are_no_more_than_the_nodes(value: str, few: bool) -> None:  # noqa: FBT001 - a row
+    """The kind: a list of different names counted as one of all rows, so that comparing its items was refused."""
+    text = "MATCH (o)-[:INSIDE*1..2]->(p:Place)<-[:INSIDE]-(q) WITH o, collect(DISTINCT %s) AS l RETURN l, size(l) AS n"
+    cost = cost_of(text % value, MANY_THINGS)
+    places = MANY_THINGS.of("nodes")["Place"]
+    assert (cost is not None and cost.row_bytes < places * 5_000) is few
+
+
+def test_different_relations_are_as_many_as_there_are() -> None:
+    """The kind: a list of relations without doubles counted as many as there are nodes, which may be fewer."""
+    cost = cost_of("MATCH ()-[r]->() WITH collect(DISTINCT r) AS l RETURN size([x IN l WHERE x IN l])", Bounds())
+    assert cost is not None
+    assert cost.row_steps >= 1_000 * 1_000 * 16 / BYTES_PER_STEP
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 3))

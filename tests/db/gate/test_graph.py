@@ -14,7 +14,7 @@ from scenecypher.db.gate.judge import check_plan
 from scenecypher.db.gate.messages import EXPLAIN
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.errors import InputError
-from scenecypher.gate import Gate, Graph, Limits, Plan, QueryRefused, Schema
+from scenecypher.gate import Bounds, Gate, Graph, Limits, Plan, QueryRefused, Schema
 
 TYPES: Final = frozenset({"PLAYED_IN", "DIRECTED"})
 PROPERTIES: Final = frozenset({"name", "title", "year", "tags", "role", "scene"})
@@ -98,6 +98,26 @@ def test_what_a_graph_has_not_is_refused_by_its_own_names_and_no_word_of_scenes(
     unknown = "relation_type: no relation type `near`; relation types are DIRECTED, PLAYED_IN"
     assert films.refusal("MATCH (f:Film)-[:near]->(g) RETURN g") == unknown
     assert films.refusal("MATCH (s:Step)-[:LED_TO]->(e:PastEvent) RETURN e").startswith("label: no label `Step`")
+
+
+def test_names_that_a_scene_has_mean_nothing_special_in_another_graph(films: Films) -> None:
+    """The kind: labels of a scene's past, its key and its ids had a meaning in every query."""
+    races = Graph(schema=Schema({"Run", "Step"}, {"LED_TO", "BESIDE"}, {"id", "line"}), bounds=Bounds())
+    pattern = (
+        "MATCH (r:Run {id: %s})-[:BESIDE]->(s:Step)-[:LED_TO]->(r) WHERE s[%s] = %s RETURN r {.*}, keys(s), s.line"
+    )
+    found = films.gate.check(pattern % (1, "'line'", 2), races)
+    assert found.refused is None
+    assert found.text == "CYPHER 5 " + pattern % ("$__i0", "$__p1", "$__i2")
+    for part in ("Run {id: 1})", "Run)"):
+        found = films.gate.check(
+            f"MATCH (r:{part}-[:LED_TO]->(s:Step) WITH r, collect(s.id) AS l RETURN size(l)", races
+        )
+        assert found.cost
+        assert found.cost.rows == 1_000, "an id may repeat: it is no key"
+    timed = Schema({"Run", "Step"}, {"LED_TO"}, {"id"}, scope="year", member="Timed")
+    text = films.gate.check("MATCH (r:Run) RETURN r.id", Graph("x", schema=timed, bounds=Bounds())).text
+    assert text == "CYPHER 5 MATCH (r:(Run)&Timed {year: $__scene}) RETURN r.id"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from neo4j import Record, Result
 
 from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
 from scenecypher.db.gate.judge import VERIFIED, check_plan
+from scenecypher.db.schema import Schema
 from scenecypher.db.store.connection import NOTHING, Database
 from scenecypher.db.store.consistent_read import LOOK
 from scenecypher.db.store.watchdog import Watchdog
@@ -285,11 +286,11 @@ def test_a_plan_that_is_refused_is_made_again_with_index_hints(
     """Refuse the first plan as if the server had chosen a scan because of other scenes' data."""
     judged: list[Plan] = []
 
-    def refusing_the_first(plan: Plan, query_type: str | None, *, version: str) -> None:
+    def refusing_the_first(plan: Plan, query_type: str | None, schema: Schema, *, version: str) -> None:
         judged.append(plan)
         if len(judged) == 1:
             raise QueryRefused("plan", "a scan")
-        check_plan(plan, query_type, version=version)
+        check_plan(plan, query_type, schema, version=version)
 
     monkeypatch.setattr("scenecypher.db.gate.run.check_plan", refusing_the_first)
     gate = Gate(recording)
