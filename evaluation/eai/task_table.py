@@ -16,7 +16,6 @@ from scenecypher.evaluation.eai.transition import CATEGORIES, TransitionScorer, 
 from scenecypher.evaluation.eai.transition_gold import asked_actions
 from scenecypher.evaluation.result import Cell, Column, Interval
 from scenecypher.evaluation.ssc.forms import goal_form, sequence_form, subgoal_form, transition_form
-from scenecypher.evaluation.ssc.merging import merge_actions, merge_goals, most_central
 from scenecypher.evaluation.ssc.voting import Canonical
 
 TaskName: TypeAlias = Literal["action-sequencing", "subgoal", "goal", "transition"]
@@ -35,13 +34,12 @@ class EaiTask:
 
     - `make_scorer` takes the number of outputs to plan with (None: all), which only transition modelling uses.
     - `outcome` returns a judgement's outcome, and whether it succeeded by the best order of goals, with none missed.
-    - `form` and `merge` are for votes; `merged_by` is the unit that is merged.
+    - `form` returns what an output means, for votes.
     - `tables` are the figures of recorded outputs by the table's name.
     - `published` has the keys of published figures by figure.
     - `published_tables` has the tables of the file in which they are, with the prefix of their keys here.
     - `columns` are the headings and figures of SSC's table by a cell's key. Strict counts come first: they include
       malformed output, as the paper does in transition modelling (section 4.1); EAI leaves it out.
-    - `compared` are the cells in which votes are compared with the best model.
     - `target` returns what a task asks for, in words for Inspect's viewer.
     - `prompt_file` is the file of prompts, in the wheel of recordings if `prompts_in_wheel`.
     - `prompt_parts` are the task-specific parts of a prompt: from the last occurrence of the first text to the next
@@ -56,13 +54,10 @@ class EaiTask:
     make_scorer: Callable[[int | None], OutputScorer]
     outcome: Callable[[Judgement], tuple[str, bool]]
     form: Canonical
-    merge: Callable[[Sequence[str]], str | None]
-    merged_by: str
     tables: Mapping[str, tuple[str, ...]]
     published: Mapping[str, str]
     published_tables: Mapping[str, str]
     columns: Mapping[str, tuple[str, str]]
-    compared: tuple[str, str]
     target: Callable[[str], str]
     prompt_file: str
     prompt_parts: tuple[tuple[str, str], ...]
@@ -128,8 +123,6 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
             make_scorer=lambda _: ActionScorer(),
             outcome=sequence_outcome,
             form=sequence_form,
-            merge=most_central(sequence_form),
-            merged_by="edge",
             tables={
                 "executed and successful": (
                     *("executed", "success_least", "success_most", "corrected_least", "corrected_most", "human"),
@@ -159,7 +152,6 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "hallucination": ("hallucination", "hallucination"),
                 "missing_step": ("missing step", "missing_step"),
             },
-            compared=("tsr", "esr"),
             target=goal_formula,
             prompt_file="evaluation/action_sequencing/prompts/helm_prompts.json",
             prompt_parts=(("The relevant objects in the scene are:", "Please output the list of action commands"),),
@@ -172,8 +164,6 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
             make_scorer=lambda _: SubgoalScorer(),
             outcome=lambda found: (found["outcome"], found["outcome"] == "correct"),
             form=subgoal_form,
-            merge=most_central(subgoal_form),
-            merged_by="edge",
             tables={
                 "executed and successful": ("executed", "success", "broke_off"),
                 "mistakes": (*FAULTS, *MISTAKES),
@@ -189,7 +179,6 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "actions": ("actions", "action_goals"),
                 "goals": ("goals", "goals"),
             },
-            compared=("tsr", "esr"),
             target=goal_formula,
             prompt_file="evaluation/subgoal_decomposition/prompts/helm_prompts.json",
             prompt_parts=(("# Target Task:", "## Output:"),),
@@ -203,8 +192,6 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
             make_scorer=lambda _: GoalScorer(),
             outcome=goal_outcome,
             form=goal_form,
-            merge=merge_goals,
-            merged_by="element",
             tables={
                 "in all": ("all_precision", "all_recall", "all_f1", "unparsed", "unknown_objects", "strict_f1"),
                 "by kind": _GOAL_FIGURES,
@@ -224,7 +211,6 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "eai_precision": ("P, as EAI", "all_precision"),
                 "eai_recall": ("R, as EAI", "all_recall"),
             },
-            compared=("f1", "eai_f1"),
             target=goal_formula,
             prompt_file="virtualhome_eval/evaluation/goal_interpretation/prompts/helm_prompts.json",
             prompts_in_wheel=True,
@@ -240,8 +226,6 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
             make_scorer=TransitionScorer,
             outcome=transition_outcome,
             form=transition_form,
-            merge=merge_actions,
-            merged_by="clause",
             tables={
                 "in all": ("p", "r", "f1", "unparsed", "strict_f1"),
                 **{
@@ -265,7 +249,6 @@ EAI_TASKS: Final[Mapping[str, EaiTask]] = {
                 "eai_recall": ("R, as EAI", "r"),
                 "planner": ("planner", "planner"),
             },
-            compared=("f1", "eai_f1"),
             target=lambda task_id: ", ".join(asked_actions(task_id)),
             prompt_file="evaluation/transition_modeling/prompts/helm_prompts.json",
             prompt_parts=(("(define (problem", "\n>"),),

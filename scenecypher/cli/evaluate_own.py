@@ -11,11 +11,9 @@ from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.cli.evaluate_run import Choices
-    from scenecypher.evaluation.result import ExperimentResult
 
 Arguments: TypeAlias = dict[str, Any]
 SYMBOLIC: Final = "symbolic"
-ONE_GO: Final = "--recorded asks no model and can't be resumed; leave --model, --replies, --record and --resume out"
 
 
 def play(arguments: Arguments, choices: Choices) -> Arguments:
@@ -54,26 +52,8 @@ def eai(arguments: Arguments, choices: Choices) -> Arguments:
 def ssc(arguments: Arguments, choices: Choices) -> Arguments:
     """Check that replies come from one source."""
     if (choices.model is None) == (choices.replies is None):
-        raise InputError("name a model with --model, or recorded replies with --replies, or vote with --recorded")
-    return {name: value for name, value in arguments.items() if name not in {"recorded", "log"}}
-
-
-def recorded_votes(own: Mapping[str, Any], choices: Choices) -> tuple[ExperimentResult, str] | None:
-    """Vote across recorded models if `--recorded` is given; return the result and the path of a log beside it."""
-    if not own["recorded"]:
-        return None
-    if {choices.model, choices.replies, choices.record, choices.resume} != {None}:
-        raise InputError(ONE_GO)
-    from scenecypher.evaluation.eai.task_table import tasks_named
-    from scenecypher.evaluation.options import split_names
-    from scenecypher.evaluation.ssc.cross_report import cross_result
-
-    tasks, wheel = tasks_named(own["task_name"]), recorded_wheel(own["recordings"])
-    part: Any = {"limit": choices.limit, "seed": choices.seed, "ids": split_names(choices.sample_ids)}
-    found = cross_result(tasks, wheel, **part, log=own["log"], tell=tell)
-    folder = Path(choices.logs or "logs")
-    folder.mkdir(parents=True, exist_ok=True)
-    return found, str(folder / f"{found.provenance.date.replace(':', '-')}_ssc-recorded")
+        raise InputError("name a model with --model, or recorded replies with --replies")
+    return arguments
 
 
 def recorded_wheel(given: Path | str | None) -> Path:

@@ -13,7 +13,7 @@ import typer
 
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import print_json, progress_bar, tell
-from scenecypher.cli.evaluate_own import OWN, play, recorded_votes
+from scenecypher.cli.evaluate_own import OWN, play
 from scenecypher.cli.result_view import show_result
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
@@ -111,9 +111,6 @@ def _run(ctx: typer.Context, row: ExperimentRow, own: Mapping[str, Any], choices
 
     check_inspect_installed()
     _check_part(choices)
-    if row.name == "ssc" and (voted := recorded_votes(own, choices)):
-        deliver(*voted, as_json=choices.as_json)
-        return
     with _progress() as progress:
         how = RunOptions(
             choices.model,

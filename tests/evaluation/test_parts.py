@@ -15,7 +15,6 @@ from typer.main import get_command
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.cli.evaluate import eval_app
 from scenecypher.cli.evaluate_run import Choices, planned_task
-from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
 from scenecypher.evaluation.experiments import EXPERIMENTS
 from scenecypher.evaluation.options import take_of_each
 from tests.evaluation.eai.samples import OUTPUTS, wheel_of
@@ -97,21 +96,6 @@ def test_named_samples_are_played_and_no_others(
     log = read_eval_log(found["provenance"]["log"])
     assert {str(one.id) for one in log.samples or ()} == {*ids}
     assert found["notes"][-1].startswith(f"LIMITED: only {len(ids)} of ")
-
-
-def test_votes_across_models_choose_tasks_alike(own_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wheel_of({"goal": {"a-model": dict.fromkeys(goal_task_ids(), "{}")}}, own_folder / "some.whl")
-
-    def voted(*words: str) -> Any:
-        assert command(["eval", "ssc", "--recorded", "--recordings", "some.whl", *words, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    found = voted("--task", "goal", "--limit", "3", "--seed", "1")
-    assert (found["provenance"]["samples"], found["provenance"]["arguments"]["seed"]) == (3, 1)
-    named = voted("--task", "all", "--sample-ids", ",".join(goal_task_ids()[:2]))
-    assert named["notes"][0].startswith("LIMITED: only 2 tasks")
-    assert command(["eval", "ssc", "--recorded", "--recordings", "some.whl", "--sample-ids", "27-2"]) == 2
-    assert "there is no sample '27-2' (did you mean '27_2'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
