@@ -84,7 +84,7 @@ def _row_key(one: LoggedSample) -> RowKey:
 
 def _rows(task: EaiTask, run: Run) -> Iterator[Row]:
     """Yield a row for each prompt, method and number of replies."""
-    scorer = task.make_scorer(None)
+    scorer = task.make_scorer()
     for key, group in group_by(run.samples, _row_key).items():
         form, method, size = key
         row = Row(
