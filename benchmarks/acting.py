@@ -1,4 +1,4 @@
-"""Actions compared with hand-written Cypher, across sizes of scenes, and across parallel scenes."""
+"""Actions compared with hand-written Cypher, and across parallel scenes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from time import perf_counter
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
-from benchmarks.bare import bare_write
-from benchmarks.commits import OBJECT, hand_written_moves, temporary_scene
+from benchmarks.bare import bare
 from benchmarks.comparison import Measurement, compare
-from benchmarks.crowd import make_crowd
-from benchmarks.home import make_home
+from benchmarks.home import make_home, temporary_scene
 from scenecypher.db.graph.delta import AddRelation, Delta, apply
 from scenecypher.db.graph.graph_json import delta_hash, delta_json
 from scenecypher.db.graph.scene import Relation, SceneGraph
@@ -24,7 +22,7 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import Simulator
 
-AGENT, TABLE = "character_65", "asset_0"
+AGENT, OBJECT, TABLE = "character_65", "cup_1", "asset_0"
 
 # One statement each: lock the scene, make the changes that grabbing and putting down make, append the event.
 TAKE_BY_HAND: Final[LiteralString] = """
@@ -50,53 +48,21 @@ CREATE (:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, 
                 action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes})
 RETURN s.version AS version
 """
-LARGE: Final = 100_000
 WARM_UP: Final = 4_000
 """Pairs until a freshly started server has compiled both: the first five hundred take twice as long as later ones."""
 
 
 def actions(database: Database) -> Iterator[Measurement]:
-    """Compare grabbing and putting down an object with a bare move, and with the same writes in hand-written Cypher."""
+    """Compare grabbing and putting down an object, in a session and one by one, with the same writes by hand."""
     store = SceneStore(database)
-    with temporary_scene(store, with_agent_close(make_home())) as ours, temporary_scene(store) as theirs:
-        act, by_hand = action_loop(store, ours), hand_written_moves(database, theirs)
-        yield compare(
-            "act: grab, put on (one hand-written statement)", act, reference=by_hand, limit=1.8, warm_up=WARM_UP
-        )
-    with (
-        temporary_scene(store, with_agent_close(make_home())) as ours,
-        temporary_scene(store, with_agent_close(make_home())) as theirs,
-    ):
-        act, same = action_loop(store, ours), _hand_written_loop(store, theirs)
-        yield compare(
-            "act: grab, put on (the same writes by hand)", act, reference=same, limit=1.15, pairs=400, warm_up=WARM_UP
-        )
-    with (
-        temporary_scene(store, with_agent_close(make_home())) as ours,
-        temporary_scene(store, with_agent_close(make_home())) as theirs,
-    ):
-        once, same = one_off_loop(store, ours), _hand_written_loop(store, theirs)
-        yield compare(
-            "act once: grab, put on (the same writes by hand)",
-            once,
-            reference=same,
-            limit=1.8,
-            pairs=400,
-            warm_up=WARM_UP,
-        )
-
-
-def sizes(database: Database) -> Iterator[Measurement]:
-    """Compare an action in a scene of 100,000 nodes with the same in one of 300."""
-    store = SceneStore(database)
-    few = with_agent_close(make_home(relations=600))
-    with temporary_scene(store, few) as small, temporary_scene(store, _joined_with(few, make_crowd(LARGE))) as large:
-        yield compare(
-            f"act in {LARGE:,} nodes (in 300)",
-            action_loop(store, large),
-            reference=action_loop(store, small),
-            limit=1.5,
-        )
+    for what, loop, limit in (("act", action_loop, 1.15), ("act once", one_off_loop, 1.8)):
+        with (
+            temporary_scene(store, with_agent_close(make_home())) as ours,
+            temporary_scene(store, with_agent_close(make_home())) as theirs,
+        ):
+            title = f"{what}: grab, put on (the same writes by hand)"
+            act, same = loop(store, ours), _hand_written_loop(store, theirs)
+            yield compare(title, act, reference=same, limit=limit, pairs=400, warm_up=WARM_UP)
 
 
 def crowds(database: Database) -> Iterator[Measurement]:
@@ -150,7 +116,7 @@ def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], objec
     def by_hand() -> None:
         text, facts = next(statements)
         given = ends | facts | {"action_id": uuid4().hex}
-        done = bare_write(store.database, lambda tx: tx.run(text, given).single(strict=True)[0])
+        done = bare(store.database, lambda tx: tx.run(text, given).single(strict=True)[0], write=True)
         assert done
 
     return by_hand
@@ -161,14 +127,6 @@ def _event_fields(event: Event) -> dict[str, Any]:
     text = delta_json(event.delta)
     facts = {"actor": event.actor, "action": event.action, "kind": event.kind, "undoes": list(event.undoes)}
     return {**facts, "delta": text, "hash": delta_hash(text)}
-
-
-def _joined_with(home: SceneGraph, others: SceneGraph) -> SceneGraph:
-    """Return a scene of a home and many other things."""
-    more = [node for node in others.nodes.values() if node.id not in home.nodes]
-    kept = {node.id for node in more}
-    between = [it for it in others.relations if it.source in kept and it.target in kept]
-    return SceneGraph.of([*home.nodes.values(), *more], [*home.relations, *between])
 
 
 def _repeat(act: Callable[[], object], times: int) -> None:

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from neo4j import READ_ACCESS, WRITE_ACCESS, ManagedTransaction
+from neo4j import ManagedTransaction
 
 from scenecypher.db.store.connection import Database
 
 T = TypeVar("T")
 
 
-def bare_read(database: Database, work: Callable[[ManagedTransaction], T]) -> T:
-    """Return what `work` returns in `session.execute_read`, over the same connections."""
-    name = database.address.database
-    with database._driver.session(database=name, default_access_mode=READ_ACCESS) as session:  # noqa: SLF001 - same pool
-        return session.execute_read(work)
-
-
-def bare_write(database: Database, work: Callable[[ManagedTransaction], T]) -> T:
-    """Return what `work` returns in `session.execute_write`, over the same connections."""
-    name = database.address.database
-    with database._driver.session(database=name, default_access_mode=WRITE_ACCESS) as session:  # noqa: SLF001 - same pool
-        return session.execute_write(work)
+def bare(database: Database, work: Callable[[ManagedTransaction], T], *, write: bool = False) -> T:
+    """Return what `work` returns in `session.execute_read` or `execute_write`, over the same connections."""
+    with database._driver.session(database=database.address.database) as session:  # noqa: SLF001 - same pool
+        return session.execute_write(work) if write else session.execute_read(work)

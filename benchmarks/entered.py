@@ -11,11 +11,9 @@ from types import FrameType
 from typing import Any, Final
 
 from benchmarks.acting import action_loop, with_agent_close
-from benchmarks.asking import QUESTION
-from benchmarks.commits import temporary_scene
+from benchmarks.asking import QUESTION, ROOM_QUERY
 from benchmarks.comparison import Measurement
-from benchmarks.home import make_home
-from benchmarks.reading import ROOM_QUERY
+from benchmarks.home import make_home, temporary_scene
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.connection import Database

@@ -10,33 +10,39 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import cycle
 from statistics import quantiles
 from time import perf_counter
-from typing import Any, Final, LiteralString
+from typing import Final, LiteralString, TypeAlias
 
 import psutil
 
 from benchmarks.comparison import Measurement
-from benchmarks.robot import READY, Errand
+from scenecypher.chat.scripted import Scripted, ScriptedReply
+from scenecypher.db.connect import connect
+from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store import publish
 from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.publish import Header
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.eai import graph_files
 from scenecypher.importers.virtualhome import read_graph
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.retriever.retriever import Retriever
+from scenecypher.settings import Settings
 from tests.server import environment_of
 
 HOMES: Final = int(os.environ.get("SCENECYPHER_FLEET_HOMES", "1000"))
 SECONDS: Final = float(os.environ.get("SCENECYPHER_FLEET_SECONDS", "300"))
 """The time of each of three measurements, after a warm-up."""
-FEW: Final = 10
-ROBOTS: Final = 8
-WRITERS: Final = 2
 WARM_UP_S: Final = min(60.0, SECONDS)
-TIMEOUT_S: Final = 60.0
+FEW, ROBOTS, WRITERS = 10, 8, 2
+TURNS: Final = 12
+"""Actions and questions of one visit, as many as a short task takes."""
+READY: Final = "ready"
 MIB: Final = 2**20
-
 SLOWER, MUCH_SLOWER = 1.3, 4.0
 """How much slower a median and a 99th percentile may be among all homes than among few."""
 PARTS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
@@ -47,25 +53,20 @@ PARTS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
 }
 """Times of a robot: their name, and the limits of their percentiles."""
 MORE_MEMORY: Final = 1.5
-
-SETTINGS: Final[LiteralString] = """
-SHOW SETTINGS 'server.memory.pagecache.size', 'db.memory.transaction.max', 'dbms.memory.transaction.total.max'
-YIELD name, value RETURN name, value
-"""
-DATA_FOLDER: Final[LiteralString] = "SHOW SETTINGS 'server.directories.data' YIELD value RETURN value"
 PROCESS: Final[LiteralString] = (
-    "CALL dbms.queryJmx('java.lang:type=Runtime') YIELD attributes RETURN attributes.Pid.value"
+    "CALL dbms.queryJmx('java.lang:type=Runtime') YIELD attributes RETURN attributes.Pid.value AS pid"
 )
-HEAP: Final[LiteralString] = """
-CALL dbms.queryJmx('java.lang:type=Memory') YIELD attributes RETURN attributes.HeapMemoryUsage.value.properties.max
-"""
+Errand: TypeAlias = tuple[str, str, str]
+"""A scene's name and two things in it that open and close."""
+Times: TypeAlias = dict[str, list[float]]
+"""The ms of each action and each question by the names in PARTS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """The ms of each action and question of a fleet, those that begin a visit apart, and its seconds of work."""
+    """The times of a fleet, and its seconds of work."""
 
-    times: Mapping[str, Sequence[float]]
+    times: Times
     seconds: float
 
     def percentiles(self, what: str) -> dict[str, float]:
@@ -85,15 +86,12 @@ def fleet(database: Database) -> Iterator[Measurement]:
     more; the lower figure is the reference. `SCENECYPHER_FLEET_HOMES` and `SCENECYPHER_FLEET_SECONDS` change the number
     of homes and the time. The homes stay on the throw-away server: to delete them takes longer than to import them.
     """
-    heap = _one(database, HEAP) / MIB
-    _tell(f"Java's heap {heap:.0f} MiB, " + ", ".join(map(" ".join, _rows(database, SETTINGS))))
     few = _import(database, 0, FEW)
     early = _work(database.address, few)
     memory_before = _memory(database)
     large = _work(database.address, [*few, *_import(database, FEW, HOMES)])
     memory = _memory(database)
     late = _work(database.address, few)
-    _tell(f"the homes and their history take {_disk_mib(database):,.0f} MiB on disk")
     for what, (name, limits) in PARTS.items():
         ours, *references = (fleet.percentiles(what) for fleet in (large, early, late))
         for part, limit in limits.items():
@@ -119,18 +117,14 @@ def _import(database: Database, first: int, last: int) -> list[Errand]:
 
     with ThreadPoolExecutor(WRITERS) as pool:
         errands = [*pool.map(bring, range(first, last))]
-    spent = perf_counter() - began
-    _tell(f"imported {last - first:,} homes in {spent:.0f} s; {last:,} take {_disk_mib(database):,.0f} MiB on disk")
+    _tell(f"imported {last - first:,} homes in {perf_counter() - began:.0f} s")
     return errands
 
 
 def _things(graph: SceneGraph) -> tuple[str, str]:
     """Return the first and last closed thing of a home that opens."""
-    closed = [
-        node.id
-        for node in graph.nodes.values()
-        if node.kind == "Asset" and "can_open" in node.affordances and "closed" in node.states
-    ]
+    assets = (graph.nodes[it] for it in graph.nodes if graph.nodes[it].kind == "Asset")
+    closed = [node.id for node in assets if "can_open" in node.affordances and "closed" in node.states]
     return closed[0], closed[-1]
 
 
@@ -146,15 +140,13 @@ def _work(address: Address, errands: Sequence[Errand]) -> Worked:
         for robot in robots:
             _send(robot, "go")
         found = [json.loads(robot.communicate()[0]) for robot in robots]
-    names = [name for name in found[0] if name != "seconds"]
-    times = {name: [1e3 * taken for one in found for taken in one[name]] for name in names}
+    times = {name: [taken for one in found for taken in one["times"][name]] for name in PARTS}
     _tell(f"{len(errands):,} homes: " + ", ".join(f"{len(taken):,} {name}" for name, taken in times.items()))
     return Worked(times, sum(one["seconds"] for one in found) / len(found))
 
 
 def _robot(address: Address) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "benchmarks.robot", str(WARM_UP_S), str(SECONDS)]
-    environment = environment_of(address)
+    command, environment = [sys.executable, "-m", "benchmarks.fleet"], environment_of(address)
     return subprocess.Popen(  # noqa: S603 - our own module
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -168,22 +160,64 @@ def _send(robot: subprocess.Popen[str], line: str) -> None:
 
 def _memory(database: Database) -> float:
     """Return the memory of the server's process in MiB: heap, page cache and the rest."""
-    return float(psutil.Process(_one(database, PROCESS)).memory_info().rss / MIB)
-
-
-def _disk_mib(database: Database) -> float:
-    """Return the size of the server's databases and their logs in MiB, 0 if they are not on this machine."""
-    files = Path(_one(database, DATA_FOLDER)).rglob("*")
-    return sum(file.stat().st_size for file in files if file.is_file()) / MIB
-
-
-def _rows(database: Database, statement: LiteralString) -> list[list[Any]]:
-    return [row.values() for row in database.rows(statement, timeout_s=TIMEOUT_S)]
-
-
-def _one(database: Database, statement: LiteralString) -> Any:
-    return _rows(database, statement)[0][0]
+    row = database.row(PROCESS)
+    assert row
+    return float(psutil.Process(row["pid"]).memory_info().rss / MIB)
 
 
 def _tell(line: str) -> None:
     print(line, file=sys.stderr)
+
+
+class Robot:
+    """A store and a retriever, kept from home to home as a server process keeps them."""
+
+    def __init__(self, database: Database) -> None:
+        self._store, self._gate = SceneStore(database), Gate(database)
+        self._enumerator = Enumerator(self._store.replicas)
+
+    def work(self, errands: Iterator[Errand], seconds: float) -> Times:
+        """Visit homes until the time is over."""
+        times: Times = {name: [] for name in PARTS}
+        end = perf_counter() + seconds
+        while perf_counter() < end:
+            self._visit(next(errands), times)
+        return times
+
+    def _visit(self, errand: Errand, times: Times) -> None:
+        """Walk between two things of a home, open and close them, and ask for one of them after each action."""
+        name, *things = errand
+        simulator = Simulator(self._store, self._store.find(name), actor="robot", fix=True)
+        query = (
+            f"MATCH (n:Asset {{name: '{things[0]}'}}) OPTIONAL MATCH (n)-[:INSIDE]->(p:Place) RETURN n.states, p.name"
+        )
+        asking = Retriever(Scripted([ScriptedReply((), query)]), self._gate, self._enumerator)
+        actions = cycle(f"{action}({thing})" for thing in things for action in ("walk", "open", "close"))
+        for turn, action in zip(range(TURNS), actions, strict=False):
+            began = perf_counter()
+            list(simulator.act(action))
+            acted = perf_counter()
+            asking.ask(f"Is {things[0]} open, and which room is it in?", simulator.scene)
+            first = "" if turn else "first_"
+            times[f"{first}acts"].append(1e3 * (acted - began))
+            times[f"{first}asks"].append(1e3 * (perf_counter() - acted))
+
+
+def main() -> None:
+    """Be one robot, in a process of its own: read errands as JSON, say that it is ready, and print the times.
+
+    It starts with the next line of standard input; times of the warm-up do not count.
+    """
+    homes: Sequence[Errand] = json.loads(sys.stdin.readline())
+    with connect(Settings(), tell=lambda _: None) as database:
+        robot, errands = Robot(database), cycle(homes)
+        print(READY, flush=True)
+        sys.stdin.readline()
+        robot.work(errands, WARM_UP_S)
+        began = perf_counter()
+        times = robot.work(errands, SECONDS)
+        print(json.dumps({"seconds": perf_counter() - began, "times": times}))
+
+
+if __name__ == "__main__":
+    main()

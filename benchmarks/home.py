@@ -1,13 +1,31 @@
-"""Generated home of VirtualHome's size: 300 nodes, about 5,700 relations, 84% of them CLOSE; seeded."""
+"""Generated home of VirtualHome's size, seeded: 300 nodes, about 5,700 relations, 84% of them CLOSE; and its scene."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from random import Random
+from uuid import uuid4
 
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store import publish
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
 
 ROOMS = ("kitchen", "bathroom", "bedroom", "living_room")
+
+
+@contextmanager
+def temporary_scene(store: SceneStore, graph: SceneGraph | None = None) -> Iterator[SceneInfo]:
+    """Yield a scene for one benchmark and drop it at the end."""
+    name = f"bench/{uuid4().hex}"
+    store.put(ImportedScene(name, graph or make_home(), "virtualhome"))
+    info = store.find(name)
+    try:
+        yield info
+    finally:
+        publish.delete_generation(store.database, info.key)
 
 
 def make_home(nodes: int = 300, *, relations: int = 5_700, seed: int = 0) -> SceneGraph:

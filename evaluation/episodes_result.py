@@ -11,7 +11,7 @@ from inspect_ai.log import EvalLog
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.episodes import EPISODE, SCORER, TRACE, success_figure
 from scenecypher.evaluation.experiment import Experiment, RowPlan, TablePlan
-from scenecypher.evaluation.experiments import experiment_named, load
+from scenecypher.evaluation.experiments import experiment_named
 from scenecypher.evaluation.measures import MEASURES, figures, measured_cell
 from scenecypher.evaluation.published import published_rows
 from scenecypher.evaluation.reporting.cells import N
@@ -56,7 +56,7 @@ def episodes_result(log: EvalLog, experiment: Experiment) -> ExperimentResult:
 
 def played_result(log: EvalLog) -> ExperimentResult:
     """Return the result of a log whose experiment is planned again, from the arguments in it. Raises InputError."""
-    task: Any = load(experiment_named(log.eval.task).task)
+    task: Any = experiment_named(log.eval.task).task
     options = {key: value for key, value in log.eval.task_args.items() if key not in {"replies", "record"}}
     return episodes_result(log, task.plan(**options))
 

@@ -1,110 +1,131 @@
-"""Experiments, a row each (`data/experiments.toml`): the command, Inspect's task and the page come from it."""
+"""Experiments by name: Inspect's task and the result of its log, each imported when it is asked for."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib import import_module
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from inspect_ai import Task
     from inspect_ai.log import EvalLog
 
     from scenecypher.evaluation.result import ExperimentResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """Option of a command, and the task's argument of the same name; `flag` is its name if that differs.
+class Experiment(NamedTuple):
+    """`task` returns Inspect's task, `result` the result of its log; they raise InputError.
 
-    `kind` is text, int, flag, path, or a list of words. A `positional` one has no flag. `least` is the smallest number.
+    Arguments `limit` and `seed` of each task choose a part of it.
     """
 
-    name: str
-    help: str
-    kind: str | list[str] = "text"
-    default: Any = None
-    flag: str = ""
-    metavar: str | None = None
-    positional: bool = False
-    least: int | None = None
+    task: Callable[..., Any]
+    result: Callable[[EvalLog], ExperimentResult]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """Line of the page: its section, the published table, the options for it, and what runs without a model."""
+def questions() -> Experiment:
+    """Questions about scenes."""
+    from scenecypher.evaluation.question_result import questions_result
+    from scenecypher.evaluation.questions import questions as task
 
-    section: str
-    table: str
-    without_model: str
-    options: str = ""
+    return Experiment(task, questions_result)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExperimentRow:
-    """Experiment.
+def memory() -> Experiment:
+    """Questions about what happened."""
+    from scenecypher.evaluation.memory import memory as task
+    from scenecypher.evaluation.question_result import questions_result
 
-    `task` is ``module:function`` of its Inspect task, and `result` that of its result from a log. If it `asks`, the
-    command has the options of models; without `--model` and `--replies` the task gets the row's `replies`, and an empty
-    value is an error. In one that `plays`, methods play episodes. Arguments `limit` and `seed` of each task choose a
-    part of it.
-    """
-
-    name: str
-    help: str
-    task: str
-    result: str
-    options: tuple[Option, ...] = ()
-    asks: bool = True
-    replies: str = "live"
-    plays: bool = False
-    needs_database: bool = False
-    published: tuple[Published, ...] = ()
-
-    def make_task(self, **arguments: Any) -> Task:
-        """Return the Inspect task. Raises InputError."""
-        made: Task = load(self.task)(**arguments)
-        return made
-
-    def make_result(self, log: EvalLog) -> ExperimentResult:
-        """Return the result of a log. Raises InputError."""
-        made: ExperimentResult = load(self.result)(log)
-        return made
+    return Experiment(task, questions_result)
 
 
-def load(name: str) -> Callable[..., Any]:
-    """Import the function ``module:function``."""
-    module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+def dynamic() -> Experiment:
+    """LookPlanGraph's dynamic worlds."""
+    from scenecypher.evaluation.dynamic import dynamic as task
+
+    return _played(task)
 
 
-def experiment_named(name: str) -> ExperimentRow:
-    """Return the experiment of a command, or of a task in a log. Raises InputError."""
-    own = name.rpartition("/")[2].replace("_", "-")
+def augmentation() -> Experiment:
+    """LookPlanGraph's graph augmentation."""
+    from scenecypher.evaluation.augmentation import augmentation as task
+    from scenecypher.evaluation.augmentation_result import augmentation_result
+
+    return Experiment(task, augmentation_result)
+
+
+def grasif() -> Experiment:
+    """LookPlanGraph's GraSIF, and its ablations."""
+    from scenecypher.evaluation.grasif import grasif as task
+
+    return _played(task)
+
+
+def realworld() -> Experiment:
+    """LookPlanGraph's office."""
+    from scenecypher.evaluation.realworld import realworld as task
+
+    return _played(task)
+
+
+def babyai() -> Experiment:
+    """BabyAI of SG2 and SG-RwR."""
+    from scenecypher.evaluation.babyai import babyai as task
+
+    return _played(task)
+
+
+def household() -> Experiment:
+    """VirtualHome's homes of SG2 and SG-RwR."""
+    from scenecypher.evaluation.household import household as task
+
+    return _played(task)
+
+
+def babyai_slm() -> Experiment:
+    """SG2's small models."""
+    from scenecypher.evaluation.babyai_slm import babyai_slm as task
+
+    return _played(task)
+
+
+def ssc() -> Experiment:
+    """Structured Self-Consistency."""
+    from scenecypher.evaluation.eai.live import ssc as task
+    from scenecypher.evaluation.eai.live_report import ssc_result
+
+    return Experiment(task, ssc_result)
+
+
+def _played(task: Callable[..., Any]) -> Experiment:
+    from scenecypher.evaluation.episodes_result import played_result
+
+    return Experiment(task, played_result)
+
+
+EXPERIMENTS: Final[dict[str, Callable[[], Experiment]]] = {
+    "questions": questions,
+    "memory": memory,
+    "dynamic": dynamic,
+    "augmentation": augmentation,
+    "grasif": grasif,
+    "realworld": realworld,
+    "babyai": babyai,
+    "household": household,
+    "babyai-slm": babyai_slm,
+    "ssc": ssc,
+}
+"""Experiments by name, in the order of the help."""
+
+
+def experiment_name(task: str) -> str:
+    """Return the name of the experiment of a command, or of a task in a log. Raises InputError."""
+    own = task.rpartition("/")[2].replace("_", "-")
     if own not in EXPERIMENTS:
         raise InputError(f"there is no experiment {own[:60]!r}{did_you_mean(own[:60], tuple(EXPERIMENTS))}")
-    return EXPERIMENTS[own]
+    return own
 
 
-def experiment_row(name: str, fields: Mapping[str, Any]) -> ExperimentRow:
-    """Return the row that the `fields` of a TOML table say."""
-    parts: dict[str, tuple[Any, ...]] = {
-        "options": tuple(Option(**one) for one in fields.get("options", ())),
-        "published": tuple(Published(**one) for one in fields.get("published", ())),
-    }
-    return ExperimentRow(name=name, **{**fields, **parts})
-
-
-def _rows() -> Iterator[ExperimentRow]:
-    text = (files("scenecypher.evaluation") / "data" / "experiments.toml").read_text(encoding="utf-8")
-    return (experiment_row(name, fields) for name, fields in tomllib.loads(text).items())
-
-
-EXPERIMENTS: Final[dict[str, ExperimentRow]] = {row.name: row for row in _rows()}
-"""Experiments by name, in the order of the help."""
+def experiment_named(task: str) -> Experiment:
+    """Return the experiment of a command, or of a task in a log. Raises InputError."""
+    return EXPERIMENTS[experiment_name(task)]()

@@ -5,18 +5,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from inspect_ai import Task, task
 
 from scenecypher.evaluation.question_set import MEMORY
 from scenecypher.evaluation.questions import questions
+from scenecypher.evaluation.replies import LIVE
 
 
 @task
-def memory(**options: Any) -> Task:
+def memory(
+    *,
+    replies: str = LIVE,
+    record: str = "",
+    attempts: int = 4,
+    examples: int = 4,
+    limit: int = 0,
+    seed: int | None = None,
+) -> Task:
     """Return the task of questions about histories (`scenecypher.evaluation.histories`); arguments as in `questions`.
 
     Models see the histories' own clocks. Raises InputError.
     """
-    return questions(data=MEMORY, **options)
+    return questions(
+        data=MEMORY, replies=replies, record=record, attempts=attempts, examples=examples, limit=limit, seed=seed
+    )

@@ -8,7 +8,7 @@ from typing import Final
 from inspect_ai.log import EvalLog
 from inspect_ai.scorer import CORRECT
 
-from scenecypher.evaluation.experiments import experiment_named
+from scenecypher.evaluation.experiments import experiment_name
 from scenecypher.evaluation.question_set import DATA, KINDS, MEMORY, MEMORY_KINDS
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, TableSetting
 from scenecypher.evaluation.run_result import LoggedSample, Run, share_cell
@@ -34,7 +34,7 @@ GROUPS: Final = {"kind": (*KINDS, *MEMORY_KINDS), "data": (*DATA, MEMORY)}
 
 def questions_result(log: EvalLog) -> ExperimentResult:
     """Return the result of one run's log; an unfinished run is marked as such."""
-    run, name = Run.read(log, SCORER), experiment_named(log.eval.task).name
+    run, name = Run.read(log, SCORER), experiment_name(log.eval.task)
     table = Table(
         key=TABLE,
         title="Questions",

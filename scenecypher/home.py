@@ -41,7 +41,9 @@ from scenecypher.retriever.past_text import past_text
 
 __all__ = ["Home", "PastHome", "PlanOptions", "PlanOutcome", "QueryResult"]
 
-ONE_OF: Final = "give either an instruction in words, or a goal, or the task of a data set"
+METHOD: Final = "stepwise"
+"""The method of plans that name none."""
+ONE_OF: Final = "give either an instruction in words, or a goal (--goal FACTS), or the task of a data set (--task ID)"
 
 
 class PlanOptions(TypedDict, total=False):
@@ -262,9 +264,8 @@ class Home(ReadableHome):
         """
         if sum(it is not None for it in (instruction, options.get("task"), options.get("goal"))) > 1:
             raise InputError(ONE_OF)
-        recipe = recipe_named(options.get("method", "stepwise"))
-        setting = self._setting(instruction, options, needs_model=recipe.model)
-        return self._recorder(setting.scene, "plan").kept(prepare_session(setting, recipe).run())
+        setting = session_setting(self._services, self.info, instruction, options)
+        return self._recorder(setting.scene, "plan").kept(prepare_session(setting, recipe_named(setting.name)).run())
 
     # --- the past
 
@@ -281,31 +282,37 @@ class Home(ReadableHome):
         services = self._services
         return simulator_of(services.store, self.info, agent=agent, fix=fix, meaning=services.meaning)
 
-    def _setting(self, instruction: str | None, options: PlanOptions, *, needs_model: bool) -> SessionSetting:
-        name = options.get("task")
-        task = datasets.task(name)[1] if name is not None else None
-        services, scene = self._services, self.info
-        goal = task.goal if task is not None and task.has_graph_goal else None
-        if (wanted := options.get("goal")) is not None:
-            goal, instruction = read_goal_in(services.store, scene, wanted), wanted
-        elif instruction is None and task is None:
-            own = own_goal_in_words(services.store, scene)
-            if own is None:
-                raise InputError(ONE_OF)
-            goal, instruction = own
-        return SessionSetting(
-            services.store,
-            services.gate,
-            scene,
-            instruction or (task.instruction if task else ""),
-            options.get("method", "stepwise"),
-            goal=goal,
-            required_actions=task.action_goals if task is not None else (),
-            model=services.model(options.get("model")) if needs_model else NoModel(),
-            ablations=tuple(options.get("ablations", ())),
-            budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),
-            belief=options.get("belief"),
-            fix=options.get("fix"),
-            engine_timeout_s=services.settings.engine_timeout_s,
-            meaning=services.meaning,
-        )
+
+def session_setting(
+    services: Services, scene: SceneInfo, instruction: str | None, options: PlanOptions
+) -> SessionSetting:
+    """Return the setting of a session: for an instruction, a goal, a data set's task, or else the scene's own goal.
+
+    Raises InputError.
+    """
+    name, method = options.get("task"), options.get("method", METHOD)
+    task = datasets.task(name)[1] if name is not None else None
+    goal = task.goal if task is not None and task.has_graph_goal else None
+    if (wanted := options.get("goal")) is not None:
+        goal, instruction = read_goal_in(services.store, scene, wanted), instruction or wanted
+    elif instruction is None and task is None:
+        own = own_goal_in_words(services.store, scene)
+        if own is None:
+            raise InputError(ONE_OF)
+        goal, instruction = own
+    return SessionSetting(
+        services.store,
+        services.gate,
+        scene,
+        instruction or (task.instruction if task else ""),
+        method,
+        goal=goal,
+        required_actions=task.action_goals if task is not None else (),
+        model=services.model(options.get("model")) if recipe_named(method).model else NoModel(),
+        ablations=tuple(options.get("ablations", ())),
+        budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),
+        belief=options.get("belief"),
+        fix=options.get("fix"),
+        engine_timeout_s=services.settings.engine_timeout_s,
+        meaning=services.meaning,
+    )

@@ -37,7 +37,8 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "pyproject.toml", root)
     named = ("db/connect", "db/gate", "db/local", "db/store")
     ours = ("cli", "mcp", "robots", "tools", "ui")
-    for package in ("scenecypher", *(f"scenecypher/{it}" for it in ours), "tests", "benchmarks", *ROOMS, *named):
+    checked = ("scenecypher", *(f"scenecypher/{it}" for it in ours), "tests", "benchmarks", "docs")
+    for package in (*checked, *ROOMS, *named):
         (root / package).mkdir()
         (root / package / "__init__.py").write_text('"""A package."""\n', encoding="utf-8")
     modules = (

@@ -148,14 +148,13 @@ def test_the_command_is_installed(python: Path, tmp_path: Path) -> None:
 
 
 def test_experiments_have_their_command_and_their_data(python: Path, tmp_path: Path) -> None:
-    assert "--recorded" in run(str(python), "-m", "scenecypher", "eval", "eai", "--help", cwd=tmp_path)
+    assert "--samples" in run(str(python), "-m", "scenecypher", "eval", "ssc", "--help", cwd=tmp_path)
     code = """
 from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
-from scenecypher.evaluation.eai.published import recorded_models
-from scenecypher.evaluation.published import table_settings
-print(len([*dynamic_tasks()]), len(recorded_models()), bool(table_settings("lookplangraph-4")))
+from scenecypher.evaluation.published import published_rows, table_settings
+print(len([*dynamic_tasks()]), len(published_rows("ssc", "goal")[2]), bool(table_settings("lookplangraph-4")))
 """
-    assert run(str(python), "-c", code, cwd=tmp_path).split() == ["100", "15", "True"]
+    assert run(str(python), "-c", code, cwd=tmp_path).split() == ["100", "4", "True"]
 
 
 def test_a_folder_with_modules_named_like_our_packages_does_no_harm(python: Path, tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from docs.generate.actions import page as action_page
+from docs.generate.datasets import page as data_page
+from docs.generate.datasets import rows_of
+from docs.generate.methods import page as method_page
 from scenecypher.importers.datasets import DATASETS, dataset, task
-from scenecypher.importers.page import page as data_page
-from scenecypher.importers.page import rows_of
-from scenecypher.planner.actions.page import page as action_page
 from scenecypher.planner.methods import OURS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
-from scenecypher.planner.methods.page import page as method_page
 from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.vocabularies.household.operators import OPERATORS
 

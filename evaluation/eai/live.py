@@ -66,7 +66,7 @@ def ssc(
     sizes = tuple(map(_size, split_names(str(samples) if isinstance(samples, int) else samples)))
     wheel = _wheel(recordings) if chosen.prompts_in_wheel else None
     prompts_by_form = {form: load_prompts(chosen, form, wheel=wheel) for form in forms}
-    bench = SscConfig(chosen, chosen.make_scorer(None), prompts_by_form, ModelSource(replies, record=record))
+    bench = SscConfig(chosen, chosen.make_scorer(), prompts_by_form, ModelSource(replies, record=record))
     return Task(
         dataset=MemoryDataset(
             [

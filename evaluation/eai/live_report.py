@@ -13,7 +13,7 @@ from scenecypher.evaluation.published import published_rows, table_settings
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, TableSetting, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, group_by
 from scenecypher.evaluation.ssc import prompts
-from scenecypher.evaluation.ssc.methods import OURS
+from scenecypher.evaluation.ssc.methods import PAPER
 from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
 SCORER: Final = "judged"
@@ -35,7 +35,6 @@ NOTES: Final = (
 LABELS: Final[Mapping[str, str]] = {
     "greedy": "greedy",
     "ssc": "SSC",
-    "ssc-merge": "merged part by part",
     "ssc-early": "SSC, early stop",
     "ssc-filter": "SSC, simulator filter",
 }
@@ -85,15 +84,15 @@ def _row_key(one: LoggedSample) -> RowKey:
 
 def _rows(task: EaiTask, run: Run) -> Iterator[Row]:
     """Yield a row for each prompt, method and number of replies."""
-    scorer = task.make_scorer(None)
+    scorer = task.make_scorer()
     for key, group in group_by(run.samples, _row_key).items():
         form, method, size = key
         row = Row(
             method=method,
-            label=f"{prompts.LABELS.get(form, f'{form} prompt')}, {LABELS[method]}"
+            label=f"{prompts.LABELS.get(form, f'{form} prompt')}, {LABELS.get(method, method)}"
             + (f", N = {size}" if _is_swept(key) else ""),
             options=_options(key),
-            kind="ours" if method in OURS or form != "eai" or _is_swept(key) else "paper",
+            kind="ours" if method not in PAPER or form != "eai" or _is_swept(key) else "paper",
             cells=_cells(task, scorer, group),
             note=prompts.NOTES.get(form, ""),
         )

@@ -1,4 +1,4 @@
-"""Interface of the scorers of recorded outputs, for all four tasks of the Embodied Agent Interface.
+"""Interface of the scorers of outputs, for all four tasks of the Embodied Agent Interface.
 
 A scorer turns each output into a *judgement* (a flat document of plain JSON values, kept in the sample's log), and the
 judgements of one model into *figures*. It is created once a run, in the main thread, and makes no call before it is

@@ -32,14 +32,12 @@ CATEGORIES: Final = (
     "spatial_relations",
     "non-spatial_relations",
 )
-PLANNED: Final = 40
-"""Default number of tasks to plan; a run of Fast Downward takes 0.3 s, all of them half an hour."""
 
 
 class TransitionScorer:
     """Scorer of 296 outputs; `planned` of them, evenly spread, are also planned with (None: all; 0: none)."""
 
-    def __init__(self, planned: int | None = PLANNED) -> None:
+    def __init__(self, planned: int | None = None) -> None:
         ids = transition_task_ids()
         count = len(ids) if planned is None else min(planned, len(ids))
         self._planned = frozenset(ids[at * len(ids) // count] for at in range(count))
@@ -88,8 +86,6 @@ def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judge
         "parsed": found is not None,
         "counts": {name: one.as_list() for name, one in counts.items()} if found is not None else {},
         "strict": {name: one.as_list() for name, one in strict.items()},
-        "asked": len(asked),
-        "predicted": len(predicted),
         "missing": len(set(asked) - predicted.keys()),
         "invented": len(invented),
         "unreadable": unreadable,
@@ -99,21 +95,11 @@ def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judge
 
 def transition_figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
     """Return the figures of one model."""
-    counted = {
-        "missing_actions": ("missing", "asked", 1),
-        "invented_actions": ("invented", "predicted", 1),
-        "unbound_actions": ("unbound", "predicted", 1),
-        "unreadable_clauses": ("unreadable", "asked", 2),
-    }
     return {
         **_scores(judged, "counts", "", intervals),
         **_scores(judged, "strict", "strict_", intervals),
         **_plans(judged),
         "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
-        **{
-            name: percent_cell(_sum(judged, part), each * _sum(judged, of))
-            for name, (part, of, each) in counted.items()
-        },
     }
 
 
@@ -178,7 +164,3 @@ def _all_names(action: PddlAction) -> frozenset[str]:
 
 def _parts(action: PddlAction) -> Iterable[tuple[str, str]]:
     return (("precondition", action.precondition), ("effect", action.effect))
-
-
-def _sum(judged: Sequence[Judgement], key: str) -> int:
-    return sum(one[key] for one in judged)

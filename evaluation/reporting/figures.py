@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from io import BytesIO
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from scenecypher.evaluation.reporting.cells import (
-    limited_warning,
-    row_name,
-    row_origin,
-    table_heading,
-    unfinished_warning,
-)
-from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, Trial
+from scenecypher.evaluation.reporting.cells import limited_warning, table_heading, unfinished_warning
+from scenecypher.evaluation.reporting.tidy import TidyFigure, tidy_figures
+from scenecypher.evaluation.result import ExperimentResult, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,22 +21,11 @@ DPI: Final = 130
 MAX_PANELS: Final = 8
 PANELS_PER_ROW: Final = 4
 BAR_INCHES: Final = 0.3
-PUBLISHED: Final = ".published"
-"""Suffix of the key of a column with the published figure beside the measured one."""
 COLORS: Final[Mapping[str, str]] = {
     "measured": "#1f6fb4",
     "ours": "#2a9d8f",
     "published": "#b8b8b8",
-    "not run": "#ffffff",
-    "not finished": "#ffffff",
 }
-PUBLISHED_MARK: Final[Mapping[str, Any]] = {
-    "marker": "D",
-    "markersize": 5,
-    "color": COLORS["published"],
-    "markeredgecolor": "black",
-}
-"""Mark of a published figure on a bar."""
 SUCCESS: Final = "success"
 OUTCOME_COLORS: Final = (
     *("#1f77b4", "#ff7f0e", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
@@ -50,9 +34,6 @@ OUTCOME_COLORS: Final = (
 """Colours of outcomes other than success."""
 TITLE_WIDTH: Final = 36
 """Characters of a title above one panel."""
-
-Bar = tuple[str, Row]
-"""Origin of a row, and the row."""
 
 
 def figure_files(result: ExperimentResult) -> Iterator[tuple[str, bytes]]:
@@ -73,10 +54,11 @@ def result_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
 
 def _make_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
     for table in result.tables:
-        columns = [it for it in table.columns if it.unit in {"share", "percent"} and not it.second][:MAX_PANELS]
-        bars = [bar for bar in _bars(table) if any(_value(bar[1], column.key) is not None for column in columns)]
-        if columns and bars:
-            yield f"{table.key}-bars", _bar_chart(table, columns, bars)
+        drawn = [it for it in tidy_figures(result, table) if it.unit in {"share", "percent"} and not it.second]
+        columns = list(dict.fromkeys(it.column for it in drawn))[:MAX_PANELS]
+        drawn = [it for it in drawn if it.column in columns and isinstance(it.value, float)]
+        if drawn:
+            yield f"{table.key}-bars", _bar_chart(table_heading(table), drawn)
     sized = [trial for trial in result.samples if trial.nodes and trial.tokens]
     if sized:
         yield "tokens", _tokens(sized)
@@ -84,62 +66,53 @@ def _make_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
         yield "mistakes", _mistakes(result.samples)
 
 
-def _bars(table: Table) -> Iterator[Bar]:
-    """Yield each row followed by the published rows of its method and options, then the remaining published rows."""
-    left = list(table.published)
-    for row in table.rows:
-        yield row_origin(row), row
-        same = [it for it in left if (it.method, it.options) == (row.method, row.options)]
-        yield from (("published", it) for it in same)
-        left = [it for it in left if it not in same]
-    yield from (("published", it) for it in left)
-
-
-def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> Figure:
+def _bar_chart(heading: str, drawn: Sequence[TidyFigure]) -> Figure:
+    """Draw a panel a column, with a bar for each row: ours, each followed by the published ones of its method."""
+    columns, bars = list(dict.fromkeys(it.column for it in drawn)), _bars(drawn)
     across, down = min(len(columns), PANELS_PER_ROW), -(-len(columns) // PANELS_PER_ROW)
     figure = _figure(width=3 + 3 * across, height=(1.4 + BAR_INCHES * len(bars)) * down)
     panels = figure.subplots(down, across, sharey=True, squeeze=False)
     for panel, column in zip(panels.flat, columns, strict=False):
-        _panel(panel, column, bars)
+        _panel(panel, [it for it in drawn if it.column == column], bars)
     for panel in panels.flat[len(columns) :]:
         panel.remove()
     for panel in panels[:, 0]:
-        panel.set_yticks(range(len(bars)), [row_name(row) for _, row in bars], fontsize=8)
+        panel.set_yticks(range(len(bars)), [label for _, label in bars], fontsize=8)
     panels[0, 0].set_ylim(len(bars) - 0.4, -0.6)
-    panels[0, 0].set_title(fill(table_heading(table), TITLE_WIDTH * across), loc="left", fontsize=10)
-    _legend(panels[0, -1], bars)
+    panels[0, 0].set_title(fill(heading, TITLE_WIDTH * across), loc="left", fontsize=10)
+    _legend(panels[0, -1], {whose for whose, _ in bars})
     return figure
 
 
-def _panel(panel: Axes, column: Column, bars: Sequence[Bar]) -> None:
-    for number, (origin, row) in enumerate(bars):
-        value = _value(row, column.key)
-        if value is not None:
-            panel.barh(number, value, color=COLORS[origin], height=0.8)
-            _interval(panel, number, value, row.cells[column.key])
-        published = _value(row, f"{column.key}{PUBLISHED}")
-        if published is not None:
-            panel.plot(published, number, **PUBLISHED_MARK, clip_on=False, zorder=3)
-    panel.set_xlim(0, 1 if column.unit == "share" else 100)
-    panel.set_xlabel(column.heading + (" (%)" if column.unit == "percent" else ""))
+def _bars(drawn: Sequence[TidyFigure]) -> list[tuple[str, str]]:
+    """Return whose each bar is, and its label; a published row follows ours of its method and options."""
+    ways = list(dict.fromkeys((it.method, it.options) for it in drawn))
+    ordered = sorted(drawn, key=lambda it: ways.index((it.method, it.options)))
+    return list(dict.fromkeys((it.whose, it.label) for it in ordered))
+
+
+def _panel(panel: Axes, drawn: Sequence[TidyFigure], bars: Sequence[tuple[str, str]]) -> None:
+    for it in drawn:
+        if isinstance(it.value, float):
+            number = bars.index((it.whose, it.label))
+            panel.barh(number, it.value, color=COLORS[it.whose], height=0.8)
+            _interval(panel, number, it.value, it)
+    panel.set_xlim(0, 1 if drawn[0].unit == "share" else 100)
+    panel.set_xlabel(drawn[0].heading + (" (%)" if drawn[0].unit == "percent" else ""))
     panel.grid(visible=True, axis="x", alpha=0.3)
 
 
-def _interval(panel: Axes, number: int, value: float, cell: Cell) -> None:
-    if cell.low is not None and cell.high is not None:
-        reach = [[max(0.0, value - cell.low)], [max(0.0, cell.high - value)]]
+def _interval(panel: Axes, number: int, value: float, of: TidyFigure) -> None:
+    if of.low is not None and of.high is not None:
+        reach = [[max(0.0, value - of.low)], [max(0.0, of.high - value)]]
         panel.errorbar(value, number, xerr=reach, color="black", capsize=2, linewidth=1)
 
 
-def _legend(panel: Axes, bars: Sequence[Bar]) -> None:
-    """Add a legend of colours; published figures are bars, or marks on bars."""
-    from matplotlib.lines import Line2D
+def _legend(panel: Axes, used: Collection[str]) -> None:
+    """Add a legend of colours."""
     from matplotlib.patches import Patch
 
-    used = {of for of, _ in bars} - {"not run", "not finished"}
-    handles: list[Patch | Line2D] = [Patch(color=COLORS[name], label=name) for name in COLORS if name in used]
-    if any(key.endswith(PUBLISHED) for _, row in bars for key in row.cells):
-        handles.append(Line2D([], [], linestyle="", **PUBLISHED_MARK, label="published"))
+    handles = [Patch(color=COLORS[name], label=name) for name in COLORS if name in used]
     panel.legend(handles=handles, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
@@ -202,11 +175,6 @@ def _by_method(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
         name = f"{trial.method} ({options})" if options else trial.method
         groups[f"{trial.table}: {name}" if several else name].append(trial)
     return dict(groups)
-
-
-def _value(row: Row, key: str) -> float | None:
-    cell = row.cells.get(key)
-    return cell.value if cell is not None and isinstance(cell.value, float) else None
 
 
 def _figure(*, width: float, height: float) -> Figure:

@@ -28,8 +28,6 @@ LEGEND: Final = (
 )
 COSTS: Final = ("tokens", "calls", "rooms_changed")
 """Keys of the columns of costs that are shown if a row has them, in this order."""
-RANKED_BY: Final = {"eai": ("success_least", "success", "all_f1", "f1", "planner")}
-"""Keys of ranking columns, for experiments that have further tables of details; others rank by the first column."""
 HEADS: Final = ("tasks", "method", "model", "figure", "n", *COSTS, "prompts", "replies", "date", "note")
 OPTIONAL: Final = frozenset({*COSTS, "note"})
 TEXTS: Final = frozenset({"tasks", "method", "model", "prompts", "replies", "date", "note"})
@@ -72,11 +70,10 @@ def _section(results: Sequence[ExperimentResult]) -> Iterator[str]:
 
 
 def _entries(result: ExperimentResult, tables: Sequence[str]) -> Iterator[Entry]:
-    """Yield a row for each row with figures; tables of the same samples share rows."""
+    """Yield a row for each row with figures, ranked by the first column; tables of the same samples share rows."""
     known = set[tuple[str, ...]]()
     for table in result.tables:
-        if (column := _ranking_column(result, table)) is None:
-            continue
+        column = next(one for one in table.columns if not one.second)
         for row in _whole_rows(table):
             name = (table.samples or table.key, column.key, row_name(row))
             if (cell := row.cells.get(column.key)) and name not in known:
@@ -91,12 +88,6 @@ def _limit(result: ExperimentResult) -> str:
     limit = result.provenance.arguments.get("limit")
     is_part = any(note.startswith("LIMITED") for note in result_notes(result))
     return f"--limit {limit}" if limit else f"{result.provenance.samples} samples" if is_part else ""
-
-
-def _ranking_column(result: ExperimentResult, table: Table) -> Column | None:
-    keys = RANKED_BY.get(result.experiment)
-    known = {one.key: one for one in table.columns if not one.second}
-    return next((known[key] for key in keys or known if key in known), None)
 
 
 def _whole_rows(table: Table) -> Sequence[Row]:

@@ -1,28 +1,20 @@
-"""Report page in Markdown, and tables as CSV."""
+"""Report page in Markdown."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from typing import Final
 
 from scenecypher.evaluation.reporting.cells import (
     provenance_line,
     result_notes,
-    row_name,
-    row_origin,
     table_heading,
     text_rows,
     unfinished_warning,
 )
 from scenecypher.evaluation.reporting.result_files import FoundResults
-from scenecypher.evaluation.result import Column, ExperimentResult, Row, Table
+from scenecypher.evaluation.result import ExperimentResult, Table
 
-CSV_COLUMNS: Final = (
-    *("experiment", "table", "whose", "method", "label", "model", "options", "column", "unit"),
-    *("value", "low", "high", "count", "n", "failed", "note", "finished", "replies", "date"),
-)
 LEGEND: Final = (
     "`measured` are rows that the paper has, run here; `ours` are additions of ours; `published` is what the paper "
     "prints, `?` where its text can't be read. In brackets: 95% intervals. Samples that failed count as failures."
@@ -43,19 +35,6 @@ def warnings(found: FoundResults) -> Iterator[str]:
         if warning := unfinished_warning(result):
             yield f"{result.title}, {result.provenance.date}: {warning}"
     yield from (f"LEFT OUT: {words}" for words in found.without)
-
-
-def table_csv(result: ExperimentResult, table: Table) -> str:
-    """Return a table as CSV, one line for each figure."""
-    text = StringIO()
-    writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    published = ((row, "published") for row in table.published)
-    for row, origin in (*((row, row_origin(row)) for row in table.rows), *published):
-        for column in table.columns:
-            if column.key in row.cells:
-                writer.writerow(_figure(result, table, row, column) | {"whose": origin})
-    return text.getvalue()
 
 
 def _section(result: ExperimentResult, files: Sequence[str]) -> Iterator[str]:
@@ -92,27 +71,3 @@ def _settings(table: Table) -> str:
 def markdown_row(cells: Sequence[str]) -> str:
     """Return a line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-
-def _figure(result: ExperimentResult, table: Table, row: Row, column: Column) -> dict[str, object]:
-    cell = row.cells[column.key]
-    return {
-        "experiment": result.experiment,
-        "table": table.key,
-        "method": row.method,
-        "label": row_name(row),
-        "model": row.model,
-        "options": " ".join(f"{name}={value}" for name, value in row.options.items()),
-        "column": column.key,
-        "unit": column.unit,
-        "value": cell.value,
-        "low": cell.low,
-        "high": cell.high,
-        "count": cell.count,
-        "n": cell.n,
-        "failed": row.failed,
-        "note": row.note,
-        "finished": "yes" if result.finished else "NOT FINISHED",
-        "replies": " ".join(result.provenance.replies),
-        "date": result.provenance.date,
-    }

@@ -8,8 +8,9 @@ from typing import Final
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.reporting.figures import figure_files
-from scenecypher.evaluation.reporting.page import report_markdown, table_csv
+from scenecypher.evaluation.reporting.page import report_markdown
 from scenecypher.evaluation.reporting.result_files import FoundResults
+from scenecypher.evaluation.reporting.tidy import table_csv
 from scenecypher.files import write_files
 
 PAGE: Final = "report.md"

@@ -75,6 +75,6 @@ def _from_log(file: Path) -> ExperimentResult:
     except (BadZipFile, OSError, ValueError, KeyError) as error:
         raise _NoResult(f"{file}: can't be read as a log: {error}") from error
     try:
-        return experiment_named(log.eval.task).make_result(log)
+        return experiment_named(log.eval.task).result(log)
     except InputError as error:
         raise _NoResult(f"{file}: {log.eval.task} can't be recomputed: {error}") from error

@@ -12,7 +12,7 @@ from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.ssc.prompts import Prompts
 from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on_forms
 
-Method: TypeAlias = Literal["greedy", "ssc", "ssc-merge", "ssc-early", "ssc-filter"]
+Method: TypeAlias = Literal["greedy", "ssc", "ssc-early", "ssc-filter"]
 AskAtTemperature: TypeAlias = Callable[[float], str]
 """Function that returns one reply at a temperature."""
 IsExecutable: TypeAlias = Callable[[str], bool]
@@ -82,22 +82,14 @@ def ssc_filter(request: SamplingRequest) -> MethodOutput:
     return MethodOutput(found.output, tuple(samples), _vote(request.task, samples).valid, found.votes, found.forms)
 
 
-def ssc_merge(request: SamplingRequest) -> MethodOutput:
-    """Return the elements that a majority of the valid samples have, or the most central sequence."""
-    samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
-    found = _vote(request.task, samples)
-    return MethodOutput(request.task.merge(samples), tuple(samples), found.valid, found.votes, found.forms)
-
-
 METHODS: Final[Mapping[Method, Callable[[SamplingRequest], MethodOutput]]] = {
     "greedy": greedy,
     "ssc": ssc_vote,
-    "ssc-merge": ssc_merge,
     "ssc-early": ssc_early,
     "ssc-filter": ssc_filter,
 }
-OURS: Final = frozenset({"ssc-merge", "ssc-early", "ssc-filter"})
-"""Methods that the paper does not have."""
+PAPER: Final = frozenset({"greedy", "ssc"})
+"""Methods of the paper; logs also have others, some of which are gone."""
 
 
 def _vote(task: EaiTask, samples: Sequence[str]) -> MethodOutput:

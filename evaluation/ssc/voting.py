@@ -31,13 +31,8 @@ class Vote:
     samples: int
 
 
-def vote(samples: Sequence[str], canonical: Canonical) -> Vote:
-    """Vote by the paper's Algorithm 1; a tie goes to the form seen first."""
-    return vote_on_forms([canonical(sample) for sample in samples])
-
-
 def vote_on_forms(forms: Sequence[Form | None]) -> Vote:
-    """Vote by Algorithm 1 on canonical forms."""
+    """Vote by the paper's Algorithm 1 on canonical forms; a tie goes to the form seen first."""
     votes, first = count_votes(forms)
     valid = sum(votes.values())
     if not votes:

@@ -106,22 +106,14 @@ def _ask(db: SceneDatabase, info: SceneInfo, *, script: DemoScript) -> None:
 
 def _plan(db: SceneDatabase, info: SceneInfo, *, script: DemoScript) -> None:
     from scenecypher.cli.session_view import show_events
+    from scenecypher.home import PlanOptions, session_setting
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import SessionSetting, prepare_session
+    from scenecypher.planner.staging import prepare_session
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")
-    setting = SessionSetting(
-        db.store,
-        db.gate,
-        info,
-        script.instruction,
-        "stepwise",
-        model=db.model(),
-        budget=Budget(20),
-        fix=False,
-    )
+    setting = session_setting(db, info, script.instruction, PlanOptions(budget=Budget(20), fix=False))
     show_events(prepare_session(setting, recipe_named(setting.name)).run())
 
 

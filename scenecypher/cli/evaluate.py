@@ -1,16 +1,237 @@
-"""`scenecypher eval`: experiments as Inspect tasks, and their tables."""
+"""`scenecypher eval`: experiments as Inspect tasks, a function a command, and their tables."""
 
-from __future__ import annotations
+# Annotations are read by Typer: they are values, not texts.
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
 from scenecypher.cli.evaluate_report import leaderboard, report
-from scenecypher.cli.evaluate_run import experiment_command
-from scenecypher.evaluation.experiments import EXPERIMENTS
+from scenecypher.cli.evaluate_run import Choices, Command, experiment_command
+from scenecypher.errors import InputError
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
 
 eval_app = typer.Typer(help="Measure a model: each experiment is an Inspect task, its log beside its table.")
-for _row in EXPERIMENTS.values():
-    eval_app.command(_row.name, help=_row.help)(experiment_command(_row))
+
+Attempts = Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")]
+Examples = Annotated[int, typer.Option("--examples", min=0, help="Worked examples in the prompt.")]
+Wording = Annotated[
+    Literal["source", "goal"],
+    typer.Option("--wording", help="Instructions of the data set, or goals in words, where these tell all."),
+]
+
+
+def questions(
+    choices: Choices,
+    *,
+    data: Annotated[str, typer.Option("--data", help="virtualhome, babyai, grasif, all, or memory.")] = "all",
+    attempts: Attempts = 4,
+    verifier: Annotated[
+        Literal["off", "words", "paper", "hints"],
+        typer.Option("--verifier", help="Whether a model checks the rows."),
+    ] = "off",
+    schema_form: Annotated[
+        Literal["compact", "json", "prose"],
+        typer.Option("--schema-form", help="How the schema is written for the model."),
+    ] = "compact",
+    examples: Examples = 4,
+    checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
+    retrieval: Annotated[
+        Literal["cypher", "text", "text2cypher"],
+        typer.Option("--retrieval", help="Queries, the whole graph as text, or neo4j-graphrag's own retriever."),
+    ] = "cypher",
+) -> "Task":
+    """Answer the question set, and score it by execution. Without a model: its reference queries, or a cassette."""
+    from scenecypher.evaluation.questions import questions as task
+
+    return task(
+        data=data,
+        attempts=attempts,
+        verifier=verifier,
+        schema_form=schema_form,
+        examples=examples,
+        checks=checks,
+        retrieval=retrieval,
+        **choices.asking(without="reference"),
+    )
+
+
+def memory(choices: Choices, *, attempts: Attempts = 4, examples: Examples = 4) -> "Task":
+    """Answer questions about what happened in three histories of our homes, as `eval questions` does."""
+    from scenecypher.evaluation.memory import memory as task
+
+    return task(attempts=attempts, examples=examples, **choices.asking(without="reference"))
+
+
+def dynamic(
+    choices: Choices,
+    *,
+    data: Annotated[str, typer.Option("--data", help="all, or some of virtualhome,behavior.")] = "all",
+    simulated: Annotated[
+        bool,
+        typer.Option(
+            "--simulated", help="Also LookPlanGraph, ReAct and explore-then-plan with an observer that errs, by a seed."
+        ),
+    ] = False,
+    wording: Wording = "source",
+) -> "Task":
+    """Play tasks in worlds where things were moved since they were seen."""
+    from scenecypher.evaluation.dynamic import dynamic as task
+
+    return task(data=data, simulated=simulated, wording=wording, **choices.playing())
+
+
+def augmentation(
+    choices: Choices,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FOLDER]", help="A folder of views with gold; default: the included rendered views."),
+    ] = None,
+    *,
+    simulated: Annotated[
+        int | None, typer.Option("--simulated", metavar="SEED", help="A simulated observer with seeded mistakes.")
+    ] = None,
+) -> "Task":
+    """Read pictures into subgraphs and compare them with gold. Without a model: the gold, as one would tell it."""
+    from scenecypher.evaluation.augmentation import SIMULATED
+    from scenecypher.evaluation.augmentation import augmentation as task
+
+    given = {"--model": choices.model, "--replies": choices.replies, "--simulated": simulated}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InputError(f"{' and '.join(named)} exclude each other; give one of them")
+    asking = choices.asking(without="reference" if simulated is None else SIMULATED)
+    return task(folder=_absolute(folder), simulated=simulated or 0, **asking)
+
+
+def grasif(
+    choices: Choices,
+    *,
+    data: Annotated[
+        str, typer.Option("--data", help="all, or some of sayplan-office,behavior-1k,robothow,ablations.")
+    ] = "all",
+    wording: Wording = "source",
+) -> "Task":
+    """Play GraSIF's tasks by the methods that LookPlanGraph compares, and by its ablations."""
+    from scenecypher.evaluation.grasif import grasif as task
+
+    return task(data=data, wording=wording, **choices.playing())
+
+
+def realworld(
+    choices: Choices,
+    *,
+    hands: Annotated[
+        Literal["scripted", "person"],
+        typer.Option(
+            "--hands", help="Who acts and looks: the simulator, or a person at this terminal, one task at a time."
+        ),
+    ] = "scripted",
+    wording: Wording = "source",
+) -> "Task":
+    """Play our office's tasks, by a person's hands and eyes or scripted."""
+    from scenecypher.evaluation.realworld import realworld as task
+
+    return task(hands=hands, wording=wording, **choices.playing())
+
+
+def babyai(
+    choices: Choices,
+    *,
+    data: Annotated[str, typer.Option("--data", help="all, or some of numqa,trv1,trv2.")] = "all",
+    tables: Annotated[str, typer.Option("--tables", help="all, or some of sg2-1,sg2-3,sg-rwr-1,sg-rwr-3.")] = "all",
+) -> "Task":
+    """Play BabyAI's questions and traversals by the methods of SG2 and SG-RwR."""
+    from scenecypher.evaluation.babyai import babyai as task
+
+    return task(data=data, tables=tables, **choices.playing())
+
+
+def household(
+    choices: Choices,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FOLDER]", help="A home or a folder of homes; default: our two homes."),
+    ] = None,
+    *,
+    wording: Annotated[
+        Literal["states", "source"],
+        typer.Option("--wording", help="Tasks as desired states, as in the papers, or in words."),
+    ] = "states",
+) -> "Task":
+    """Play household tasks in our homes, or in those of a folder in VirtualHome's form."""
+    from scenecypher.evaluation.household import household as task
+
+    return task(folder=_absolute(folder), wording=wording, **choices.playing())
+
+
+def babyai_slm(choices: Choices) -> "Task":
+    """Play 20 of BabyAI's questions with a small model, as SG2 does."""
+    from scenecypher.evaluation.babyai_slm import babyai_slm as task
+
+    return task(**choices.playing())
+
+
+def ssc(
+    choices: Choices,
+    *,
+    task_name: Annotated[str, typer.Option("--task", help="goal, action-sequencing, subgoal or transition.")] = "goal",
+    methods: Annotated[
+        str, typer.Option("--method", help="greedy, ssc, ssc-early, ssc-filter; several with commas.")
+    ] = "greedy,ssc",
+    prompt_forms: Annotated[
+        str, typer.Option("--prompt", help="eai, paper-content, structured (short, ours); several with commas.")
+    ] = "eai,paper-content",
+    samples: Annotated[
+        str, typer.Option("--samples", help="How many replies are voted on; several numbers with commas, a row each.")
+    ] = "5",
+    recordings: Annotated[
+        Path | None,
+        typer.Option(
+            "--recordings",
+            metavar="WHEEL",
+            help="The file with the prompts of goal interpretation; else pip fetches it, once.",
+        ),
+    ] = None,
+) -> "Task":
+    """Sample, validate and vote (SSC), beside greedy decoding."""
+    from scenecypher.evaluation.eai.live import ssc as task
+
+    if (choices.model is None) == (choices.replies is None):
+        raise InputError("name a model with --model, or recorded replies with --replies")
+    return task(
+        task_name=task_name,
+        methods=methods,
+        prompt_forms=prompt_forms,
+        samples=samples,
+        recordings=_absolute(recordings),
+        **choices.asking(),
+    )
+
+
+def _absolute(path: Path | None) -> str:
+    """Return the path absolute, since a resumed run may build its task in another folder; empty without one."""
+    return "" if path is None else str(path.resolve())
+
+
+COMMANDS: Final[dict[str, Command]] = {
+    "questions": Command(questions),
+    "memory": Command(memory),
+    "dynamic": Command(dynamic, plays=True),
+    "augmentation": Command(augmentation, needs_database=False),
+    "grasif": Command(grasif, plays=True),
+    "realworld": Command(realworld, plays=True),
+    "babyai": Command(babyai, plays=True),
+    "household": Command(household, plays=True),
+    "babyai-slm": Command(babyai_slm, plays=True),
+    "ssc": Command(ssc, needs_database=False),
+}
+"""Commands by the names of their experiments (`evaluation/experiments.py`), in the order of the help."""
+
+for _name, _command in COMMANDS.items():
+    eval_app.command(_name, help=_command.make.__doc__)(experiment_command(_name, _command))
 eval_app.command("report")(report)
 eval_app.command("leaderboard")(leaderboard)
 

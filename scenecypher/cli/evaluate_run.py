@@ -1,34 +1,32 @@
-"""Commands of experiments: the options that they share, and one way to run, resume and print them."""
+"""Experiments of `scenecypher eval`: the options that they share, and one way to run, resume and print them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import print_json, progress_bar, tell
-from scenecypher.cli.evaluate_own import OWN, play, recorded_votes
 from scenecypher.cli.result_view import show_result
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.experiments import ExperimentRow, Option
     from scenecypher.evaluation.progress import Progress
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, RunOptions, Task
 
-ALLOWED_WITH_RESUME: Final = frozenset({"resume", "workers", "logs", "as_json", "recorded"})
-"""Parameters that may be given with `--resume`: the log does not hold them, or (`recorded`) allows no other value."""
-KINDS: Final[Mapping[str, Any]] = {"text": str, "int": int, "flag": bool, "path": Path}
-ASKED: Final = frozenset({"model", "replies", "record"})
+ALLOWED_WITH_RESUME: Final = frozenset({"resume", "workers", "logs", "as_json"})
+"""Parameters that may be given with `--resume`: the log does not hold them."""
 PLAYED: Final = frozenset({"methods", "steps"})
+"""Options of experiments that play."""
+SYMBOLIC: Final = "symbolic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,44 +74,70 @@ class Choices:
     ] = None
     as_json: AsJson = False
 
+    def asking(self, *, without: str = "live") -> dict[str, Any]:
+        """Return the arguments of a task that asks a model; `without` one and without replies, these are the replies.
 
-def experiment_command(row: ExperimentRow) -> Callable[..., None]:
+        Raises InputError if replies come from two sources, or there is nothing to record.
+        """
+        if self.replies is not None and (self.model is not None or self.record is not None):
+            raise InputError("--replies needs no model and records nothing; leave --model and --record out")
+        if self.record is not None and self.model is None:
+            raise InputError("there is nothing to record without a model; name one with --model")
+        # Paths are absolute, since a resumed run may build its task in another folder.
+        return {
+            "limit": self.limit,
+            "seed": self.seed,
+            "replies": str(self.replies.resolve()) if self.replies else "live" if self.model else without,
+            "record": str(self.record.resolve()) if self.record else "",
+        }
+
+    def playing(self) -> dict[str, Any]:
+        """Return the arguments of a task in which methods play: by default the paper's, with a model also ours.
+
+        Without replies it is the symbolic one. Raises InputError.
+        """
+        from scenecypher.evaluation.experiment import OURS, PAPER, asks_model
+
+        has_replies = self.model is not None or self.replies is not None
+        default = [PAPER, OURS] if self.model is not None else [PAPER if has_replies else SYMBOLIC]
+        words = self.methods or default
+        if not has_replies and (asking := next(filter(asks_model, words), None)):
+            raise InputError(f"{asking} needs a model: name one with --model, or give recorded --replies")
+        return self.asking() | {"methods": ",".join(words), "steps": self.steps}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Command of an experiment: `make` returns its Inspect task, of the shared choices and of its own options."""
+
+    make: Callable[..., Task]
+    plays: bool = False
+    needs_database: bool = True
+
+
+def experiment_command(name: str, of: Command) -> Callable[..., None]:
     """Return the command of an experiment: its own options, then those of `Choices` that it has."""
-    taken = {option.name for option in row.options}
-    taken |= (frozenset() if row.asks else ASKED) | (frozenset() if row.plays else PLAYED)
-    shared = {name: it for name, it in signature(Choices, eval_str=True).parameters.items() if name not in taken}
+    own = [one for one in signature(of.make).parameters.values() if one.name != "choices"]
+    taken = {one.name for one in own} | (frozenset() if of.plays else PLAYED)
+    shared = {key: it for key, it in signature(Choices, eval_str=True).parameters.items() if key not in taken}
 
     def command(ctx: typer.Context, **given: Any) -> None:
-        _run(ctx, row, given, Choices(**{name: given.pop(name) for name in shared}))
+        _run(ctx, name, of, Choices(**{key: given.pop(key) for key in shared}), given)
 
     context = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    command.__dict__["__signature__"] = Signature([context, *map(_parameter, row.options), *shared.values()])
+    parameters = (it.replace(kind=Parameter.KEYWORD_ONLY) for it in (*own, *shared.values()))
+    command.__dict__["__signature__"] = Signature([context, *parameters])
     return command
 
 
-def _parameter(option: Option) -> Parameter:
-    kind = Literal[tuple(option.kind)] if isinstance(option.kind, list) else KINDS[option.kind]
-    default = False if option.kind == "flag" else option.default
-    flag = f"--{(option.flag or option.name).replace('_', '-')}"
-    made: Any = (
-        typer.Argument(metavar=option.metavar, help=option.help)
-        if option.positional
-        else typer.Option(flag, metavar=option.metavar, help=option.help, min=option.least)
-    )
-    annotation: Any = Annotated[kind if default is not None else kind | None, made]
-    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _run(ctx: typer.Context, row: ExperimentRow, own: Mapping[str, Any], choices: Choices) -> None:
+def _run(ctx: typer.Context, name: str, of: Command, choices: Choices, own: dict[str, Any]) -> None:
     """Run or resume an experiment, write its result beside its log, and print its tables."""
+    from scenecypher.evaluation.experiments import experiment_named
     from scenecypher.evaluation.options import split_names
-    from scenecypher.evaluation.running import RunOptions, check_inspect_installed
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
 
     check_inspect_installed()
     _check_part(choices)
-    if row.name == "ssc" and (voted := recorded_votes(own, choices)):
-        deliver(*voted, as_json=choices.as_json)
-        return
     with _progress() as progress:
         how = RunOptions(
             choices.model,
@@ -122,8 +146,14 @@ def _run(ctx: typer.Context, row: ExperimentRow, own: Mapping[str, Any], choices
             log_dir=choices.logs,
             progress=progress,
         )
-        log = _play(row, own, choices, how) if choices.resume is None else _resume(ctx, row, choices.resume, how)
-    deliver(row.make_result(log), log.location, as_json=choices.as_json)
+        if choices.resume is None:
+            task = of.make(choices, **own)
+            _check_database(of)
+            tell(f"playing {name}; each sample is in Inspect's log…")
+            log = run_task(task, how)
+        else:
+            log = _resume(ctx, name, of, choices.resume, how)
+    deliver(experiment_named(name).result(log), log.location, as_json=choices.as_json)
 
 
 @contextmanager
@@ -136,48 +166,24 @@ def _progress() -> Iterator[Progress]:
         yield Progress(lambda now: show(now.done, now.total, str(now)), Settings().model_prices)
 
 
-def _play(row: ExperimentRow, own: Mapping[str, Any], choices: Choices, how: RunOptions) -> EvalLog:
-    from scenecypher.evaluation.running import run_task
-
-    task = planned_task(row, own, choices)
-    _check_database(row)
-    tell(f"playing {row.name}; each sample is in Inspect's log…")
-    return run_task(task, how)
-
-
-def planned_task(row: ExperimentRow, own: Mapping[str, Any], choices: Choices) -> Task:
-    """Return the Inspect task that the command's options say. Raises InputError."""
-    arguments: dict[str, Any] = {"limit": choices.limit, "seed": choices.seed}
-    arguments |= {name: _plain(value) for name, value in own.items() if value is not None}
-    if row.asks:
-        _check_replies(choices)
-        arguments["replies"] = _plain(choices.replies) or ("live" if choices.model else row.replies)
-        arguments["record"] = _plain(choices.record) or ""
-    if row.plays:
-        arguments = play(arguments, choices)
-    if change := OWN.get(row.name):
-        arguments = change(arguments, choices)
-    return row.make_task(**arguments)
-
-
-def _resume(ctx: typer.Context, row: ExperimentRow, file: Path, how: RunOptions) -> EvalLog:
+def _resume(ctx: typer.Context, name: str, of: Command, file: Path, how: RunOptions) -> EvalLog:
     """Resume the run that wrote `file`. Raises InputError for another experiment's log, and for options of the log."""
-    from scenecypher.evaluation.experiments import load
+    from scenecypher.evaluation.experiments import experiment_named
     from scenecypher.evaluation.running import experiment_name_of, resume_task
 
     options = [one for one in ctx.command.params if one.name not in ALLOWED_WITH_RESUME]
     if typed := [one.opts[0] for one in options if _is_typed(ctx, one)]:
         raise InputError(f"--resume takes its options from the log; leave {' and '.join(typed)} out")
-    if (name := experiment_name_of(file)) != row.name:
-        raise InputError(f"{file} is a log of the experiment {name}; run `scenecypher eval {name} --resume LOG`")
-    load(row.task)
-    _check_database(row)
+    if (found := experiment_name_of(file)) != name:
+        raise InputError(f"{file} is a log of the experiment {found}; run `scenecypher eval {found} --resume LOG`")
+    experiment_named(name)  # so that Inspect knows its task
+    _check_database(of)
     tell(f"resuming {file}…")
     return resume_task(file, how)
 
 
-def _check_database(row: ExperimentRow) -> None:
-    if row.needs_database:
+def _check_database(of: Command) -> None:
+    if of.needs_database:
         from scenecypher.evaluation.world_pool import check_database
 
         check_database()
@@ -189,19 +195,6 @@ def _check_part(choices: Choices) -> None:
         raise InputError("--sample-ids names the samples; leave --limit and --seed out")
     if choices.seed is not None and not choices.limit:
         raise InputError("--seed draws the tasks of --limit; give --limit too")
-
-
-def _check_replies(choices: Choices) -> None:
-    """Raise InputError if replies come from two sources, or there is nothing to record."""
-    if choices.replies is not None and (choices.model is not None or choices.record is not None):
-        raise InputError("--replies needs no model and records nothing; leave --model and --record out")
-    if choices.record is not None and choices.model is None:
-        raise InputError("there is nothing to record without a model; name one with --model")
-
-
-def _plain(value: Any) -> Any:
-    """Return a value with paths absolute, since a resumed run may build its task in another folder."""
-    return str(value.resolve()) if isinstance(value, Path) else value
 
 
 def deliver(found: ExperimentResult, log: str, *, as_json: bool) -> None:

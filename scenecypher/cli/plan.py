@@ -41,16 +41,11 @@ from scenecypher.errors import InputError
 from scenecypher.files import log_file
 
 if TYPE_CHECKING:
-    from scenecypher.db.condition import Condition
-    from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.recipe import Recipe
     from scenecypher.planner.recording import RunRecorder
     from scenecypher.planner.staging import SessionSetting
 
-STEPS = 30
 METHOD = "stepwise"
 
 
@@ -121,17 +116,16 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
-    from scenecypher.planner.budget import SPARE_STEPS, Budget, MeteredVisionModel, UsageMeter
-    from scenecypher.planner.goal_words import read_goal_in
+    from scenecypher.home import PlanOptions, session_setting
+    from scenecypher.planner.budget import Budget, MeteredVisionModel, UsageMeter
     from scenecypher.planner.recording import RunRecorder
     from scenecypher.planner.session_log import settings_then
-    from scenecypher.planner.staging import NoModel, SessionSetting
+    from scenecypher.planner.staging import NoModel
 
     given = _Options(method, ablation, belief, fix, reprompt, world, url, observer, max_steps, max_tokens, max_seconds)
     _check(instruction, task, goal, log=log, resume=resume)
     given.checked(is_resumed=resume is not None)
     is_said = instruction is not None or goal is not None or task is not None
-    known = _task(task) if task is not None else None
     image_meter = UsageMeter()
     with open_database(
         model_timeout_s=model_timeout,
@@ -144,38 +138,19 @@ def plan(
         then = {} if resume is None else settings_then(db.store.database, resume)
         given = given.or_then(then)
         recipe, of, belief, method = given.checked(is_resumed=resume is not None)
-        model = db.model() if recipe.model or needs_eyes(of, db.settings) else NoModel()
-        wanted_goal = known.goal if known is not None and known.has_graph_goal else None
-        if goal is not None:
-            wanted_goal = read_goal_in(db.store, info, goal)
-        required_actions = known.action_goals if known is not None else ()
+        options = PlanOptions(method=method, ablations=given.ablations or (), belief=belief, fix=given.fix)
+        asked = then.get("instruction") if not is_said else instruction
+        setting = session_setting(db, info, asked, options | PlanOptions(task=task, goal=goal))
         if not is_said and "instruction" in then:
-            instruction, wanted_goal, required_actions = _wanted_then(then)
-        elif not is_said:
-            wanted_goal, instruction = _own_goal(db.store, info)
+            setting = _wanted_then(setting, then)
+        model = db.model() if needs_eyes(of, db.settings) else NoModel()
         eyes = Eyes(MeteredVisionModel(model, image_meter), db.settings.accept_looks)
-        setting = SessionSetting(
-            db.store,
-            db.gate,
-            info,
-            instruction or (known.instruction if known else goal or ""),
-            method,
-            goal=wanted_goal,
-            required_actions=required_actions,
-            ablations=tuple(given.ablations or ()),
-            budget=Budget(
-                given.steps or (known.budget + SPARE_STEPS if known else STEPS),
-                tokens=given.tokens,
-                seconds=given.seconds,
-            ),
-            belief=belief,
-            fix=given.fix,
+        setting = replace(
+            setting,
+            budget=Budget(given.steps or setting.budget.steps, tokens=given.tokens, seconds=given.seconds),
             reprompt=given.reprompt,
-            model=model if recipe.model else NoModel(),
             world=world_behind(db.store, info, of=of, actor=method, eyes=eyes),
             image_meter=image_meter,
-            engine_timeout_s=db.settings.engine_timeout_s,
-            meaning=db.meaning,
             place=given.place,
         )
         recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
@@ -251,21 +226,12 @@ class _Options:
         return recipe, of, _belief(recipe, of, wanted=self.belief, method=method), method
 
 
-def _wanted_then(then: Mapping[str, Any]) -> tuple[str, Condition | None, tuple[tuple[str, ...], ...]]:
-    """Return the instruction, the goal and the required actions with which a run began."""
+def _wanted_then(setting: SessionSetting, then: Mapping[str, Any]) -> SessionSetting:
+    """Return the setting with the goal and the required actions with which a run began."""
     from scenecypher.db.condition import condition_from_document
 
     goal = None if then.get("goal") is None else condition_from_document(then["goal"], file="the run's goal")
-    return then["instruction"], goal, tuple(map(tuple, then.get("required_actions", ())))
-
-
-def _own_goal(store: SceneStore, scene: SceneInfo) -> tuple[Condition, str]:
-    from scenecypher.planner.own_actions import own_goal_in_words
-
-    found = own_goal_in_words(store, scene)
-    if found is None:
-        raise InputError("give either an INSTRUCTION in words, or a --goal, or the --task of a data set")
-    return found
+    return replace(setting, goal=goal, required_actions=tuple(map(tuple, then.get("required_actions", ()))))
 
 
 def _events(
@@ -292,12 +258,6 @@ def _belief(recipe: Recipe, of: WorldOptions, *, wanted: bool | None, method: st
     if wanted is False and not of.is_plain:
         raise InputError("--world and --observer need a belief; leave out --no-belief")
     return wanted if of.is_plain else True
-
-
-def _task(task_id: str) -> Task:
-    from scenecypher.importers import datasets
-
-    return datasets.task(task_id)[1]
 
 
 def _logged(events: Iterable[Event], file: Path | None, *, appends: bool = False) -> Iterator[Event]:

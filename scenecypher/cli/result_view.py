@@ -20,8 +20,6 @@ NOTE_WIDTH: Final = 40
 """Columns of a note beside the name; a longer one stands below the table."""
 NAMES: Final = 2
 """Columns of names, before those of figures."""
-PUBLISHED: Final = ".published"
-"""Ending of the key of a column of published figures."""
 LEGEND: Final = (
     "measured: the paper's rows, run here; ours: additions; published: the paper's figures; in brackets: "
     "95% intervals; n/a: undefined, such as the interval of one sample"
@@ -67,15 +65,12 @@ def _is_short(row: TextRow) -> bool:
 
 
 def _fitting(table: Table, lines: Sequence[Sequence[str]]) -> list[int]:
-    """Return the columns that fit in `WIDTH`; other readings go first, then the last ones.
-
-    A column of published figures stays with the one that it belongs to, as long as that stays.
-    """
+    """Return the columns that fit in `WIDTH`; other readings go first, then the last ones."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     widths[0] = min(widths[0], NAME_WIDTH)
     kept = list(range(len(widths)))
     numbered = [*enumerate(table.columns, NAMES)][::-1]
-    for at, _ in sorted(numbered, key=lambda one: not one[1].second or one[1].key.endswith(PUBLISHED)):
+    for at, _ in sorted(numbered, key=lambda one: not one[1].second):
         if sum(widths[n] + GAP for n in kept) - GAP > WIDTH and len(kept) > NAMES + 1:
             kept.remove(at)
     return kept

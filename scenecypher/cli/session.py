@@ -1,4 +1,4 @@
-"""`scenecypher session`: ask, query, act, undo, plan and step in one scene, line by line."""
+"""`scenecypher session`: plan in one scene step by step, and act and undo in between."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from scenecypher.cli.context import (
     ConnectTimeout,
     EngineTimeout,
     ModelTimeout,
-    QueryTimeout,
     ReadTimeout,
     errors,
     open_database,
@@ -62,18 +61,16 @@ def session(
     belief: Annotated[
         bool, typer.Option("--belief", help="Act by SCENE@belief, made where absent: what was seen, and what may be.")
     ] = False,
-    human: Annotated[bool, typer.Option("--human", help="The same as --world human.")] = False,
     world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
     url: Annotated[str | None, typer.Option("--url", metavar="URL", help=URL_HELP)] = None,
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
-    query_timeout: QueryTimeout = None,
     model_timeout: ModelTimeout = None,
     engine_timeout: EngineTimeout = None,
     read_timeout: ReadTimeout = None,
     commit_timeout: CommitTimeout = None,
     connect_timeout: ConnectTimeout = None,
 ) -> None:
-    """Work with a scene line by line: questions, Cypher, actions, plans. `help` lists the commands.
+    """Plan in a scene step by step, and act and undo in between, line by line. `help` lists the commands.
 
     Lines from a file or a pipe are all run; if one was refused or failed, the exit code is 1.
     """
@@ -82,9 +79,8 @@ def session(
     from scenecypher.planner.staging import NoModel
 
     recipe_named(method)
-    of = world_options("human" if human else world, observer, url)
+    of = world_options(world, observer, url)
     with open_database(
-        query_timeout_s=query_timeout,
         model_timeout_s=model_timeout,
         engine_timeout_s=engine_timeout,
         read_timeout_s=read_timeout,

@@ -1,35 +1,29 @@
-"""The lines of `scenecypher session`: commands, Cypher, actions and questions."""
+"""The lines of `scenecypher session`: commands and actions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from scenecypher.cli.context import checked_utf8, counted, output
-from scenecypher.cli.session_slips import check_question
 from scenecypher.cli.session_state import SessionState
-from scenecypher.errors import InputError, RejectedError
+from scenecypher.errors import InputError, RejectedError, did_you_mean
 
 if TYPE_CHECKING:
-    from scenecypher.db.condition import Condition
     from scenecypher.db.store.commit import Committed
-    from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.staging import SessionSetting
 
-CYPHER: Final = re.compile(
-    r"(optional\s+)?match\b.*\(|(with|unwind)\b.*\breturn\b|return\b"
-    r"|(create|merge|foreach)\s*\(|call\s*(\{|[\w.]+\s*\()|load\s+csv\b",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Cypher, recognized by its first words. Writing clauses are included: the gate refuses them."""
 ACTION: Final = re.compile(r"[^\W\d][\w-]*\s*\(.*\)")
 BARE: Final = re.compile(r"[:/\\]?(\w+|\?)(?:\(\))?[.!;]*")
 """A word alone, as people write it: ``quit;``, ``exit()``, ``:help``."""
 ALIASES: Final = {"?": "help", "h": "help", "q": "quit", "bye": "quit"}
-STEPS: Final = 30
+CALL: Final = re.compile(r"[\w-]+\s*[(\[{]")
+NEAR: Final = 0.74
+"""Similarity from which a word before a bracket is taken for a misspelt action."""
 NUMBER: Final = "[N]"
 
 
@@ -46,7 +40,7 @@ class SessionCommand:
     words: str
 
     def is_meant(self, rest: str) -> bool:
-        """Return True if a line with this word and `rest` is the command, not a question like "why is it open?"."""
+        """Return True if the command takes the `rest` of its line."""
         is_number = self.takes == NUMBER and rest.removeprefix("-").isdecimal()
         return not rest or is_number or self.takes not in {"", NUMBER}
 
@@ -64,40 +58,26 @@ def run_line(state: SessionState, line: str) -> None:
         COMMANDS[alone].run(state, "")
     elif command is not None and command.is_meant(rest):
         command.run(state, rest.strip())
-    elif command is not None and rest.strip().removeprefix("-").isdecimal():
-        raise InputError(f"`{word}` takes no number; give it alone")
-    elif CYPHER.match(line):
-        _query(state, line)
+    elif command is not None:
+        what = "no number" if rest.strip().removeprefix("-").isdecimal() else "nothing"
+        raise InputError(f"`{word}` takes {what if command.takes != NUMBER else 'a number'}; give it alone")
     elif ACTION.fullmatch(line):
         _act(state, line)
     else:
-        check_question(line, commands=tuple(COMMANDS), actions=state.signatures())
-        _ask(state, line)
+        raise InputError(_slip(line, state.signatures()))
 
 
-def _ask(state: SessionState, question: str) -> None:
-    from scenecypher.cli.ask import final_retrieval, show_retrieval
-    from scenecypher.planner.events import Asked
-    from scenecypher.planner.reporting import answer_event
-    from scenecypher.retriever.retriever import Options, Retriever
-
-    if not question:
-        raise InputError("the question is missing; write it after `ask`")
-    db = state.db
-    retriever = Retriever(db.model(), db.gate, db.enumerator, Options(verifier="words"), db.meaning)
-    with state.turn() as turn:
-        state.keep([Asked(turn, question, "")])
-        found = final_retrieval(retriever.stream(question, state.known))
-        state.keep([answer_event(turn, found)])
-        state.person.flush(found.usage)
-    state.last = [found.cypher or "no query answers that", found.answer]
-    show_retrieval(found)
-
-
-def _query(state: SessionState, cypher: str) -> None:
-    from scenecypher.cli.query import print_answer
-
-    print_answer(state.db.reader_of(state.known).query(cypher))
+def _slip(line: str, actions: Mapping[str, str]) -> str:
+    """Return what is wrong with a line that is neither a command nor an action; `actions` are signatures by name."""
+    word = re.split(r"[\s(\[{]", line, maxsplit=1)[0]
+    name = word.casefold().replace("-", "_")
+    near = get_close_matches(name, list(actions), n=1, cutoff=NEAR if CALL.match(line) else 1.0)
+    if near:
+        return f"an action is written {actions[near[0]]}, its brackets closed; `actions` lists all"
+    if CALL.match(line):
+        return f"{line!r} is no action; `actions` lists all"
+    hint = did_you_mean(word, (*COMMANDS, *actions))
+    return f"no command {word!r}{hint}; `help` lists all (questions: `scenecypher ask`, Cypher: `scenecypher query`)"
 
 
 def _act(state: SessionState, action: str) -> None:
@@ -139,49 +119,16 @@ def _plan(state: SessionState, text: str) -> None:
 
 def setting_of(state: SessionState, text: str) -> SessionSetting:
     """Return the setting of a plan for `text`: an instruction, ``--goal FACTS`` or ``--task ID``. Raises InputError."""
-    from scenecypher.planner.budget import Budget
-    from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import NoModel, SessionSetting
+    from scenecypher.home import PlanOptions, session_setting
 
-    known, goal, instruction = _wanted(state, text)
-    return SessionSetting(
-        state.store,
-        state.db.gate,
-        state.scene,
-        instruction,
-        state.method,
-        goal=goal,
-        required_actions=known.action_goals if known is not None else (),
-        model=state.db.model() if recipe_named(state.method).model else NoModel(),
-        budget=Budget(known.budget + STEPS if known else STEPS),
-        belief=state.belief is not None,
-        world=state.world,
-        engine_timeout_s=state.db.settings.engine_timeout_s,
-        meaning=state.db.meaning,
-    )
-
-
-def _wanted(state: SessionState, text: str) -> tuple[Task | None, Condition | None, str]:
-    """Return the task of a data set, the goal and the instruction that `text` gives, or the scene's own goal."""
     word, _, given = text.partition(" ")
+    options = PlanOptions(method=state.method, belief=state.belief is not None)
     if word == "--task":
-        from scenecypher.importers import datasets
-
-        known = datasets.task(given.strip())[1]
-        return known, known.goal if known.has_graph_goal else None, known.instruction
-    if word == "--goal":
-        from scenecypher.planner.goal_words import read_goal_in
-
-        facts = given.strip().strip("'\"")
-        return None, read_goal_in(state.store, state.scene, facts), facts
-    if text:
-        return None, None, text
-    from scenecypher.planner.own_actions import own_goal_in_words
-
-    own = own_goal_in_words(state.store, state.scene)
-    if own is None:
-        raise InputError("what shall be done? Write it after `plan`, or `plan --goal FACTS`, or `plan --task ID`")
-    return None, *own
+        options["task"] = given.strip()
+    elif word == "--goal":
+        options["goal"] = given.strip().strip("'\"")
+    instruction = None if word in {"--task", "--goal"} else text or None
+    return replace(session_setting(state.db, state.scene, instruction, options), world=state.world)
 
 
 def _step(state: SessionState, count: str) -> None:
@@ -271,14 +218,8 @@ def _keep_reverted(state: SessionState, what: str, done: Mapping[str, Committed]
 
 
 def _why(state: SessionState, _: str) -> None:
-    for line in state.last or ["nothing was asked, planned or done yet"]:
+    for line in state.last or ["nothing was planned or done yet"]:
         output().print(line, markup=False)
-
-
-def _history(state: SessionState, _: str) -> None:
-    from scenecypher.cli.history import latest_events, print_history
-
-    print_history(latest_events(state.store, state.known, 20))
 
 
 def _actions(state: SessionState, _: str) -> None:
@@ -291,7 +232,7 @@ def _actions(state: SessionState, _: str) -> None:
 def _help(_state: SessionState, _: str) -> None:
     for name, command in COMMANDS.items():
         output().print(f"{f'{name} {command.takes}':22}{command.words}", markup=False)
-    output().print("Anything else is a question, a Cypher query, or an action such as grab(cup_30).", markup=False)
+    output().print("Anything else is an action such as grab(cup_30).", markup=False)
 
 
 def _quit(_state: SessionState, _: str) -> None:
@@ -299,7 +240,6 @@ def _quit(_state: SessionState, _: str) -> None:
 
 
 COMMANDS: Final[Mapping[str, SessionCommand]] = {
-    "ask": SessionCommand(_ask, "QUESTION", "ask the scene in words (a model writes the query)"),
     "act": SessionCommand(_act, "ACTION", "carry out an action, checked and committed"),
     "actions": SessionCommand(_actions, "", "list the actions"),
     "plan": SessionCommand(_plan, "INSTRUCTION", "start a plan for a task; or --goal FACTS, or --task ID"),
@@ -308,7 +248,6 @@ COMMANDS: Final[Mapping[str, SessionCommand]] = {
     "why": SessionCommand(_why, "", "why the last action was proposed or refused"),
     "undo": SessionCommand(_undo, "", "undo the last action"),
     "redo": SessionCommand(_redo, "", "redo the last undo"),
-    "history": SessionCommand(_history, "", "what was done"),
     "help": SessionCommand(_help, "", "this list"),
     "quit": SessionCommand(_quit, "", "end the session (also the end of input)"),
     "exit": SessionCommand(_quit, "", "end the session"),

@@ -8,24 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
 from scenecypher.evaluation.result import results_folder
-from tests.evaluation.eai.recorded import RECORDED
-from tests.evaluation.eai.samples import OUTPUTS, wheel_of
 
 FILE: Final = Path(__file__).resolve().parents[1] / "data" / "eai" / "tables.json"
 """Tables by the name of their run."""
-MODEL: Final = "claude-3-opus-20240229"
-MANY: Final[dict[Any, Any]] = dict(OUTPUTS) | dict(RECORDED)
-OUTPUTS_OF: Final[Any] = {task: said[MODEL] for task, said in MANY.items()}
-"""Outputs of the model by task and id."""
-EAI: Final = "eai --recorded --plans 0 --recordings one.whl --task"
 RUNS: Final[Mapping[str, str]] = {
-    **{
-        f"eai {task}": f"{EAI} {task} --sample-ids {','.join(f'{task}/{MODEL}/{task_id}' for task_id in said)}"
-        for task, said in OUTPUTS_OF.items()
-    },
-    "votes": f"ssc --recorded --task goal --sample-ids {','.join(goal_task_ids()[:2])} --recordings many.whl",
     "questions": "questions --data grasif --sample-ids lookup/lying_on/our-office,lookup/lying_on/sayplan-office",
     "pictures": "augmentation --simulated 1 --limit 9",
     "episodes": "grasif --data behavior-1k --limit 1 --method symbolic",
@@ -35,7 +22,6 @@ RUNS: Final[Mapping[str, str]] = {
 
 def played_tables(folder: Path) -> dict[str, Any]:
     """Run the commands in the working folder `folder`, and return the columns and rows of their tables."""
-    _write_wheels(folder)
     return {name: _tables(words.split(), folder / name.replace(" ", "-")) for name, words in RUNS.items()}
 
 
@@ -50,8 +36,3 @@ def _tables(words: list[str], logs: Path) -> Any:
     (written,) = results_folder(logs).glob("*.result.json")
     keys = ("key", "title", "columns", "rows", "published", "paper", "paper_table")
     return [{key: table[key] for key in keys} for table in json.loads(written.read_text("utf-8"))["tables"]]
-
-
-def _write_wheels(folder: Path) -> None:
-    wheel_of({task: {MODEL: said} for task, said in OUTPUTS_OF.items()}, folder / "one.whl")
-    wheel_of(MANY, folder / "many.whl")

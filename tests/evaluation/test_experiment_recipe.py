@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 import pytest
 import typer
 
+from docs.generate.experiments import page
 from scenecypher.cli import app
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.cli.evaluate import eval_app
-from scenecypher.cli.evaluate_run import experiment_command
-from scenecypher.evaluation.experiments import EXPERIMENTS, experiment_row
-from scenecypher.evaluation.page import page
+from scenecypher.cli.evaluate_run import Command, experiment_command
+from scenecypher.evaluation.episodes_result import played_result
+from scenecypher.evaluation.experiments import EXPERIMENTS, Experiment
 from scenecypher.evaluation.reporting.result_files import find_results
 from scenecypher.evaluation.result import result_path
 from scenecypher.importers.reference_plans import reference_plan
@@ -54,35 +56,50 @@ def attic(*, corner="left", methods=PAPER, limit=0, seed=None, steps=0):
 '''
 
 
-ROW: Final = {
-    "help": "Play in an attic.",
-    "task": "own_experiments.attic:attic",
-    "result": "scenecypher.evaluation.episodes_result:played_result",
-    "plays": True,
-    "needs_database": True,
-    "options": [{"name": "corner", "kind": ["left", "right"], "default": "left", "help": "Where."}],
-    "published": [{"section": "Ours", "table": "attics", "without_model": "plans of an engine"}],
-}
+COMMAND: Final = '''\
+from typing import Annotated, Literal
+
+import typer
+
+from scenecypher.cli.evaluate_run import Choices
+
+
+def attic(
+    choices: Choices,
+    *,
+    corner: Annotated[Literal["left", "right"], typer.Option("--corner", help="Where.")] = "left",
+):
+    """Play in an attic."""
+    from own_experiments.attic import attic as task
+
+    return task(corner=corner, **choices.playing())
+'''
+PUBLISHED: Final = {"attic": [{"section": "Ours", "table": "attics", "without_model": "plans of an engine"}]}
 
 
 @pytest.fixture
 def attic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add the experiment as the recipe says: a module with an Inspect task, and a row of the list."""
+    """Add the experiment as the recipe says: a module with a task, a function for its command, and two rows."""
     folder = tmp_path / "own_experiments"
     folder.mkdir()
     (folder / "__init__.py").touch()
     (folder / "attic.py").write_text(EXPERIMENT, encoding="utf-8")
+    (folder / "command.py").write_text(COMMAND, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_experiments.attic", raising=False)
-    monkeypatch.setitem(EXPERIMENTS, "attic", row := experiment_row("attic", ROW))
+    for name in ("attic", "command"):
+        monkeypatch.delitem(sys.modules, f"own_experiments.{name}", raising=False)
+    monkeypatch.setitem(
+        EXPERIMENTS, "attic", lambda: Experiment(import_module("own_experiments.attic").attic, played_result)
+    )
+    row = Command(import_module("own_experiments.command").attic, plays=True)
     commands = typer.Typer()
-    commands.command("attic", help=row.help)(experiment_command(row))
+    commands.command("attic", help=row.make.__doc__)(experiment_command("attic", row))
     monkeypatch.setattr(eval_app, "registered_commands", [*eval_app.registered_commands, *commands.registered_commands])
     monkeypatch.setattr(app, "_command", app._command.__wrapped__)
 
 
 @pytest.mark.usefixtures("attic", "server_settings")
-def test_an_experiment_is_a_module_and_a_row(
+def test_an_experiment_is_a_module_a_function_and_rows(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = ", ".join(reference_plan("behavior-1k/attach_a_camera_to_a_tripod"))
@@ -103,4 +120,4 @@ def test_an_experiment_is_a_module_and_a_row(
     (from_log,) = find_results([Path(found["provenance"]["log"])]).results
     assert from_log.model_dump(mode="json")["tables"] == found["tables"], "its log has its result"
     section = "\n## Ours\n\n| published | command | without a model |\n|---|---|---|\n"
-    assert "| attics | `scenecypher eval attic` | plans of an engine |" in page(section)
+    assert "| attics | `scenecypher eval attic` | plans of an engine |" in page(section, PUBLISHED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,12 +14,10 @@ from inspect_ai.log import read_eval_log
 from typer.main import get_command
 
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.cli.evaluate import eval_app
-from scenecypher.cli.evaluate_run import Choices, planned_task
-from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
+from scenecypher.cli.evaluate import COMMANDS, eval_app
+from scenecypher.cli.evaluate_run import Choices
 from scenecypher.evaluation.experiments import EXPERIMENTS
 from scenecypher.evaluation.options import take_of_each
-from tests.evaluation.eai.samples import OUTPUTS, wheel_of
 from tests.scripted_model import Fail, ScriptedModel
 
 pytest.importorskip("eai_eval", reason="needs `pip install --no-deps eai-eval`")
@@ -29,7 +28,6 @@ LIMIT: Final = 4
 OPTIONS: Final[Mapping[str, str]] = dict.fromkeys(EXPERIMENTS, "") | {
     "babyai-slm": "--model scripted",
     "grasif": "--data sayplan-office,behavior-1k",
-    "eai": "--recorded --recordings some.whl",
     "ssc": "--model scripted --task transition",
 }
 """Options of each experiment with which it has samples."""
@@ -39,9 +37,15 @@ def samples(name: str, *words: str) -> list[Sample]:
     """Return the samples that a command would play."""
     commands: Any = get_command(eval_app)
     given = commands.commands[name].make_context(name, [*OPTIONS[name].split(), *words]).params
-    row = EXPERIMENTS[name]
-    own = {option.name: given.pop(option.name) for option in row.options}
-    return list(planned_task(row, own, Choices(**given)).dataset)
+    make = COMMANDS[name].make
+    own = {one: given.pop(one) for one in signature(make).parameters if one != "choices"}
+    return list(make(Choices(**given), **own).dataset)
+
+
+def test_each_experiment_has_its_command() -> None:
+    """An experiment that can't be run, or whose log has no result."""
+    assert list(COMMANDS) == list(EXPERIMENTS)
+    assert all(command.make.__doc__ for command in COMMANDS.values()), "it is the command's help"
 
 
 def by_table(found: list[Sample]) -> dict[str, dict[str, list[str]]]:
@@ -56,12 +60,7 @@ def by_table(found: list[Sample]) -> dict[str, dict[str, list[str]]]:
     return tables
 
 
-@pytest.fixture
-def _wheel(server_settings: Path) -> None:
-    wheel_of(OUTPUTS, server_settings / "some.whl")
-
-
-@pytest.mark.usefixtures("_wheel")
+@pytest.mark.usefixtures("server_settings")
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_limit_spreads_over_each_table_and_a_seed_draws(name: str) -> None:
     whole = by_table(samples(name))
@@ -81,7 +80,7 @@ def test_a_limit_spreads_over_each_table_and_a_seed_draws(name: str) -> None:
             assert all(ids == tasks[task] for task, ids in chosen[table].items()), "a task keeps all its rows"
 
 
-@pytest.mark.usefixtures("_wheel")
+@pytest.mark.usefixtures("server_settings")
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_named_samples_are_played_and_no_others(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -97,21 +96,6 @@ def test_named_samples_are_played_and_no_others(
     log = read_eval_log(found["provenance"]["log"])
     assert {str(one.id) for one in log.samples or ()} == {*ids}
     assert found["notes"][-1].startswith(f"LIMITED: only {len(ids)} of ")
-
-
-def test_votes_across_models_choose_tasks_alike(own_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wheel_of({"goal": {"a-model": dict.fromkeys(goal_task_ids(), "{}")}}, own_folder / "some.whl")
-
-    def voted(*words: str) -> Any:
-        assert command(["eval", "ssc", "--recorded", "--recordings", "some.whl", *words, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    found = voted("--task", "goal", "--limit", "3", "--seed", "1")
-    assert (found["provenance"]["samples"], found["provenance"]["arguments"]["seed"]) == (3, 1)
-    named = voted("--task", "all", "--sample-ids", ",".join(goal_task_ids()[:2]))
-    assert named["notes"][0].startswith("LIMITED: only 2 tasks")
-    assert command(["eval", "ssc", "--recorded", "--recordings", "some.whl", "--sample-ids", "27-2"]) == 2
-    assert "there is no sample '27-2' (did you mean '27_2'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

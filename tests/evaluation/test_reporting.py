@@ -179,21 +179,6 @@ def test_a_long_note_stands_below_the_table(capsys: pytest.CaptureFixture[str]) 
     assert any(line.split() == ["ReAct", "not", "run"] for line in lines)
 
 
-def test_a_published_column_stays_beside_its_figure(capsys: pytest.CaptureFixture[str]) -> None:
-    keys = [f"figure {number}{ending}" for number in range(8) for ending in ("", ".published")]
-    columns = tuple(
-        Column(key=key, heading="published" if "." in key else key, second="." in key, interval="wilson")
-        for key in keys
-    )
-    cells = {key: Cell(value=0.5, low=0.25, high=0.75) for key in keys}
-    table = Table(key="wide", title="Wide", columns=columns, rows=(Row(method="sayplan", cells=cells),))
-    show_result(make_result().model_copy(update={"tables": (table,)}))
-    out = capsys.readouterr().out
-    (heads,) = [line for line in out.splitlines() if "figure 0" in line and "whose" in line]
-    assert heads.split()[1:7] == ["figure", "0", "published", "figure", "1", "published"]
-    assert "in --json, CSV and the page: published, figure 3, figure 4" in " ".join(out.split())
-
-
 def test_a_row_that_lost_samples_has_no_figures_and_a_stop_is_named(tmp_path: Path) -> None:
     lost = OURS.model_copy(update={"cells": {}, "failed": 0, "lost": 1, "note": "not finished: 3 of 4 played"})
     whole = make_result(finished=False)
@@ -216,18 +201,6 @@ def test_outcomes_have_distinct_colours_and_long_titles_are_wrapped() -> None:
     colors = {bars[0].get_facecolor() for bars in drawn["mistakes"].axes[0].containers}
     assert len(colors) == 14
     assert max(map(len, drawn["office-bars"].axes[0].get_title(loc="left").splitlines())) <= 36
-
-
-def test_a_published_column_stands_as_a_mark_on_its_bar(tmp_path: Path) -> None:
-    columns = (SR, Column(key="sr.published", heading="published", second=True))
-    row = Row(method="gpt-4o", cells={"sr": Cell(value=0.7), "sr.published": Cell(value=0.71)})
-    table = Table(key="eai", title="Recorded", columns=columns, rows=(row,))
-    drawn = [*result_figures(make_result(trials=()).model_copy(update={"tables": (table,)}))]
-    ((name, figure),) = drawn
-    (panel,) = figure.axes
-    (mark,) = [line for line in panel.lines if line.get_marker() == "D"]
-    assert (name, panel.patches[0].get_width(), mark.get_xdata()[0]) == ("eai-bars", 0.7, 0.71)  # type: ignore[attr-defined,index]
-    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["measured", "published"]  # type: ignore[union-attr]
 
 
 def test_a_run_without_samples_or_figures_has_a_page(tmp_path: Path) -> None:

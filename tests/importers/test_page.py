@@ -7,13 +7,13 @@ from typing import Final
 
 import pytest
 
+from docs.generate.datasets import PageRows, page, rows_of
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.page import PageRows, page, rows_of
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "datasets.md"
 TEXT: Final = PAGE.read_text(encoding="utf-8")
 QUICK: Final = ("sayplan-office", "our-office", "homes", "behavior-1k", "trv2")
-AGAIN: Final = "run: python -m scenecypher.importers.page > docs/datasets.md"
+AGAIN: Final = "run: python -m docs.generate datasets"
 
 
 def standing(name: str) -> PageRows:

@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
+from docs.generate.datasets import UNPLANNED
 from scenecypher.db.condition import evaluate
 from scenecypher.errors import InputError
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.page import UNPLANNED
 from scenecypher.importers.reference_plans import as_lines, reference_plan, reference_plans
 from scenecypher.planner.reference import PLANNED, final_graph, goal_graph
 from tests.sampling import sample

@@ -18,10 +18,8 @@ from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids
 from scenecypher.evaluation.eai.transition_text import parse_actions
-from scenecypher.evaluation.result import read_result
 from scenecypher.evaluation.ssc.forms import action_form
 from scenecypher.evaluation.ssc.prompts import GOAL_PARTS, PromptForm, load_prompts, own_prompt, own_prompts_version
-from tests.evaluation.eai.samples import wheel_of
 from tests.scripted_model import Fail, ScriptedModel
 
 ROWS = ("eai/greedy", "eai/ssc", "paper-content/greedy", "paper-content/ssc")
@@ -144,20 +142,6 @@ def test_goals_over_http_are_scored_and_a_limit_is_marked(
     assert json.loads(capsys.readouterr().out)["finished"]
 
 
-def test_votes_across_models_are_a_result_for_the_report_and_another_log_is_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    said = {name: dict.fromkeys(goal_task_ids()[:2], "{}") for name in ("a-model", "b-model")}
-    wheel = str(wheel_of({"goal": said}, tmp_path / "some.whl"))
-    options = ["eval", "ssc", "--recorded", "--task", "goal", "--limit", "2", "--recordings", wheel]
-    assert command([*options, "--log-dir", "out", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["provenance"]["samples"] == 4
-    (written,) = (tmp_path / "out-results").glob("*.result.json")
-    assert read_result(written).experiment == "ssc"
-    assert command([*options, "--log", str(written)]) == 2
-    assert "eval eai --recorded" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("form", ["structured", "paper-content"])
 def test_our_prompts_contain_only_the_task_of_the_original(form: PromptForm) -> None:
     for task in (EAI_TASKS[name] for name in ("action-sequencing", "subgoal", "transition")):
@@ -250,13 +234,11 @@ def test_recordings_of_the_short_prompts_stay_readable(
     ("options", "said"),
     [
         ([], "--model"),
-        (["--recorded", "--model", "m"], "no model"),
         (["--model", "m", "--method", "guess"], "guess"),
         (["--model", "m", "--prompt", "rude"], "rude"),
         (["--model", "m", "--task", "cook"], "cook"),
         (["--model", "m", "--task", "subgoal", "--samples", "5,none"], "'none' samples"),
         (["--model", "m", "--task", "subgoal", "--samples", "0"], "give 1 or more"),
-        (["--recorded", "--task", "cook"], "cook"),
         (["--replies", "tape", "--record", "tape"], "records nothing"),
     ],
 )

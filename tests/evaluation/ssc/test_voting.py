@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenecypher.evaluation.ssc.voting import is_decided, vote, vote_on_forms
+from scenecypher.evaluation.ssc.voting import is_decided, vote_on_forms
 
 FORMS = st.lists(st.one_of(st.none(), st.sampled_from("abc")), max_size=9)
 
@@ -56,5 +56,5 @@ def test_an_early_stop_is_as_early_as_possible() -> None:
 
 @given(st.sampled_from(["x", "y", ""]))
 def test_one_valid_sample_wins(sample: str) -> None:
-    found = vote([sample], lambda text: text or None)
+    found = vote_on_forms([sample or None])
     assert found.winner == (0 if sample else None)

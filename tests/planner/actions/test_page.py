@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate.actions import page
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.page import page
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 PAGE = Path(__file__).parents[3] / "docs" / "actions.md"
@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "actions.md"
 
 def test_the_page_is_made_from_the_operators() -> None:
     made = page()
-    assert PAGE.read_text(encoding="utf-8") == made, "run: python -m scenecypher.planner.actions.page > docs/actions.md"
+    assert PAGE.read_text(encoding="utf-8") == made, "run: python -m docs.generate actions"
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

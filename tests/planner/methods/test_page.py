@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from docs.generate.methods import REST, page
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.methods import METHODS
 from scenecypher.planner.methods.matrix import IN_PAPERS, NO_MEANING, matrix_cell
-from scenecypher.planner.methods.page import REST, page
 
 PAGE = Path(__file__).parents[3] / "docs" / "methods.md"
 
 
 def test_the_page_is_made_from_the_table() -> None:
     made = PAGE.read_text(encoding="utf-8").partition(REST)[0]
-    assert made == page(), "run: python -m scenecypher.planner.methods.page docs/methods.md"
+    assert made == page(), "run: python -m docs.generate methods"
 
 
 def test_the_matrix_has_every_method_and_data_set() -> None:

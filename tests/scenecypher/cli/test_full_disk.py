@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate.__main__ import write_pages
 from scenecypher.chat.model import Reply, Usage
 from scenecypher.chat.tape import Exchange, begin_tape, read_tape, write_exchange
 from scenecypher.cli.session import _editing
 from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.errors import InputError
-from scenecypher.evaluation import page as experiments_page
 from scenecypher.evaluation.result import SUFFIX, write_result
-from scenecypher.planner.methods import page as methods_page
 from scenecypher.planner.session_log import trim_log
 from tests.evaluation.test_reporting import make_result
 from tests.planner.test_session import says
@@ -137,8 +136,8 @@ def _save_state(file: Path) -> None:
     ("name", "write"),
     [
         (f"result{SUFFIX}", lambda file: write_result(make_result(), file)),
-        ("experiments.md", lambda file: experiments_page.main(str(file))),
-        ("methods.md", lambda file: methods_page.main(str(file))),
+        ("experiments.md", lambda file: write_pages(["experiments"], file.parent)),
+        ("methods.md", lambda file: write_pages(["methods"], file.parent)),
         ("session_history", _keep_history),
         ("server.json", _save_state),
     ],

@@ -64,17 +64,15 @@ def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripte
         yield server
 
 
-def test_acting_asking_why_and_undoing(home: SceneInfo, store: SceneStore, typed: Typed) -> None:
+def test_acting_why_and_undoing(home: SceneInfo, store: SceneStore, typed: Typed) -> None:
     ran = typed(
         home.name,
         "put_in(cup_30, fridge_21)",
         "why",
         "act grab(cup)",
-        "MATCH (o:Object)<-[:HOLDS_RH]-(:Agent) RETURN o.name AS held",
         "undo",
         "redo",
         "undo",
-        "history",
         "",
         "help",
         "quit",
@@ -86,8 +84,6 @@ def test_acting_asking_why_and_undoing(home: SceneInfo, store: SceneStore, typed
     assert lines[1] == "put_in(cup_30, fridge_21) was refused"
     assert "does not hold cup_30" in lines[2]
     assert "grab(cup_30): done, version 1" in lines
-    rows = [line.strip() for line in lines]
-    assert rows[rows.index("held") + 1] == "cup_30"
     assert [line for line in lines if line.startswith(("undone", home.name))][1:] == [
         "undone: 7 changes, version 2",
         f"{home.name}: 7 changes done again, version 3",
@@ -98,20 +94,15 @@ def test_acting_asking_why_and_undoing(home: SceneInfo, store: SceneStore, typed
     assert store.find(home.name).version == 4, "nothing is done after quit"
 
 
-def test_a_question_and_a_plan_step_by_step(
-    home: SceneInfo, store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_step_by_step(home: SceneInfo, store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     replies = [
-        "MATCH (o:Object {class: 'cup'}) RETURN o.name AS name",
-        "There is one cup, cup_30.",
         says("act", "grab(cup_30)", reason="it is to go there"),
         says("act", "put_in(cup_30, fridge_21)"),
         says("done", reason="the cup is in"),
     ]
-    with serving(replies, monkeypatch) as server:
+    with serving(replies, monkeypatch):
         ran = typed(
             home.name,
-            "go to the kitchen?",
             "why",
             "plan Put the cup into the fridge.",
             "step",
@@ -121,8 +112,8 @@ def test_a_question_and_a_plan_step_by_step(
             "go",
         )
     assert ran.code == 1
-    assert "go to the kitchen?" in str(server.requests[0]), "a question, though it begins with a command's word"
     lines = [line.strip() for line in ran.out.splitlines()]
+    assert "nothing was planned or done yet" in lines
     assert "1  grab(cup_30)  (it is to go there)" in lines
     assert "grab(cup_30): it is to go there" in lines
     assert any(line.startswith("done: the cup is in (3 steps, 2 actions") for line in lines)
@@ -137,7 +128,7 @@ def test_a_goal_is_planned_for_and_a_bad_one_told(home: SceneInfo, store: SceneS
     assert "symbolic: cup_30 IN fridge_21" in ran.out
     assert Relation("cup_30", "INSIDE", "fridge_21") in store.load(home.name).graph.relations
     assert "'cup is' is no goal" in ran.err
-    assert "`plan --goal FACTS`" in ran.err
+    assert "a goal (--goal FACTS)" in ran.err
 
 
 def test_a_history_that_can_not_be_kept_is_said(tmp_path: Path) -> None:
@@ -149,20 +140,19 @@ def test_a_history_that_can_not_be_kept_is_said(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_done_is_said_and_the_session_goes_on(home: SceneInfo, typed: Typed) -> None:
-    lines = ("hlep", "where is the cup?", "plan", "step", "MATCH (n) DELETE n", "CALL db.labels()", "ask", "actions")
+    lines = ("hlep", "where is the cup?", "plan", "plan Find it.", "step", "MATCH (n) DELETE n", "actions")
     ran = typed(home.name, *lines, "grab(\udcff)", "undo 3")
     assert ran.code == 1
     for words in (
         "did you mean 'help'",
         "no model is set up",
-        "what shall be done",
+        "give either an instruction in words",
         "no plan is under way",
-        "refused:",
+        "questions: `scenecypher ask`, Cypher: `scenecypher query`",
         "not UTF-8 at character 6",
         "`undo` takes no number",
     ):
         assert words in ran.err
-    assert ran.err.count("refused: ") == 2, "Cypher of any sort is for the gate"
     assert "grab(x)" in ran.out
 
 
@@ -175,7 +165,7 @@ def test_what_can_not_be_done_is_said_and_the_session_goes_on(home: SceneInfo, t
         ("pln Put the cup into the fridge.", "did you mean 'plan'"),
         ("undoo", "did you mean 'undo'"),
         ("stpe 3", "'step'"),
-        ("histroy please", "did you mean 'history'"),
+        ("redoo please", "did you mean 'redo'"),
         ("grab(cup_30", "an action is written grab(x)"),
         ("Grab (cup_30", "an action is written grab(x)"),
         ("grab cup_30)", "an action is written grab(x)"),
@@ -186,7 +176,7 @@ def test_what_can_not_be_done_is_said_and_the_session_goes_on(home: SceneInfo, t
         ("acr grab(cup_30)", "did you mean 'act'"),
         ("fly(cup_30", "`actions` lists all"),
         ("Grba(cup_30)", "there is no action 'grba'"),
-        ("MATHC (n) RETURN n", "did you mean 'match'"),
+        ("where is the cup?", "questions: `scenecypher ask`"),
     ],
 )
 def test_a_slip_of_the_keyboard_never_goes_to_a_model(
@@ -219,28 +209,8 @@ def test_help_is_found_by_any_usual_word(
     assert "step [N]" in ran.out
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "go to the kitchen?",
-        "why is the fridge closed",
-        "Who is in the kitchen",
-        "has the cup been moved",
-        "the cup and where it is",
-        "grab what (the cup)?",
-        "colour of the cup",
-    ],
-)
-def test_a_question_goes_to_the_model(
-    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    with serving(["UNANSWERABLE: no"], monkeypatch) as server:
-        typed(home.name, line)
-    assert line in str(server.requests[0])
-
-
 def test_refusals_stand_in_order_where_both_streams_are_one_pipe(home: SceneInfo, user_env: dict[str, str]) -> None:
-    lines = "grab(cup)\nput_in(cup_30, fridge_21)\nwhy\nundo\nMATCH (n) DELETE n\nhistory\n"
+    lines = "grab(cup)\nput_in(cup_30, fridge_21)\nwhy\nundo\nput_in(cup_30, fridge_21)\nactions\n"
     command = [sys.executable, "-m", "scenecypher", "session", home.name]
     ran = subprocess.run(
         command,
@@ -254,7 +224,7 @@ def test_refusals_stand_in_order_where_both_streams_are_one_pipe(home: SceneInfo
     )
     assert ran.returncode == 1
     marks = ("grab(cup_30): done", "refused: put_in", "put_in(cup_30, fridge_21) was refused", "undone: ")
-    places = [ran.stdout.index(mark) for mark in (*marks, "refused: ", "version  time")]
+    places = [ran.stdout.index(mark) for mark in (*marks, "refused: ", "grab(x)")]
     assert places[:4] == sorted(places[:4])
     assert places[3] < ran.stdout.rindex("refused: ") < places[5]
 
@@ -345,7 +315,7 @@ def test_a_person_does_it(store: SceneStore, typed: Typed, monkeypatch: pytest.M
     world = put(store, kitchen(), vocabulary="grasif")
     with serving([], monkeypatch):
         lines = ("go_to(kitchen)", "", "pick_up(cup-1)", "too hot", "", "", "undo")
-        ran = typed(world.name, *lines, options=("--human",))
+        ran = typed(world.name, *lines, options=("--world", "human"))
     assert "please do go_to(kitchen)" in ran.out
     assert "too hot" in ran.err
     assert "can't be undone here" in ran.err
@@ -381,8 +351,8 @@ def test_a_noisy_observer_errs_as_its_seed_says(store: SceneStore, typed: Typed)
 def test_a_session_leaves_no_connection_of_its_model_open(
     home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(["UNANSWERABLE: no", "UNANSWERABLE: no"], monkeypatch) as server:
-        typed(home.name, "ask Is it so?", "ask Is it not so?")
+    with serving([says("done"), says("done")], monkeypatch) as server:
+        typed(home.name, "plan Look.", "go", "plan Look again.", "go")
         assert len(server.requests) == 2
     assert [it for it in gc.get_objects() if isinstance(it, OpenAIModel) and it._client is not None] == []
 
@@ -393,7 +363,7 @@ def test_a_session_leaves_no_connection_of_its_model_open(
         (("--world", "minigird"), "did you mean 'minigrid'"),
         (("--world", "minigrid"), "is no level of MiniGrid"),
         (("--observer", "blind"), "noisy:7"),
-        (("--human", "--observer", "noisy:1"), "leave out --observer"),
+        (("--world", "human", "--observer", "noisy:1"), "leave out --observer"),
     ],
 )
 def test_a_world_that_there_is_not_is_told(home: SceneInfo, typed: Typed, options: tuple[str, ...], told: str) -> None:

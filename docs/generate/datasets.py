@@ -1,8 +1,7 @@
-"""Generator of the page of data sets: `python -m scenecypher.importers.page > docs/datasets.md`, in some minutes."""
+"""Page of the data sets, counted, beside the papers' figures."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,9 +26,9 @@ HEAD: Final = """\
 # Data sets
 
 What comes with SceneCypher or is read from public packages, counted; where the papers count too, their figures stand
-beside. This page is made by `python -m scenecypher.importers.page > docs/datasets.md`, which takes some minutes; a test
-compares the two. `scenecypher tasks list --dataset NAME` lists a data set's tasks, `tasks show` shows one, and
-`tasks check` tells whether it is done.
+beside. This page is made by `python -m docs.generate datasets`, which takes some minutes; a test compares the two.
+`scenecypher tasks list --dataset NAME` lists a data set's tasks, `tasks show` shows one, and `tasks check` tells
+whether it is done.
 
 One command brings a data set into the database; `--only ID` takes the scene of one task, `--dry-run` counts and writes
 nothing:
@@ -168,6 +167,11 @@ def rows_of(dataset: Dataset) -> PageRows:
     return PageRows(_line(sizes), _line(goals))
 
 
+def all_rows() -> Mapping[str, PageRows]:
+    """Return the rows of every data set; takes some minutes."""
+    return {name: rows_of(dataset) for name, dataset in DATASETS.items()}
+
+
 def page(rows: Mapping[str, PageRows]) -> str:
     """Return the whole page, with the rows of each data set."""
     return "".join(
@@ -212,7 +216,3 @@ def _mean(total: int, number: int) -> str:
 
 def _line(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page({name: rows_of(dataset) for name, dataset in DATASETS.items()}))

@@ -1,9 +1,8 @@
-"""The generated page of all actions: `python -m scenecypher.planner.actions.page > docs/actions.md`."""
+"""Page of all actions, from the operators of all vocabularies."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
@@ -34,8 +33,7 @@ HEAD: Final = """\
 # Actions
 
 Every action of every vocabulary, with its checks and effects. This page is generated from the operators by
-`python -m scenecypher.planner.actions.page > docs/actions.md`; a test compares the two. [Acting](acting.md) explains
-how to use actions.
+`python -m docs.generate actions`; a test compares the two. [Acting](acting.md) explains how to use actions.
 
 Each row of a table is one requirement: the message of a refusal if it does not hold, the kind of mistake, and the
 action that repairs it, which rule-based correction can insert. The first row that does not hold decides the kind of
@@ -160,12 +158,3 @@ def _describe(condition: Condition) -> str:
 
 def _sentence(words: str, *, capital: bool = True) -> str:
     return f"{words[:1].upper() if capital else words[:1]}{words[1:]}."
-
-
-def main() -> None:
-    """Print the page."""
-    sys.stdout.write(page())
-
-
-if __name__ == "__main__":
-    main()

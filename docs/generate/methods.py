@@ -1,16 +1,13 @@
-"""Generator of the page of methods: `python -m scenecypher.planner.methods.page docs/methods.md`."""
+"""Page of the planning methods, their ablations, and their differences from the papers' prompts."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
-from scenecypher.files import write_file
+from docs.generate.differences import DIFFERENCES
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.methods import METHODS
-from scenecypher.planner.methods.differences import DIFFERENCES
 from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.recipe import Recipe
 
@@ -22,9 +19,8 @@ HEAD: Final = """\
 
 A planning method is a small object that yields decisions; one session loop runs them all, on the same scenes, actions,
 budgets and models. `scenecypher plan SCENE --task ID --method NAME` takes each by its name, and `--ablation NAME`
-leaves a part of it out. The tables are made from the code by
-`python -m scenecypher.planner.methods.page docs/methods.md`; a test compares the two. How a session goes is in
-[acting](acting.md).
+leaves a part of it out. The tables are made from the code by `python -m docs.generate methods`; a test compares the
+two. How a session goes is in [acting](acting.md).
 
 | method | what it does | is shown | tools | from |
 |---|---|---|---|---|"""
@@ -73,6 +69,11 @@ def page() -> str:
     """Return the generated part of the page."""
     parts = [HEAD, *map(_row, METHODS), AFTER, *_ablations(), DIFFERING, *_differences(), MATRIX, *_matrix()]
     return "\n".join(parts) + "\n"
+
+
+def whole_page(text: str) -> str:
+    """Return the page with its generated part made anew; the measurements stay."""
+    return page() + REST + text.partition(REST)[2]
 
 
 def _row(name: str) -> str:
@@ -126,14 +127,3 @@ def _cell_text(cell: str, reasons: list[str]) -> str:
     if reason not in reasons:
         reasons.append(reason)
     return str(reasons.index(reason) + 1)
-
-
-def main(file: str) -> None:
-    """Regenerate the page in a file; keep its measurements."""
-    path = Path(file)
-    measured = path.read_text(encoding="utf-8").partition(REST)[2] if path.exists() else ""
-    write_file(path, page() + REST + measured)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

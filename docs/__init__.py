@@ -1,0 +1,1 @@
+"""How-to pages, and what generates some of them."""
