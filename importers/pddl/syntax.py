@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 from scenecypher.errors import DocumentError
 from scenecypher.importers.bounded import read_bytes
@@ -118,6 +118,11 @@ def _types(given: Expression | None) -> tuple[Word, ...]:
     if isinstance(given, Word):
         return () if given.text == OBJECT else (given,)
     return tuple(item for item in given.rest if isinstance(item, Word)) if given is not None else ()
+
+
+def expression_text(expression: str | Sequence[Any]) -> str:
+    """Return nested lists of words as text."""
+    return expression if isinstance(expression, str) else f"({' '.join(map(expression_text, expression))})"
 
 
 def _parse(text: str, file: str) -> Form:

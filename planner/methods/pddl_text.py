@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from scenecypher.errors import ReplyRejected
+from scenecypher.importers.pddl.syntax import expression_text
 
 PddlExpression: TypeAlias = Any
 """A word, or a list of expressions."""
@@ -94,11 +95,6 @@ def parse_expression(text: str) -> PddlExpression:
         if len(stack) > MAX_DEPTH:
             break
     raise ReplyRejected("that is no PDDL: its brackets do not close; write the problem again, whole")
-
-
-def expression_text(expression: PddlExpression) -> str:
-    """Return an expression as text."""
-    return f"({' '.join(map(expression_text, expression))})" if isinstance(expression, list) else str(expression)
 
 
 def parse_typed_list(words: Sequence[PddlExpression]) -> dict[str, str]:
