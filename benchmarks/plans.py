@@ -15,14 +15,12 @@ from statistics import mean, median
 
 from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
-from scenecypher.planner.actions.pddl_required_actions import PlanningState
 from scenecypher.planner.goal_check import missing_goals, steps_of
+from scenecypher.planner.symbolic.plan import PlanRequest, PlanResult, find_plan
+from scenecypher.planner.symbolic.required_actions import PlanningState
 from scenecypher.planner.vocabularies.registry import operators_of
 
 
@@ -52,7 +50,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.names:
         ids = [arguments.only] if arguments.only else list(_ids(name))
-        with ProcessPoolExecutor(arguments.workers, initializer=_import_planner) as pool:
+        with ProcessPoolExecutor(arguments.workers) as pool:
             rows = list(pool.map(partial(attempt_task, name, seconds=arguments.seconds), ids))
         if arguments.json:
             sys.stdout.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
@@ -64,7 +62,7 @@ def attempt_task(name: str, within: str, *, seconds: float) -> PlanAttempt:
     task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
     question = PlanRequest(task.goal, scene.vocabulary, timeout_s=seconds, required_actions=task.action_goals)
     began, spent = time.monotonic(), _processor_s()
-    found = find_plan(question, partial(_part, scene.graph, task))
+    found = find_plan(question, scene.graph)
     why = found.why if found.plan is None else _missing_parts(task, scene, found)
     count = None if found.plan is None or why.startswith("in the whole scene") else len(found.plan)
     return PlanAttempt(task.id, count, why, found.nodes, time.monotonic() - began, _processor_s() - spent)
@@ -104,22 +102,10 @@ def _missing_parts(task: Task, scene: ImportedScene, found: PlanResult) -> str:
     return f"not done: {undone}" if undone else ""
 
 
-def _part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - signature of a See
-    return part_of(graph, task.goal, wide=wide)
-
-
 def _processor_s() -> float:
     """Return the processor time of this process and its children, in seconds."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
-
-
-def _import_planner() -> None:
-    """Import the planning library, whose import time is not part of a plan."""
-    import unified_planning.io
-    import up_fast_downward  # noqa: F401
-
-    del unified_planning
 
 
 if __name__ == "__main__":

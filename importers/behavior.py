@@ -10,9 +10,10 @@ from typing import Final
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.importers.behavior_definitions import Activity, activities, package_name
-from scenecypher.importers.behavior_goals import activity_goal, expression_text
+from scenecypher.importers.behavior_goals import activity_goal
 from scenecypher.importers.behavior_words import AGENT, STATES, affordances_of, class_kind, instance_name, synset_class
 from scenecypher.importers.grasif import NAME_PREFIX
+from scenecypher.importers.pddl.syntax import expression_text
 from scenecypher.importers.task import Task
 
 SUBSET: Final = "behavior-1k"

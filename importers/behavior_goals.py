@@ -10,6 +10,7 @@ from typing import Final
 import scenecypher.db.condition as c
 from scenecypher.importers.behavior_definitions import Activity, BddlExpression
 from scenecypher.importers.behavior_words import STATES, instance_name, synset_class
+from scenecypher.importers.pddl.syntax import expression_text
 
 STACKED: Final = frozenset({"sorting_books_on_shelf"})
 """The activities whose goal wants the same objects both inside one object and on another.
@@ -34,11 +35,6 @@ def stacked_inside(x: c.Term, y: c.Term) -> c.Condition:
     """Return the condition that `x` is in `y`, or lies on one that is, over any number of objects."""
     carried = c.And((c.Related(_CARRIER, "INSIDE", y), c.Within(x, _CARRIER, ("ON",))))
     return c.Or((c.Related(x, "INSIDE", y), c.Exists(_CARRIER, carried)))
-
-
-def expression_text(expression: BddlExpression) -> str:
-    """Return an expression in the source's own form, on one line."""
-    return expression if isinstance(expression, str) else f"({' '.join(map(expression_text, expression))})"
 
 
 @dataclass(frozen=True, slots=True)

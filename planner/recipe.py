@@ -14,10 +14,10 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.actions.pddl_planner import PlanResult
-from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.method import Method
 from scenecypher.planner.session import Asker, StepWriter
+from scenecypher.planner.symbolic.plan import PlanResult
+from scenecypher.planner.symbolic.required_actions import RequiredAction
 from scenecypher.planner.toolbox import Tool
 from scenecypher.retriever.reader import SceneReader
 

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,11 +22,9 @@ from scenecypher.files import write_file
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.reference_plans import FILE, as_lines, reference_plan, reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.actions.pddl_effort import EFFORTS
-from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
-from scenecypher.planner.actions.pddl_required_actions import apply_call
 from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.symbolic.plan import PlanRequest, PlanResult, find_plan
+from scenecypher.planner.symbolic.required_actions import apply_call
 from scenecypher.planner.vocabularies.registry import operators_of
 
 PLANNED: Final = tuple(name for name, row in DATASETS.items() if row.has_reference_plans)
@@ -74,17 +71,12 @@ def reference_plan_of(task_id: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _plan_attempts(task: Task, scene: ImportedScene) -> Iterator[PlanResult]:
-    see = partial(_relevant_part, scene.graph, task)
     question = PlanRequest(task.goal, scene.vocabulary, timeout_s=FIRST_TIMEOUT_S)
-    first = find_plan(question, see)
+    first = find_plan(question, scene.graph)
     yield first
     if first.plan is None or len(first.plan) <= SHORT_PLAN_ACTIONS:
         return
-    yield find_plan(replace(question, search=SECOND_SEARCH, timeout_s=SECOND_TIMEOUT_S), see, efforts=EFFORTS[:1])
-
-
-def _relevant_part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
-    return part_of(graph, task.goal, wide=wide)
+    yield find_plan(replace(question, search=SECOND_SEARCH, timeout_s=SECOND_TIMEOUT_S), scene.graph)
 
 
 def _shorter_plans(

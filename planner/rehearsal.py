@@ -8,8 +8,8 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ActionRefused, UnknownReference, did_you_mean
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.pddl_required_actions import apply_call
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
+from scenecypher.planner.symbolic.required_actions import apply_call
 
 
 def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:

@@ -18,8 +18,6 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan, part_reader
-from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
@@ -31,6 +29,9 @@ from scenecypher.planner.method import Memory
 from scenecypher.planner.others import InformedModel, OthersActs
 from scenecypher.planner.recipe import MethodContext, Recipe, SceneAccess
 from scenecypher.planner.session import SchemaWriter, Session, StepWriter
+from scenecypher.planner.symbolic.parts import part_of
+from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
+from scenecypher.planner.symbolic.required_actions import RequiredAction
 from scenecypher.planner.toolbox import Toolbox
 from scenecypher.planner.views import make_view
 from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
@@ -162,7 +163,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
             setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),
         occurring=lambda: enumerator.of(simulator.scene),
-        read_part=lambda goal: part_reader(now, goal, scene.vocabulary)(False),  # noqa: FBT003
+        read_part=lambda goal: part_of(now(), goal, wide=False, operators=simulator.operators),
         read_all=now,
         timeout_s=lambda: _engine_timeout_s(setting, watch),
         fix=simulator.fix,
@@ -311,9 +312,7 @@ def _plan(
 ) -> PlanResult:
     clock_s = timeout_s if setting.budget.seconds is not None else float("inf")
     question = PlanRequest(goal, scene.vocabulary, timeout_s, clock_s, required_actions)
-    found = find_plan(question, part_reader(lambda: setting.store.now(scene).graph, goal, scene.vocabulary))
-    if found.plan is not None:
-        return found
-    nodes = len(setting.store.now(scene).graph.nodes)
+    graph = setting.store.now(scene).graph
+    found, nodes = find_plan(question, graph), len(graph.nodes)
     looked = f"; {found.nodes} of the scene's {nodes} nodes were looked at, those that the goal is about"
-    return replace(found, why=f"{found.why}{looked}") if found.nodes < nodes else found
+    return replace(found, why=f"{found.why}{looked}") if found.plan is None and found.nodes < nodes else found

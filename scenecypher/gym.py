@@ -37,10 +37,8 @@ from scenecypher.planner.action_mask import ActionMask
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.ground_calls import calls_for
 from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, nested_effects
-from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, find_plan
-from scenecypher.planner.actions.pddl_variables import atoms_of
 from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.actions.variables import atoms_of
 from scenecypher.planner.budget import SPARE_STEPS
 from scenecypher.planner.episode_worlds import EpisodeWorld, LeasedWorld, MemoryWorld
 from scenecypher.planner.goal_check import missing_goals, steps_of
@@ -48,6 +46,7 @@ from scenecypher.planner.goal_words import read_goal
 from scenecypher.planner.own_actions import own_goal
 from scenecypher.planner.perturbation import perturb
 from scenecypher.planner.session import ends_session
+from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, find_plan
 from scenecypher.planner.vocabularies.registry import action_list, macros_of, operators_of
 from scenecypher.scenes import connect
 from scenecypher.settings import Settings
@@ -274,7 +273,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         request = PlanRequest(
             episode.goal, episode.scene.vocabulary, timeout_s, required_actions=tuple(episode.action_goals)
         )
-        found = find_plan(request, lambda wide: part_of(now, episode.goal, wide=wide, operators=episode.operators))
+        found = find_plan(request, now)
         return None if found.plan is None else tuple(map(str, found.plan))
 
     def close(self) -> None:

@@ -22,8 +22,9 @@ from scenecypher.evaluation.eai.transition_gold import (
     transition_task_ids,
 )
 from scenecypher.evaluation.eai.transition_matching import PredicateMatch, match_predicates, predicate_names
-from scenecypher.evaluation.eai.transition_planning import CachedPlanner, check_planner, unbound_names
+from scenecypher.evaluation.eai.transition_planning import CachedPlanner, unbound_names
 from scenecypher.evaluation.eai.transition_text import PddlAction, parse_actions, parse_expression
+from scenecypher.planner.symbolic.engine import check_engine
 
 CATEGORIES: Final = (
     "object_states",
@@ -43,7 +44,7 @@ class TransitionScorer:
         self._planned = frozenset(ids[at * len(ids) // count] for at in range(count))
         self._planner = CachedPlanner()
         if self._planned:
-            check_planner()
+            check_engine()
 
     def task_ids(self) -> Sequence[str]:
         """Return the tasks with a problem, by number."""

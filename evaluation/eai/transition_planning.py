@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from scenecypher.db.graph.value import digest
-from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions, problem
 from scenecypher.evaluation.eai.transition_text import Expression, PddlAction, expression_text, parse_expression
-from scenecypher.planner.actions.pddl_fast_downward import LAMA, fast_downward_driver, solve_with_fast_downward
-from scenecypher.planner.actions.pddl_time import TimeLimit
+from scenecypher.planner.symbolic.engine import LAMA, solve
+from scenecypher.planner.symbolic.limits import TimeLimit
 
 TIMEOUT_S: Final = 20.0
 """Time limit of one plan, in seconds; the original allows 100 s, and no recorded output took over 2 s."""
@@ -120,19 +118,11 @@ def _effect_tree(found: Expression, bound: frozenset[str], scope: _Scope) -> Exp
     return ("and",) if found[0] == "not" and inner == (("and",),) else (found[0], *inner)
 
 
-def check_planner() -> Path:
-    """Return the script that runs Fast Downward. Raises InputError if it is not installed."""
-    found = fast_downward_driver()
-    if found is None:
-        raise InputError("Fast Downward is not installed: run `pip install 'scenecypher[pddl]'`")
-    return found
-
-
 def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
     """Check that Fast Downward finds a plan; it is run directly, since unified-planning's parser accepts less.
 
     A domain that it refuses, or that exceeds the limits of time or memory, has no plan.
     """
     limit = TimeLimit(timeout_s)
-    found = solve_with_fast_downward(check_planner(), domain, wanted, limit, search=LAMA, memory=MAX_MEMORY)
+    found = solve(domain, wanted, limit, search=LAMA, memory=MAX_MEMORY)
     return found.status == "solved"

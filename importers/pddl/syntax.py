@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 from scenecypher.errors import DocumentError
 from scenecypher.importers.bounded import read_bytes
@@ -82,7 +82,7 @@ def read_pddl_file(path: Path, what: str) -> PddlFile:
 
 def parse_pddl(text: str, what: str, *, file: str) -> PddlFile:
     """Return the sections of a text that defines a `what`, "domain" or "problem". Raises DocumentError."""
-    form = _parse(text, file)
+    form = _only_form([*expressions(text, file)], file)
     title = form.items[1] if len(form.items) > 1 else None
     titled = isinstance(title, Form) and title.head == what and len(title.items) == 2
     name = title.items[1] if titled and isinstance(title, Form) else None
@@ -120,8 +120,18 @@ def _types(given: Expression | None) -> tuple[Word, ...]:
     return tuple(item for item in given.rest if isinstance(item, Word)) if given is not None else ()
 
 
-def _parse(text: str, file: str) -> Form:
-    """Return the first list of a text; the rest must be empty."""
+def expression_text(expression: str | Sequence[Any]) -> str:
+    """Return nested lists of words as text."""
+    return expression if isinstance(expression, str) else f"({' '.join(map(expression_text, expression))})"
+
+
+def nested_words(expression: Expression) -> Any:
+    """Return an expression as a word, or a list of words and lists."""
+    return expression.text if isinstance(expression, Word) else [nested_words(item) for item in expression.items]
+
+
+def expressions(text: str, file: str) -> Iterator[Expression]:
+    """Yield the expressions of a text one after another. Raises DocumentError where brackets do not match."""
     stack: list[list[Expression]] = [[]]
     opened: list[tuple[int, str]] = []
     for mark, line, comment in _tokens(text):
@@ -137,9 +147,10 @@ def _parse(text: str, file: str) -> Form:
             raise DocumentError(file, f"line {line}", "a bracket closes that was never opened")
         if len(opened) > MAX_DEPTH:
             raise DocumentError(file, f"line {line}", f"brackets are nested over {MAX_DEPTH} deep; mend the file")
+        if not opened:
+            yield stack[0].pop()
     if opened:
         raise DocumentError(file, f"line {opened[-1][0]}", "the bracket that opens here never closes")
-    return _only_form(stack[0], file)
 
 
 def _only_form(items: list[Expression], file: str) -> Form:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from scenecypher.db.condition import Condition, HasClass, HasState
 from scenecypher.planner.actions.operator import Become, Effect, ForEach, Operator, When
-from scenecypher.planner.actions.pddl_variables import atoms_of
+from scenecypher.planner.actions.variables import atoms_of
 
 
 def given_states(

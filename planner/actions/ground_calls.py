@@ -8,9 +8,9 @@ from itertools import islice, product
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.planner.actions.operator import AGENT, Operator
-from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_variables import variables_of
 from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.actions.variables import variables_of
+from scenecypher.planner.symbolic.parts import part_of
 
 
 def static_calls(

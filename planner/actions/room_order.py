@@ -10,9 +10,9 @@ from typing import Final
 from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_required_actions import PlanningState
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.prompts.layout import SceneLayout
+from scenecypher.planner.symbolic.required_actions import PlanningState
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 MAX_ORDERED: Final = 60

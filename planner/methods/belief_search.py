@@ -9,14 +9,14 @@ from typing import Final
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import planning_state
-from scenecypher.planner.actions.pddl_required_actions import MAX_REPAIRS, PlanningState, with_repairs
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.method import Act
 from scenecypher.planner.perturbation import AFFORDED_RELATIONS
 from scenecypher.planner.prompts.layout import SceneLayout, is_confirmed
+from scenecypher.planner.symbolic.parts import part_of
+from scenecypher.planner.symbolic.plan import planning_state
+from scenecypher.planner.symbolic.required_actions import MAX_REPAIRS, PlanningState, with_repairs
 from scenecypher.planner.usual_places import plain_class, usual_places
 from scenecypher.planner.vocabularies.registry import operators_of, vocabulary_named
 

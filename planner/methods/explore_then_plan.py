@@ -21,8 +21,6 @@ from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_part import sought_for
-from scenecypher.planner.actions.pddl_planner import PlanResult
 from scenecypher.planner.actions.room_order import order_by_rooms
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.belief_simulator import LOOK_ACTIONS
@@ -31,6 +29,8 @@ from scenecypher.planner.methods.belief_search import Belief
 from scenecypher.planner.methods.goal_matches import candidates, lost_classes
 from scenecypher.planner.methods.goal_then_plan import GoalAsker, stated_goal, told_end
 from scenecypher.planner.methods.symbolic import MAX_PLANS
+from scenecypher.planner.symbolic.parts import sought_for
+from scenecypher.planner.symbolic.plan import PlanResult
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 SYSTEM: Final = """\

@@ -10,9 +10,9 @@ from typing import Final
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.actions.pddl_part import sought_for
-from scenecypher.planner.actions.pddl_parts import is_lasting
+from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.prompts.layout import SceneLayout, is_confirmed
+from scenecypher.planner.symbolic.parts import sought_for
 
 MAX_LISTED: Final = 6
 """Nodes of a room that are listed; more are counted."""
@@ -84,7 +84,7 @@ def lost_classes(goal: c.Condition, graph: SceneGraph, vocabulary: str) -> list[
 
 def _guard(goal: c.ForAll | c.Exists | c.AtLeast) -> tuple[c.Condition, ...]:
     """Return what the variable ranges over: its class and the like, without what relates it to others."""
-    parts = (part for part in c.conjuncts(goal.where) if is_lasting(part) and not isinstance(part, c.Not | c.HasKind))
+    parts = (part for part in c.conjuncts(goal.where) if is_static(part) and not isinstance(part, c.Not | c.HasKind))
     return tuple(parts)
 
 

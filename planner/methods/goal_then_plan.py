@@ -21,12 +21,12 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import ReplyRejected, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.giving import given_states
-from scenecypher.planner.actions.pddl_part import sought_for
-from scenecypher.planner.actions.pddl_planner import PlanResult
 from scenecypher.planner.method import Decision, Done, Memory, Think
 from scenecypher.planner.methods.goal_form import OPPOSITES, GoalForm, GoalParser, goal_examples
 from scenecypher.planner.methods.goal_matches import lost_classes, match_words
 from scenecypher.planner.methods.symbolic import Symbolic
+from scenecypher.planner.symbolic.parts import sought_for
+from scenecypher.planner.symbolic.plan import PlanResult
 from scenecypher.planner.vocabularies.registry import operators_of
 
 GOAL_PREFIX: Final = "the goal: "

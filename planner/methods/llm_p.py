@@ -16,14 +16,15 @@ from typing import Final
 from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
 from scenecypher.errors import InputError, ReplyRejected
-from scenecypher.planner.actions.pddl_lifted import solve_text
-from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.method import Decision, GiveUp, Memory, Solve
 from scenecypher.planner.methods.pddl_mistakes import find_mistakes
 from scenecypher.planner.methods.pddl_text import PddlProblem, read_domain, read_problem
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.examples import examples
+from scenecypher.planner.symbolic.engine import LAMA, solve
+from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 ATTEMPTS: Final = 3
@@ -64,7 +65,7 @@ class LlmPlusP:
         fatal = [str(mistake) for mistake in mistakes if mistake.kind != "temporal inconsistency"]
         if fatal:
             return GiveUp("; ".join(fatal)), usage
-        planned = solve_text(self._domain.text, problem.text(self._domain), timeout_s=self._timeout_s())
+        planned = solve(self._domain.text, problem.text(self._domain), TimeLimit(self._timeout_s()), search=LAMA)
         warnings = "; ".join(map(str, mistakes))
         if planned.status != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, warnings)))), usage

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from scenecypher.errors import ReplyRejected
+from scenecypher.errors import DocumentError, ReplyRejected
+from scenecypher.importers.pddl.syntax import expression_text, expressions, nested_words
 
 PddlExpression: TypeAlias = Any
 """A word, or a list of expressions."""
 PddlFact: TypeAlias = tuple[str, ...]
 
-_SYMBOL: Final = re.compile(r"[()]|[^\s()]+")
-MAX_DEPTH: Final = 50
 CONNECTIVES: Final = ("and", "or", "not", "imply")
 QUANTIFIERS: Final = ("forall", "exists")
 
@@ -79,26 +77,11 @@ def read_problem(text: str) -> PddlProblem:
 
 def parse_expression(text: str) -> PddlExpression:
     """Parse the first expression of a text, in lower case and without comments. Raises ReplyRejected."""
-    symbols = _SYMBOL.findall(re.sub(r";[^\n]*", "", text).lower())
-    stack: list[list[PddlExpression]] = [[]]
-    for symbol in symbols:
-        if symbol == "(":
-            stack.append([])
-        elif symbol != ")":
-            stack[-1].append(symbol)
-        elif len(stack) > 1:
-            closed = stack.pop()
-            stack[-1].append(closed)
-        if len(stack) == 1 and stack[0]:
-            return stack[0][0]
-        if len(stack) > MAX_DEPTH:
-            break
-    raise ReplyRejected("that is no PDDL: its brackets do not close; write the problem again, whole")
-
-
-def expression_text(expression: PddlExpression) -> str:
-    """Return an expression as text."""
-    return f"({' '.join(map(expression_text, expression))})" if isinstance(expression, list) else str(expression)
+    try:
+        return nested_words(next(expressions(text, "the reply")))
+    except (DocumentError, StopIteration) as error:
+        msg = "that is no PDDL: its brackets do not close; write the problem again, whole"
+        raise ReplyRejected(msg) from error
 
 
 def parse_typed_list(words: Sequence[PddlExpression]) -> dict[str, str]:

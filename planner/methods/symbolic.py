@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Usage
-from scenecypher.planner.actions.pddl_planner import PlanResult
-from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.goal_check import missing_goals, steps_of
 from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory
+from scenecypher.planner.symbolic.plan import PlanResult
+from scenecypher.planner.symbolic.required_actions import RequiredAction
 
 MAX_PLANS: Final = 5
 """Limit of plans for one task; reaching it means that the scene does not behave as its operators state."""

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Final
 
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.pddl.domain_json import domain_from_document
 from scenecypher.planner.actions.from_domain import operators_of_domain
-from scenecypher.planner.actions.pddl_effort import OWN
 from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, Words
-
-SMALL_SCENE_NODES: Final = 1_000
-"""A scene of at most this many nodes is planned on whole: what else its own actions need is not known."""
 
 
 def vocabulary_of(name: str, base: Vocabulary, actions: str) -> Vocabulary:
@@ -31,6 +26,6 @@ def vocabulary_of(name: str, base: Vocabulary, actions: str) -> Vocabulary:
         macros={},
         words=Words(environment=base.words.environment, questions=base.words.questions),
         looking=replace(base.looking, revealing=frozenset()),
-        planning=Planning(keeps_one_parent=False, efforts=OWN, small_scene=SMALL_SCENE_NODES),
+        planning=Planning(keeps_one_parent=False),
         problems=None,
     )

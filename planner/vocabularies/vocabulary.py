@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -10,7 +10,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import Conventions
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.pddl_effort import EFFORTS, SMALL_SCENE_NODES, Effort
+from scenecypher.planner.symbolic.parts import SMALL_SCENE_NODES
 
 Operators: TypeAlias = Mapping[str, Operator]
 
@@ -92,14 +92,13 @@ class Looking:
 class Planning:
     """Hints for the symbolic planner.
 
-    `efforts` are the searches in order. `simplify` returns the operators of the first searches, approximate ones:
-    every plan is validated. `prepare` returns the operators and the graph to plan with. With `keeps_one_parent`, the
-    actions leave each node in one place where it was, so that planning needs to consider one place at a time. With
-    `rehearsed`, a plan can be tried on a copy of the graph. A scene of at most `small_scene` nodes is planned on whole.
+    `simplify` returns approximate operators for parts of a scene: every plan is validated. `prepare` returns the
+    operators and the graph to plan with. With `keeps_one_parent`, the actions leave each node in one place where it
+    was. With `rehearsed`, a plan can be tried on a copy of the graph. A scene of at most `small_scene` nodes is
+    planned on whole.
     """
 
     keeps_one_parent: bool
-    efforts: Sequence[Effort] = EFFORTS
     simplify: Callable[[Operators], Operators] = unchanged
     prepare: Callable[[Operators, SceneGraph], tuple[Operators, SceneGraph]] = as_it_is
     rehearsed: bool = True

@@ -25,9 +25,8 @@ def pddl(
     engine_timeout: EngineTimeout = None,
     file: File = None,
 ) -> None:
-    """Write a task as PDDL in the form that `plan --method symbolic` tries first: ground actions near the goal."""
-    from scenecypher.planner.actions.pddl_export import export_pddl
-    from scenecypher.planner.actions.pddl_planner import PlanRequest, part_reader
+    """Write a task as PDDL as `plan --method symbolic` first asks the engine: on the part that its goal is about."""
+    from scenecypher.planner.symbolic.plan import PlanRequest, export_pddl
 
     found = find_task(task_id, file)
     if not found.task.has_graph_goal:
@@ -35,9 +34,7 @@ def pddl(
     with open_database(engine_timeout_s=engine_timeout) as db:
         info = scene_of(db.store, scene, found)
         question = PlanRequest(found.task.goal, info.vocabulary, db.settings.engine_timeout_s)
-        domain, problem = export_pddl(
-            question, part_reader(lambda: db.store.now(info).graph, found.task.goal, info.vocabulary)
-        )
+        domain, problem = export_pddl(question, db.store.now(info).graph)
     files: dict[Path, str | bytes] = {into / "domain.pddl": domain, into / "problem.pddl": problem}
     write_files(files, makes_folder=True)
     output().print(f"{' and '.join(map(str, files))} written", markup=False)

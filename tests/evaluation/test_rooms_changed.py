@@ -5,9 +5,9 @@ from __future__ import annotations
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.evaluation import household
 from scenecypher.evaluation.playing import count_rooms_changed
-from scenecypher.planner.actions.pddl_planner import planning_state
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.prompts.layout import SceneLayout
+from scenecypher.planner.symbolic.plan import planning_state
 
 
 def test_entering_another_room_is_counted_and_staying_is_not() -> None:

@@ -16,7 +16,6 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused
 from scenecypher.importers import behavior
 from scenecypher.importers.task import Task
-from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import belief_name, find_or_create_belief
 from scenecypher.planner.budget import Budget
@@ -26,6 +25,7 @@ from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.vision import VisionObserver
 from scenecypher.planner.perturbation import perturb
 from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
 from tests.careless_describer import CarelessDescriber, NodeCamera
 from tests.oracle.lookplangraph import reply
 from tests.oracle.play import Oracle
@@ -48,7 +48,7 @@ class ChangedWorld:
 
     def by_plan(self) -> bool:
         """Return True if the plan for the former world succeeds in the present one."""
-        made = find_plan(PlanRequest(self.task.goal, self.before.vocabulary), lambda _wide: self.before.graph)
+        made = find_plan(PlanRequest(self.task.goal, self.before.vocabulary), self.before.graph)
         assert made.plan is not None, made.why
         simulator = Simulator(self.store, self.world)
         try:

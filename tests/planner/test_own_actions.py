@@ -16,9 +16,9 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, DocumentError, InputError, SceneReplaced
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan, part_reader
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.own_actions import add_actions, own_goal, read_pddl_scene, remove_actions
+from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
 from tests.db.store.test_store import fresh
 from tests.importers.pddl.instances import DATA, DOMAINS
 
@@ -136,9 +136,7 @@ def test_a_symbolic_plan_uses_own_actions(store: SceneStore, domain: Path) -> No
     from scenecypher.db.condition import Id, Related
 
     goal = Related(Id("mug"), "ON", Id("kitchen_table"))
-    found = find_plan(
-        PlanRequest(goal, scene.vocabulary), part_reader(lambda: store.now(scene).graph, goal, scene.vocabulary)
-    )
+    found = find_plan(PlanRequest(goal, scene.vocabulary), store.now(scene).graph)
     assert found.plan is not None, found.why
     simulator = Simulator(store, scene)
     for call in found.plan:
@@ -154,9 +152,7 @@ def test_the_goal_of_a_problem_is_reached(store: SceneStore, tmp_path: Path, kin
     scene = put(store, read_pddl_scene(file, DATA / f"{kind}.pddl", name=kind))
     goal = own_goal(scene.declared)
     assert goal is not None
-    found = find_plan(
-        PlanRequest(goal, scene.vocabulary), part_reader(lambda: store.now(scene).graph, goal, scene.vocabulary)
-    )
+    found = find_plan(PlanRequest(goal, scene.vocabulary), store.now(scene).graph)
     assert found.plan is not None, found.why
     simulator = Simulator(store, scene)
     for call in found.plan:

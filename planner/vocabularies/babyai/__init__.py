@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from scenecypher.db.vocabulary import Conventions
-from scenecypher.planner.actions.pddl_effort import UNPRUNED
 from scenecypher.planner.vocabularies.babyai import traversal
 from scenecypher.planner.vocabularies.babyai.obstacles import with_obstacles
 from scenecypher.planner.vocabularies.babyai.operators import COLORS, OPERATORS
@@ -17,6 +16,9 @@ from scenecypher.planner.vocabularies.vocabulary import (
     Vocabulary,
     Words,
 )
+
+SMALL_SCENE_NODES: Final = 1_000
+"""Goals don't name the keys and obstacles on the way: a grid is planned on whole."""
 
 ENVIRONMENT: Final = """\
 The environment is a grid of cells with walls, seen from above: x grows to the right, y downwards. Rooms are \
@@ -46,7 +48,7 @@ VOCABULARY: Final = Vocabulary(
         questions=("find the ",),
     ),
     looking=Looking(whole_rooms=True, colors=COLORS, affordances_of=lambda _: ("grabbable",)),
-    planning=Planning(keeps_one_parent=True, efforts=UNPRUNED, prepare=with_obstacles, rehearsed=False),
+    planning=Planning(keeps_one_parent=True, prepare=with_obstacles, rehearsed=False, small_scene=SMALL_SCENE_NODES),
     problems=Problems(
         argument_places=dict.fromkeys(("pickup", "remove", "open"), (0,)),
         required_affordances={"holds": (1, "grabbable"), "opened": (1, "can_open")},

@@ -1,4 +1,4 @@
-"""Simplified operators for the first searches: redundant ones dropped, some effects approximated.
+"""Simplified operators for parts of a scene: redundant ones dropped, some choices and effects approximated.
 
 Simplification is safe: every plan is validated with the original operators.
 """
@@ -6,10 +6,13 @@ Simplification is safe: every plan is validated with the original operators.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import filterfalse
 from typing import Final
 
-from scenecypher.planner.actions.operator import Effect, Operator, Relate, When
+from scenecypher.db.condition import Condition, Within, conjuncts
+from scenecypher.planner.actions.operator import Effect, ForEach, Operator, Relate, Unrelate, When
 from scenecypher.planner.vocabularies.virtualhome.hands import GRAB
+from scenecypher.planner.vocabularies.virtualhome.moves import WALK
 from scenecypher.planner.vocabularies.vocabulary import Operators
 
 REDUNDANT: Final = frozenset(
@@ -19,9 +22,30 @@ REDUNDANT: Final = frozenset(
 
 
 def simplify_operators(operators: Operators) -> Operators:
-    """Return the operators of the first searches."""
-    kept = {name: operator for name, operator in operators.items() if name not in REDUNDANT}
-    return {**kept, GRAB.name: _grab_without_origin(operators[GRAB.name])}
+    """Return the operators that parts of a scene are planned on with at first."""
+    kept = {name: _in_stated_rooms(operator) for name, operator in operators.items() if name not in REDUNDANT}
+    walk = kept[WALK.name]
+    effects = tuple(map(_held_in_a_room, walk.effects))
+    return {**kept, GRAB.name: _grab_without_origin(kept[GRAB.name]), WALK.name: replace(walk, effects=effects)}
+
+
+def _in_stated_rooms(operator: Operator) -> Operator:
+    """Return an operator that chooses only rooms that a node is INSIDE itself, over nothing in between."""
+    choices = (replace(it, among=tuple(filterfalse(_is_path, it.among))) for it in operator.choose)
+    return replace(operator, choose=tuple(choices))
+
+
+def _is_path(where: Condition) -> bool:
+    return any(isinstance(part, Within) for part in conjuncts(where))
+
+
+def _held_in_a_room(effect: Effect) -> Effect:
+    """Return an effect by which what is held leaves the room alone: what it was CLOSE to, it left when grabbed."""
+    match effect:
+        case ForEach("held", _, (Unrelate("held"), *others)):
+            return replace(effect, effects=(Unrelate("held", ("INSIDE",), directed=True), *others))
+        case _:
+            return effect
 
 
 def _grab_without_origin(grab: Operator) -> Operator:

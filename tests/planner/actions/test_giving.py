@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 
 from scenecypher.db.condition import And, HasState, Id, Not, evaluate
 from scenecypher.importers.homes import our_home
 from scenecypher.planner.actions.giving import given_states, giving_classes
-from scenecypher.planner.actions.pddl_part import part_of, sought_for
-from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan, planning_state
+from scenecypher.planner.symbolic.parts import sought_for
+from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
 from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.vocabularies.virtualhome.extended import HEATERS, WASHERS
 
@@ -33,8 +31,7 @@ def test_a_thing_is_washed_or_heated_though_no_appliance_is_named(thing: str, st
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     scene, _ = our_home("apartment")
     goal = And((HasState(Id(scene.graph.by_class[thing][0]), state),))
-    part = partial(part_of, scene.graph, goal, operators=OPERATORS)
-    found = find_plan(PlanRequest(goal, scene.vocabulary), lambda wide: part(wide=wide))
+    found = find_plan(PlanRequest(goal, scene.vocabulary), scene.graph)
     state_now = planning_state(scene.graph, scene.vocabulary)
     assert found.plan is not None, found.why
     assert state_now is not None

@@ -15,9 +15,6 @@ from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Point, Properties, Relation, SceneGraph
 from scenecypher.planner.actions.execution import Infeasible, bind_choices, repair_call, simulate
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.pddl_lifted import solve_text
-from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.methods.lookplangraph import LookPlanGraphReply, action_call
 from scenecypher.planner.methods.pddl_mistakes import find_mistakes
@@ -25,6 +22,9 @@ from scenecypher.planner.methods.pddl_text import read_domain, read_problem
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.layout import SceneLayout
+from scenecypher.planner.symbolic.engine import LAMA, solve
+from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
 from scenecypher.planner.vocabularies.household import VOCABULARY as HOUSEHOLD
 from scenecypher.planner.vocabularies.household.operators import CONTAINMENT, OPERATORS
 from tests.planner.actions.household_worlds import ROBOT, ROOMLESS, SILENT, TWICE, node
@@ -209,7 +209,7 @@ def test_random_walks_keep_the_form_of_the_file(world: SceneGraph, seed: int) ->
 
 def test_the_symbolic_planner_plans_in_a_silent_home() -> None:
     goal = And((Related(Id("apple"), "ON", Id("shelf")), HasState(Id("fridge"), "closed"), HasState(Id("lamp"), "on")))
-    found = find_plan(PlanRequest(goal, "household"), lambda wide: part_of(SILENT, goal, wide=wide))
+    found = find_plan(PlanRequest(goal, "household"), SILENT)
     assert found.plan is not None, found.why
     assert evaluate(goal, after(SILENT, [str(call) for call in found.plan]), {})
     assert len(found.plan) == 7
@@ -222,7 +222,7 @@ def test_the_example_of_llm_p_is_solved_by_its_plan() -> None:
     view = json.dumps(example["graph"])
     assert HOUSEHOLD.problems is not None
     assert not find_mistakes(problem, domain, view=view, forms=HOUSEHOLD.problems)
-    found = solve_text(domain.text, problem.text(domain), timeout_s=30)
+    found = solve(domain.text, problem.text(domain), TimeLimit(30), search=LAMA)
     places = HOUSEHOLD.problems.argument_places
     steps = [f"{name}({', '.join(arguments[it] for it in places[name])})" for name, *arguments in found.steps]
     assert steps == example["plan"]

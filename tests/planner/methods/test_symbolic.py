@@ -9,12 +9,12 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.actions.pddl_planner import part_reader
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Acted, Finished, Refused
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.symbolic.parts import part_of
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, home
 
@@ -48,8 +48,7 @@ def test_of_a_big_scene_only_what_matters_is_read(store: SceneStore) -> None:
     graph = SceneGraph.of((*small.nodes.values(), *crumbs, attic), small.relations | on_table)
     name = fresh("symbolic")
     store.put(ImportedScene(name, graph, vocabulary="grasif"))
-    see = part_reader(lambda: store.now(store.find(name)).graph, GOAL, "grasif")
-    part, wider = see(False), see(True)  # noqa: FBT003
+    part, wider = (part_of(store.now(store.find(name)).graph, GOAL, wide=wide) for wide in (False, True))
     expected = {"apple-1", "box-1", "fridge-1", "kitchen", "lamp-1", ROBOT, "office", "desk-1"}
     assert set(part.nodes) == expected, "without the attic, in which nothing is of use"
     assert expected < set(wider.nodes) < set(graph.nodes)

@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.actions.pddl_lifted import solve_text
 from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.symbolic.engine import solve
+from scenecypher.planner.symbolic.limits import TimeLimit
 from tests.scenecypher.cli.conftest import RunCommand
 
 SOAP = "eai/27_2"
@@ -113,8 +114,8 @@ def test_a_task_is_written_as_pddl_that_an_engine_solves(
     asked = ("tasks", "pddl", "serve", "--file", str(file), "--into", str(folder))
     written = command(*asked)
     assert (written.code, written.out) == (0, f"{folder / 'domain.pddl'} and {folder / 'problem.pddl'} written\n")
-    found = solve_text(*((folder / f"{name}.pddl").read_text() for name in ("domain", "problem")), timeout_s=60)
-    assert [step.rpartition("_")[0] for (step,) in found.steps] == ["put_on_table"]
+    found = solve(*((folder / f"{name}.pddl").read_text() for name in ("domain", "problem")), TimeLimit(60))
+    assert found.steps == (("put_on", "table"),)
     assert "can't be written" in command(*asked[:-1], str(file)).err
     scene = store.find(f"grasif/{file.stem}")
     list(Simulator(store, scene).act("put_on(table)"))

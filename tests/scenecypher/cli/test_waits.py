@@ -16,7 +16,8 @@ from scenecypher.cli import waits
 from scenecypher.cli.context import output, progress_bar
 from scenecypher.cli.waits import ERASED, WaitLine, shown_waits
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.planner.actions.pddl_engine import run_in_subprocess
+from scenecypher.planner.symbolic.engine import solve
+from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.waiting import listen, waiting_for
 from scenecypher.waiting import waits as waits_now
 from tests.scripted_model import ScriptedModel
@@ -142,7 +143,7 @@ def test_only_a_terminal_has_the_line(
 
 
 def test_models_engines_and_the_database_are_waited_for(
-    line: WaitLine, address: Address, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+    line: WaitLine, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[str] = []
 
@@ -154,7 +155,7 @@ def test_models_engines_and_the_database_are_waited_for(
     try:
         calls: list[tuple[Callable[[], object], str]] = [
             (ask_model, "the model scripted"),
-            (lambda: run_in_subprocess(str(tmp_path), timeout_s=1), "the engine, at most 1 s"),
+            (lambda: solve("(define)", "(define)", TimeLimit(0.1)), "the engine, at most 1 s"),
             (lambda: ask_database(address), "the database"),
         ]
         for call, what in calls:

@@ -12,8 +12,8 @@ from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT, Operator
-from scenecypher.planner.actions.pddl_part import sought_for
 from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.symbolic.parts import sought_for
 
 RequiredAction: TypeAlias = tuple[str, ...]
 """Alternatives, one of which must be done, spelt as in the data sets: our action names without underscores."""

@@ -1,10 +1,9 @@
-"""Large goals are planned part by part, within a time limit of the processor."""
+"""Large goals are planned for within a time limit of the processor."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from itertools import groupby
 from typing import Final
 
 import pytest
@@ -25,11 +24,9 @@ from scenecypher.db.condition import (
 )
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.importers.homes import our_home
-from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_parts import goal_parts
-from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan, planning_state
-from scenecypher.planner.actions.pddl_time import TimeLimit
-from scenecypher.planner.prompts.layout import SceneLayout
+from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
+from scenecypher.planner.symbolic.write import goal_parts
 
 PIECES: Final = 18
 CLASSES: Final = ("cutleryfork", "cutleryknife")
@@ -74,22 +71,12 @@ GOALS: Final = {
 def test_eighteen_pieces_are_planned_for_within_a_minute_of_the_processor(words: str) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     goal = GOALS[words]
-    found = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=60), lambda wide: part_of(HOME, goal, wide=wide))
+    found = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=60), HOME)
     state = planning_state(HOME, VOCABULARY)
     assert found.plan is not None, found.why
     assert state is not None
     assert not evaluate(goal, HOME, {})
     assert evaluate(goal, state.after(*found.plan).graph, {})
-
-
-def test_parts_keep_to_a_room_and_begin_in_the_agents_own() -> None:
-    layout = SceneLayout(HOME, VOCABULARY)
-    parts = goal_parts(GOALS["all on the same table"], HOME, VOCABULARY)
-    moved = [part.source for part in parts if isinstance(part, Related)]
-    rooms = [room for room, _ in groupby(layout.room_of(it.id) for it in moved if isinstance(it, Id))]
-    assert len(moved) == PIECES
-    assert rooms[0] == layout.here
-    assert len(rooms) == len({*rooms}) > 2
 
 
 @st.composite
@@ -113,13 +100,12 @@ IDS: Final = [f"{class_}_{number}" for class_ in "ab" for number in range(1, 4)]
 
 @settings(max_examples=200)
 @given(goals(), st.sets(st.tuples(st.sampled_from(IDS), st.sampled_from(IDS))))
-def test_the_parts_together_imply_the_goal(goal: Condition, now: set[tuple[str, str]]) -> None:
+def test_the_parts_together_are_the_goal(goal: Condition, now: set[tuple[str, str]]) -> None:
     base = our_home("apartment")[0].graph.nodes[min(HOME.nodes)]
     nodes = [replace(base, id=id_, name=id_, class_=id_[0], kind="Object") for id_ in IDS]
-    empty = SceneGraph.of(nodes, ())
     graph = SceneGraph.of(nodes, (Relation(x, "ON", y) for x, y in now))
-    if all(evaluate(part, graph, {}) for part in goal_parts(goal, empty, VOCABULARY)):
-        assert evaluate(goal, graph, {})
+    parts = goal_parts(goal, SceneGraph.of(nodes, ()))
+    assert all(evaluate(part, graph, {}) for part in parts) == evaluate(goal, graph, {})
 
 
 def test_waiting_costs_nothing_and_working_does() -> None:

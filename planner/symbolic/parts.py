@@ -11,9 +11,10 @@ from scenecypher.db.graph.scene import SceneGraph, within
 from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.giving import giving_classes
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.pddl_effort import SMALL_SCENE_NODES
-from scenecypher.planner.actions.pddl_variables import atoms_of
+from scenecypher.planner.actions.variables import atoms_of
 
+SMALL_SCENE_NODES: Final = 40
+"""A scene of at most this many nodes is taken whole."""
 CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 """Relations to the containers and supports of a node."""
 MAX_CONTAINMENT_DEPTH: Final = 5

@@ -5,7 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from scenecypher.db.condition import And, AtLeast, Atom, Condition, Exactly, Exists, ForAll, Not, Or, terms
+from scenecypher.db.condition import (
+    And,
+    AtLeast,
+    Atom,
+    Condition,
+    Exactly,
+    Exists,
+    ForAll,
+    HasAffordance,
+    HasClass,
+    HasKind,
+    Not,
+    Or,
+    PropertyEquals,
+    Same,
+    terms,
+)
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
@@ -49,6 +65,19 @@ def atoms_of(condition: Condition) -> Iterator[Atom]:
             yield from atoms_of(condition.then)
         case _:
             yield condition
+
+
+def is_static(condition: Condition) -> bool:
+    """Check if no action changes the value of a condition: it is about what nodes are."""
+    match condition:
+        case And() | Or():
+            return all(map(is_static, condition.parts))
+        case Not():
+            return is_static(condition.part)
+        case HasClass() | HasKind() | HasAffordance() | PropertyEquals() | Same():
+            return True
+        case _:
+            return False
 
 
 def effect_variables(effects: tuple[Effect, ...]) -> set[str]:

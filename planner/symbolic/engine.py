@@ -1,0 +1,124 @@
+"""Fast Downward as a process, on a domain and problem given as text.
+
+It starts a session of its own and would outlive this program if that is killed: so it gets the time limit itself, which
+it takes for processor time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import ceil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal, TypeAlias
+
+from scenecypher.errors import InputError
+from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.waiting import waiting_for
+
+INSTALL_COMMAND: Final = "pip install 'scenecypher[pddl]'"
+MORE_TIME: Final = (
+    "raise SCENECYPHER_ENGINE_TIMEOUT_S (`plan --engine-timeout`); in a session of `--max-seconds` those count instead"
+)
+"""Advice where time ran out."""
+NO_PLAN: Final = "there is no plan"
+TOO_LATE: Final = f"the engine found no plan in its time; {MORE_TIME}"
+GRACE_S: Final = 5.0
+"""Seconds beyond its time limit that an engine gets to end by itself."""
+SEARCH: Final = "let(h, ff(), lazy_greedy([h, goalcount()], preferred=[h]))"
+"""LAMA's landmarks know no derived predicates, FF's heuristic does; counted goals lead on where it is blind."""
+LAMA: Final = "lama-first"
+MEMORY: Final = "2G"
+QUICKLY: Final = ("--translate-options", "--skip-variable-reordering", "--keep-unimportant-variables")
+"""A third of the translator's time goes into an order of the variables that these searches do not look at."""
+UNSOLVABLE: Final = (10, 11)
+"""Exit codes of the translator and the search where they have proven that there is no plan."""
+REFUSED: Final = (30, 31, 33, 34)
+"""Exit codes where the text is no PDDL that Fast Downward takes."""
+
+EngineStatus: TypeAlias = Literal["solved", "unsolvable", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAnswer:
+    """A plan's steps, each an action's name and arguments, or why there is none."""
+
+    status: EngineStatus
+    steps: tuple[tuple[str, ...], ...] = ()
+    why: str = ""
+
+
+def check_engine() -> Path:
+    """Return the script that runs Fast Downward. Raises InputError if it is not installed."""
+    spec = find_spec("up_fast_downward")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    found = Path(folders[0], "downward", "fast-downward.py") if folders else None
+    if found is None or not found.is_file():
+        raise InputError(f"planning without a model requires Fast Downward: run `{INSTALL_COMMAND}`")
+    return found
+
+
+def solve(
+    domain: str, problem: str, limit: TimeLimit, *, search: str = SEARCH, memory: str | None = MEMORY
+) -> EngineAnswer:
+    """Return a plan within `limit`. `search` is an alias such as ``lama-first``, or a search of its own.
+
+    Raises InputError if Fast Downward is not installed.
+    """
+    driver = check_engine()
+    with TemporaryDirectory(prefix="scenecypher-") as folder:
+        for name, text in (("domain", domain), ("problem", problem)):
+            Path(folder, f"{name}.pddl").write_text(text, encoding="utf-8", errors="replace")
+        with waiting_for(f"the engine, at most {limit.clock_left_s:.0f} s"), limit.engine():
+            code, said = _run(driver, Path(folder), limit, search=search, memory=memory)
+        plan = Path(folder, "plan")
+        if code == 0 and plan.is_file():
+            lines = plan.read_text(encoding="utf-8").splitlines()
+            return EngineAnswer("solved", tuple(tuple(line.strip("() ").split()) for line in lines if line[0] != ";"))
+    if code in UNSOLVABLE:
+        return EngineAnswer("unsolvable", why=NO_PLAN)
+    return EngineAnswer("unknown", why=said if code in REFUSED and said else TOO_LATE)
+
+
+def _run(driver: Path, folder: Path, limit: TimeLimit, *, search: str, memory: str | None) -> tuple[int | None, str]:
+    """Return the exit code, None if it is late, and the last line of its errors; the file ``plan`` is written."""
+    files = ("--sas-file", str(folder / "output.sas"), "--plan-file", str(folder / "plan"))
+    limits = ["--overall-time-limit", f"{ceil(max(1.0, limit.left_s))}s"]
+    limits += ["--overall-memory-limit", memory] if memory else []
+    before, after = (("--alias", search), ()) if "(" not in search else ((), ("--search-options", "--search", search))
+    texts = (str(folder / "domain.pddl"), str(folder / "problem.pddl"))
+    errors = folder / "errors"
+    with errors.open("w") as stream:
+        process = subprocess.Popen(  # noqa: S603 - our own Python and the package's own file
+            [sys.executable, str(driver), *files, *limits, *before, *texts, *QUICKLY, *after],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=stream,
+            start_new_session=True,
+        )
+        try:
+            code: int | None = process.wait(timeout=limit.clock_left_s + GRACE_S)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            end_tree(process)
+    return code, next(reversed(errors.read_text(encoding="utf-8", errors="replace").splitlines()), "")
+
+
+def end_tree(process: subprocess.Popen[Any]) -> None:
+    """Kill a process that still runs and all its descendants, those in sessions of their own too."""
+    if process.poll() is not None:
+        return
+    import psutil
+
+    with suppress(psutil.NoSuchProcess):
+        root = psutil.Process(process.pid)
+        root.suspend()  # it starts no more children
+        for member in (*root.children(recursive=True), root):
+            with suppress(psutil.NoSuchProcess):
+                member.kill()
+    process.wait()

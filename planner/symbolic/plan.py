@@ -1,0 +1,224 @@
+"""Planning: from a goal and a scene to a plan that the operators carry out and that reaches the goal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from scenecypher.db.condition import Condition, evaluate
+from scenecypher.db.graph.invariants import parent_faults
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import HOLDING
+from scenecypher.errors import InputError
+from scenecypher.planner.actions.execution import NO_AGENT, Infeasible
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, check_engine, solve
+from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.parts import part_of, sought_for
+from scenecypher.planner.symbolic.required_actions import PlanningState, RequiredAction, apply_call, plan_required
+from scenecypher.planner.symbolic.write import WrittenProblem, write_problem
+from scenecypher.planner.vocabularies.registry import vocabulary_named
+
+PLAN_TIMEOUT_S: Final = 30.0
+PART_SHARE: Final = 0.4
+"""Share of the time that is left which planning on a part of the scene may take."""
+MAX_WRITTEN_NODES: Final = 5_000
+"""A larger scene is planned on in parts alone: no engine grounds it in its time."""
+MAX_SHORTENED: Final = 60
+"""Maximum length of a plan from which needless actions are removed, at quadratic cost."""
+MAX_NAMED: Final = 5
+"""Maximum number of nodes that a message lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """A plan that reaches the goal, or why there is none; the `seconds` it took, the number of `nodes` considered."""
+
+    plan: tuple[ActionCall, ...] | None
+    why: str
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """A goal, its vocabulary, and optionally the engine's search.
+
+    `timeout_s` limits the time of the processor, and `clock_s` that of the clock.
+    `required_actions` are actions that the task requires besides the goal.
+    """
+
+    goal: Condition
+    vocabulary: str
+    timeout_s: float = PLAN_TIMEOUT_S
+    clock_s: float = float("inf")
+    required_actions: tuple[RequiredAction, ...] = ()
+    search: str = SEARCH
+
+
+PlanOrReason: TypeAlias = tuple[tuple[ActionCall, ...] | None, str]
+"""A plan, or None and the reason."""
+
+
+def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
+    """Return a plan that is validated in the whole scene.
+
+    It is planned on the part that the goal is about, then on a wider one, then on the whole scene: only then there is
+    no plan. A scene of over MAX_WRITTEN_NODES is planned on in parts alone; the result's `nodes` tell. Raises
+    InputError if the engine is not installed.
+    """
+    check_engine()
+    started, limit = time.monotonic(), TimeLimit(request.timeout_s, request.clock_s)
+    whole, why, nodes = planning_state(graph, request.vocabulary), NO_AGENT, len(graph.nodes)
+    levels = _levels(request, graph, whole) if whole is not None else ()
+    for number, state in enumerate(levels, 1):
+        if limit.is_over():
+            why = f"no plan within {request.timeout_s:g} s of processor time; {MORE_TIME}"
+            break
+        nodes = len(state.graph.nodes)
+        limit.share(PART_SHARE if number < len(levels) else 1.0)
+        found, why = _attempt(request, state, whole, limit=limit) if whole is not None else (None, why)
+        limit.reserved_s = 0.0
+        if found is not None:
+            return PlanResult(found, "", nodes, time.monotonic() - started)
+    return PlanResult(None, why, nodes, time.monotonic() - started)
+
+
+def export_pddl(request: PlanRequest, graph: SceneGraph) -> tuple[str, str]:
+    """Return domain and problem as `find_plan` first asks the engine, on the part that the goal is about.
+
+    Raises InputError if the goal holds already or can't be reached.
+    """
+    whole = planning_state(graph, request.vocabulary)
+    if whole is None:
+        raise InputError(NO_AGENT)
+    if evaluate(request.goal, whole.graph, {}):
+        raise InputError("the goal holds already: there is nothing to plan")
+    problem = _problem(request, _levels(request, graph, whole)[0])
+    if problem.is_hopeless:
+        raise InputError(unreachable_reason(request.goal, graph))
+    return problem.domain, problem.problem
+
+
+def planning_state(graph: SceneGraph, vocabulary: str) -> PlanningState | None:
+    """Return the state of a scene, or a part of it, with its first agent; None if it has no agent."""
+    chosen = vocabulary_named(vocabulary)
+    operators, prepared = chosen.planning.prepare(chosen.operators, graph)
+    agent = min(prepared.by_kind.get("Agent", ()), default=None)
+    return None if agent is None else PlanningState(prepared, agent, operators)
+
+
+def _levels(request: PlanRequest, graph: SceneGraph, whole: PlanningState) -> list[PlanningState]:
+    """Return what is planned on in turn: parts of the scene, first with approximate operators, at last all of it."""
+    planning = vocabulary_named(request.vocabulary).planning
+    found: list[PlanningState] = []
+    for wide in (False, True):
+        part = part_of(graph, request.goal, wide=wide, small=planning.small_scene, operators=whole.operators)
+        state = planning_state(part, request.vocabulary)
+        if state is not None and (not found or len(state.graph.nodes) > len(found[-1].graph.nodes)):
+            found.append(replace(state, operators=planning.simplify(state.operators)))
+    exact = [replace(found[-1], operators=whole.operators)] if found[-1].operators != whole.operators else []
+    levels = [*found, *exact]
+    if len(whole.graph.nodes) > MAX_WRITTEN_NODES:
+        return levels
+    return [*(levels[:-1] if len(levels[-1].graph.nodes) == len(whole.graph.nodes) else levels), whole]
+
+
+def _attempt(request: PlanRequest, state: PlanningState, whole: PlanningState, *, limit: TimeLimit) -> PlanOrReason:
+    if evaluate(request.goal, whole.graph, {}):
+        return _with_required(request, (), state)
+    problem = _problem(request, state)
+    if problem.is_hopeless:
+        return None, unreachable_reason(request.goal, state.graph)
+    answer = solve(problem.domain, problem.problem, limit, search=request.search)
+    if answer.status != "solved":
+        return None, answer.why
+    plan = tuple(map(problem.call, answer.steps))
+    state = replace(state, operators=whole.operators)
+    with_all, why = _shortened(request, plan, state)
+    if with_all is None:
+        return None, why
+    return _validated(with_all, request.goal, whole)
+
+
+def _problem(request: PlanRequest, state: PlanningState) -> WrittenProblem:
+    chosen = vocabulary_named(request.vocabulary)
+    types = chosen.conventions.containment
+    one_parent = chosen.planning.keeps_one_parent and not any(parent_faults(state.graph, types))
+    parents = frozenset((*types, *HOLDING)) if one_parent else frozenset[str]()
+    return write_problem(state.operators, state.graph, state.agent, request.goal, parents=parents)
+
+
+def _shortened(request: PlanRequest, plan: tuple[ActionCall, ...], state: PlanningState) -> PlanOrReason:
+    """Return the plan without needless actions, and with those that the task requires besides."""
+    found, why = _validated(plan, request.goal, state)
+    if found is None:
+        return None, why
+    if len(plan) <= MAX_SHORTENED:
+        found = shorten_plan(plan, request.goal, state.graph, operators=state.operators, agent=state.agent)
+    return _with_required(request, found, state)
+
+
+def _with_required(request: PlanRequest, found: tuple[ActionCall, ...], state: PlanningState) -> PlanOrReason:
+    """Return the plan, followed by the required actions if a way to do them after it is found."""
+    more = plan_required(request.required_actions, request.goal, state.after(*found))
+    if more is None and not found:
+        required = _describe_required(request.required_actions)
+        return None, f"the goal holds, but no way was found to {required} as well, which the task asks for"
+    return found + (more or ()), ""
+
+
+def _describe_required(required_actions: Sequence[RequiredAction]) -> str:
+    return ", then ".join(" or ".join(required) for required in required_actions)
+
+
+def _validated(plan: tuple[ActionCall, ...], goal: Condition, state: PlanningState) -> PlanOrReason:
+    """Return the plan if the operators can carry it out and it reaches the goal."""
+    try:
+        end = state.after(*plan)
+    except Infeasible as refusal:
+        return None, f"the plan does not work: {refusal}"
+    return (plan, "") if evaluate(goal, end.graph, {}) else (None, "the plan does not reach the goal")
+
+
+def shorten_plan(
+    plan: Sequence[ActionCall], goal: Condition, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
+) -> tuple[ActionCall, ...]:
+    """Return the plan without actions that nothing after them needs, tested one by one (action elimination)."""
+    kept, number = tuple(plan), 0
+    while number < len(kept):
+        shorter, end = _without(kept, number, graph, operators=operators, agent=agent)
+        if evaluate(goal, end, {}):
+            kept = shorter
+        else:
+            graph = apply_call(kept[number], graph, operators=operators, agent=agent)
+            number += 1
+    return kept
+
+
+def _without(
+    plan: tuple[ActionCall, ...], number: int, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
+) -> tuple[tuple[ActionCall, ...], SceneGraph]:
+    """Return the plan without this action and those that depend on it, and its final graph.
+
+    `graph` is the graph before that action.
+    """
+    kept = plan[:number]
+    for call in plan[number + 1 :]:
+        try:
+            graph = apply_call(call, graph, operators=operators, agent=agent)
+        except Infeasible:
+            continue
+        kept += (call,)
+    return kept, graph
+
+
+def unreachable_reason(goal: Condition, graph: SceneGraph) -> str:
+    """Return why a goal that no action can achieve is unreachable."""
+    missing = sorted(sought_for(goal).ids - graph.nodes.keys())
+    if not missing:
+        return "nothing that can be done makes the goal hold in this scene"
+    return f"the goal is about {', '.join(missing[:MAX_NAMED])}, which this scene does not have: is it the task's own?"

@@ -1,0 +1,298 @@
+"""Operators, a scene and a goal as PDDL text with derived predicates, which Fast Downward grounds itself.
+
+The text grows with the operators and the scene, not with the ways to act in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import scenecypher.db.condition as c
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.importers.pddl.syntax import expression_text
+from scenecypher.planner.actions.operator import (
+    AGENT,
+    Become,
+    Cease,
+    Choose,
+    Effect,
+    ForEach,
+    Operator,
+    Relate,
+    Unrelate,
+    When,
+)
+from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.actions.variables import effect_variables, is_static
+from scenecypher.planner.symbolic.conditions import Chosen, ConditionWriter, Names, Scope, unused_name
+from scenecypher.planner.symbolic.expressions import (
+    FALSE,
+    TRUE,
+    Expression,
+    all_of,
+    atoms,
+    free_variables,
+    negated,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenProblem:
+    """Domain and problem as text, and the operator and node that each name in it stands for.
+
+    Without a chance (`is_hopeless`), the goal asks for what no action changes, or for missing nodes.
+    """
+
+    domain: str
+    problem: str
+    operators: Mapping[str, str]
+    nodes: Mapping[str, str]
+    is_hopeless: bool
+
+    def call(self, step: tuple[str, ...]) -> ActionCall:
+        """Return a step of a plan as an action."""
+        name, *arguments = step
+        return ActionCall(self.operators[name], tuple(self.nodes[argument] for argument in arguments))
+
+
+def write_problem(
+    operators: Mapping[str, Operator],
+    graph: SceneGraph,
+    agent: str,
+    goal: c.Condition,
+    *,
+    parents: frozenset[str] = frozenset(),
+) -> WrittenProblem:
+    """Return the problem of reaching `goal`, without the actions and facts that have nothing to do with it.
+
+    `parents` are the types of relations of which each node has one at most, all together, at all times.
+    """
+    writer, names = ConditionWriter(graph, parents), Names()
+    wanted = all_of(writer.literals(writer.read(part, {})) for part in goal_parts(goal, graph))
+    actions = [_action(names.of(it.name, it.name), it, agent, writer) for it in operators.values()]
+    actions, read = _relevant(actions, wanted, writer)
+    derived = [pair for pair in writer.derived.values() if pair[0][0] in read]
+    facts = [it for it in writer.facts() if it[0] in read]
+    return WrittenProblem(
+        _domain_text(actions, derived, (*facts, wanted), writer.objects),
+        _PROBLEM.format(goal=expression_text(wanted), init="\n    ".join(map(expression_text, facts))),
+        {name: operator for operator, name in names.by_key.items()},
+        writer.objects,
+        wanted == FALSE,
+    )
+
+
+def goal_parts(goal: c.Condition, graph: SceneGraph) -> Iterator[c.Condition]:
+    """Yield the conjuncts of a goal, one for each node where it is known what nodes it is about."""
+    match goal:
+        case c.And(parts):
+            for part in parts:
+                yield from goal_parts(part, graph)
+        case c.ForAll(var, where, then) if is_static(where):
+            for node in c.witnesses(var, where, graph=graph, bindings={}):
+                yield from goal_parts(c.bind(then, {var: c.Id(node)}), graph)
+        case c.Exists(var, where):
+            known = c.And(tuple(part for part in c.conjuncts(where) if is_static(part)))
+            nodes = [*c.witnesses(var, known, graph=graph, bindings={})]
+            yield from goal_parts(c.bind(where, {var: c.Id(nodes[0])}), graph) if len(nodes) == 1 else (goal,)
+        case _:
+            yield goal
+
+
+# --- actions
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A fact that an action adds, or removes, for all `variables` of which `when` is true."""
+
+    variables: tuple[str, ...]
+    when: Expression
+    fact: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    name: str
+    parameters: tuple[str, ...]
+    precondition: Expression
+    changes: tuple[_Change, ...]
+
+    @property
+    def text(self) -> str:
+        grouped: dict[tuple[tuple[str, ...], Expression], list[Expression]] = {}
+        for it in self.changes:
+            grouped.setdefault((it.variables, it.when), []).append(it.fact)
+        effects = (_effect(variables, when, all_of(facts)) for (variables, when), facts in grouped.items())
+        return _ACTION.format(
+            name=self.name,
+            parameters=" ".join(self.parameters),
+            precondition=expression_text(self.precondition),
+            effect=expression_text(("and", *effects)),
+        )
+
+
+def _effect(variables: tuple[str, ...], when: Expression, facts: Expression) -> Expression:
+    effect = facts if when == TRUE else ("when", when, facts)
+    return ("forall", variables, effect) if variables else effect
+
+
+def _action(name: str, operator: Operator, agent: str, writer: ConditionWriter) -> _Action:
+    variables: dict[str, str] = {}
+    for parameter in operator.parameters:
+        variables[parameter.name] = unused_name(f"?{parameter.name.casefold()}", variables.values())
+    scope: Scope = {AGENT: c.Id(agent), **variables}
+    for choice in operator.choose:
+        scope = {**scope, choice.var: _constant(choice) or Chosen(choice, scope)}
+    needed = writer.literals(all_of(writer.read(it.condition, scope) for it in operator.requires))
+    changes = () if needed == FALSE else tuple(_EffectWriter(writer).changes(operator.effects, scope))
+    return _Action(name, (*variables.values(),), needed, changes)
+
+
+def _constant(choice: Choose) -> c.Id | None:
+    match choice.among:
+        case (c.Same(_, c.Id() as node),):
+            return node
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _EffectWriter:
+    writer: ConditionWriter
+
+    def changes(
+        self, effects: Iterable[Effect], scope: Scope, when: Expression = TRUE, variables: tuple[str, ...] = ()
+    ) -> Iterator[_Change]:
+        """Yield the changes of facts; those of an unbound variable are none."""
+        for effect in effects:
+            match effect:
+                case ForEach(var, where, inner):
+                    term = self.writer.fresh(var, scope)
+                    bound = {**scope, var: term}
+                    holds = all_of((when, self.writer.read(where, bound)))
+                    yield from self.changes(inner, bound, holds, (*variables, term))
+                case When(condition, then, otherwise):
+                    holds = self.writer.read(condition, scope)
+                    yield from self.changes(then, scope, all_of((when, holds)), variables)
+                    yield from self.changes(otherwise, scope, all_of((when, negated(holds))), variables)
+                case _:
+                    yield from self._changes_of(effect, scope, when, variables)
+
+    def _changes_of(
+        self, effect: Effect, scope: Scope, when: Expression, variables: tuple[str, ...]
+    ) -> Iterator[_Change]:
+        ends: dict[str, str | c.Id] = {}
+        for name in sorted(effect_variables((effect,))):
+            term = scope.get(name)
+            if term is None:
+                return
+            if isinstance(term, Chosen):
+                variable = self.writer.fresh(name, scope)
+                when = all_of((when, self.writer.is_chosen(term, variable)))
+                scope, variables, term = {**scope, name: variable}, (*variables, variable), variable
+            ends[name] = term
+        if isinstance(effect, Unrelate) and effect.other is None:
+            variable = self.writer.fresh("other", scope)
+            effect, ends[variable], variables = replace(effect, other=variable), variable, (*variables, variable)
+        for fact in self._facts(effect, ends):
+            change = self._simplified(variables, when, fact)
+            if change.when != FALSE:
+                yield change
+
+    def _simplified(self, variables: tuple[str, ...], when: Expression, fact: Expression) -> _Change:
+        """Return a change; that what is removed must be there is no condition."""
+        when = TRUE if fact == ("not", when) else self.writer.literals(when)
+        used = {*free_variables(when), *free_variables(fact)}
+        return _Change(tuple(it for it in variables if it in used), when, fact)
+
+    def _facts(self, effect: Effect, ends: Mapping[str, str | c.Id]) -> Iterator[Expression]:
+        state = self.writer.state
+        match effect:
+            case Become(x, added, instead_of):
+                yield state(added, ends[x])
+                if instead_of not in (None, added):
+                    yield negated(state(str(instead_of), ends[x]))
+            case Cease(x, lost):
+                yield negated(state(lost, ends[x]))
+            case Relate(source, type_, target, mutual):
+                yield from self._relations((type_,), ends[source], ends[target], both=mutual)
+            case Unrelate(x, types, str(other), directed):
+                yield from map(negated, self._relations(types, ends[x], ends[other], both=not directed))
+            case _:
+                return  # a property, which no condition of an action asks for
+
+    def _relations(self, types: Iterable[str], x: str | c.Id, y: str | c.Id, *, both: bool) -> Iterator[Expression]:
+        for type_ in types:
+            yield self.writer.relation(type_, x, y)
+            if both:
+                yield self.writer.relation(type_, y, x)
+
+
+# --- relevance, and text
+
+
+def _relevant(
+    actions: Iterable[_Action], wanted: Expression, writer: ConditionWriter
+) -> tuple[list[_Action], set[str]]:
+    """Return the actions with the changes that the goal may depend on, and the predicates that are read."""
+    bodies = {head[0]: body for head, body in writer.derived.values()}
+    queue, read = [wanted], set[str]()
+    waiting = [(action, change) for action in actions for change in action.changes]
+    kept: dict[_Action, list[_Change]] = {}
+    while queue:
+        fresh = {it[0] for part in queue for it in atoms(part)} - read
+        read |= fresh
+        queue = [bodies[name] for name in fresh if name in bodies]
+        for action, change in (it for it in waiting if _predicate(it[1]) in read):
+            kept.setdefault(action, []).append(change)
+            queue += [action.precondition, change.when]
+        waiting = [it for it in waiting if _predicate(it[1]) not in read]
+    return [replace(it, changes=tuple(kept[it])) for it in actions if it in kept], read
+
+
+def _predicate(change: _Change) -> str:
+    found: str = next(atoms(change.fact))[0]
+    return found
+
+
+def _domain_text(
+    actions: Iterable[_Action],
+    derived: Iterable[tuple[Expression, Expression]],
+    others: Iterable[Expression],
+    objects: Iterable[str],
+) -> str:
+    """Return the domain; `others` are the expressions of the problem, whose predicates it declares too."""
+    found = [*others]
+    for head, body in derived:
+        found += [head, body]
+    for action in actions:
+        found += [action.precondition, *(part for it in action.changes for part in (it.when, it.fact))]
+    arities = {it[0]: len(it) - 1 for part in found for it in atoms(part) if it[0] != "="}
+    declared = (expression_text((name, *(f"?x{i}" for i in range(1, n + 1)))) for name, n in sorted(arities.items()))
+    rules = (f"  (:derived {expression_text(head)}\n    {expression_text(body)})" for head, body in derived)
+    parts = "\n".join((*rules, *(action.text for action in actions)))
+    return _DOMAIN.format(constants=" ".join(objects), predicates="\n    ".join(declared), parts=parts)
+
+
+_ACTION: Final = """\
+  (:action {name}
+    :parameters ({parameters})
+    :precondition {precondition}
+    :effect {effect})"""
+_DOMAIN: Final = """\
+(define (domain scene)
+  (:requirements :adl :derived-predicates)
+  (:constants {constants})
+  (:predicates
+    {predicates})
+{parts})
+"""
+_PROBLEM: Final = """\
+(define (problem goal)
+  (:domain scene)
+  (:init
+    {init})
+  (:goal {goal}))
+"""
