@@ -8,10 +8,9 @@ from functools import partial
 from glob import has_magic
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from click import Command, Context
 from typer.core import TyperGroup
 
 from scenecypher.cli.importing import (
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 class _ByContent(TyperGroup):
     """The commands by format; what is none of them is the path of a file whose content decides."""
 
-    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command of a format, or the one for any file."""
         is_format = not args or args[0].startswith("-") or self.get_command(ctx, args[0]) is not None
         return super().resolve_command(ctx, args if is_format else [ANY, *args])
