@@ -81,10 +81,14 @@ def turned_arrows(cypher: str, occurring: Enumerations, schema: Schema = SCENES)
 
 def mistake_in(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> str:
     """Return what can't be meant in a query, and what can: a list tested as a text, a label or a state taken for a
-    class, a name under another label; nothing if it has none of these.
+    class, a name under another label, one property in two columns; nothing if it has none of these.
     """
     classes = {use.name for use in occurring.classes}
-    for claim in _of_the_present(_claims(cypher, ByIdentity(occurring), schema)).properties:
+    claims = _of_the_present(_claims(cypher, ByIdentity(occurring), schema))
+    if claims.repeated:
+        one, other, what = claims.repeated
+        return f"the columns {one} and {other} are both {what}; give each a node of its own, or leave one out"
+    for claim in claims.properties:
         mistake = _list_mistake(claim, occurring) or _name_mistake(claim, occurring)
         if not mistake and not classes.intersection(claim.values):
             mistake = _label_mistake(claim) or _value_mistake(claim, occurring)

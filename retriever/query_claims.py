@@ -22,6 +22,7 @@ from scenecypher.db.gate.tree import (
     Operator,
     Part,
     Path,
+    Project,
     Property,
     Variable,
 )
@@ -63,10 +64,15 @@ class RelationClaim:
 
 @dataclass(frozen=True, slots=True)
 class QueryClaims:
-    """The claims of a query about the scene, any of which may be mistaken."""
+    """The claims of a query about the scene, any of which may be mistaken.
+
+    `repeated` are two columns that are the same property of one node, and that property: ``("furniture", "room",
+    "x.name")``; empty if there are none.
+    """
 
     properties: tuple[PropertyClaim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
 def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({}), schema: Schema = SCENES) -> QueryClaims:
@@ -89,7 +95,8 @@ def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({}), sche
     compared = chain.from_iterable(_compared(part, labels, negated) for part in parsed.parts)
     equal = (PropertyClaim(key, "=", (value,), told[node.at]) for node, key, value in in_maps)
     related = chain.from_iterable(_related(part, known, parsed) for part in parsed.parts)
-    return QueryClaims((*compared, *equal), tuple(related))
+    repeated = next(chain.from_iterable(map(_repeated, parsed.parts)), ())
+    return QueryClaims((*compared, *equal), tuple(related), repeated)
 
 
 def _label(node: Node) -> str:
@@ -123,6 +130,17 @@ def _property(part: Part) -> tuple[str, str, bool] | None:
         case Call(name=function, arguments=(Expression(terms=(value,)),)) if function in _CASE_FUNCTIONS:
             return (*found[:2], True) if (found := _property(value)) else None
     return None
+
+
+def _repeated(part: Part) -> Iterator[tuple[str, ...]]:
+    """Yield pairs of columns that are the same property under two names."""
+    first = dict[str, str]()
+    for item in part.items if isinstance(part, Project) else ():
+        match item.value:
+            case Expression(terms=(value,)) if (found := _property(value)) and not found[2]:
+                here = f"{found[0]}.{found[1]}"
+                if first.setdefault(here, item.name) != item.name:
+                    yield first[here], item.name, here
 
 
 def _negated(parsed: Parsed) -> frozenset[int]:

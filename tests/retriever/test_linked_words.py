@@ -156,6 +156,11 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
             "MATCH (n) WHERE n.states CONTAINS 'on' RETURN n",
             "states is a list; test it with 'on' IN n.states",
         ),
+        (
+            "MATCH (o:Object)-[:ON]->(x:Entity) RETURN o.name AS object, x.name AS furniture, x.name AS room",
+            "the columns furniture and room are both x.name; give each a node of its own, or leave one out",
+        ),
+        ("MATCH (o:Object)-[:ON]->(x:Entity) RETURN o.name AS object, x.name AS on, x.id AS id", ""),
         ("MATCH (n:Asset {name: 'desk_104'}) WHERE NOT n.class = 'dirty' RETURN n", ""),
         ("MATCH (d {class: 'door'}), (c {class: 'no_such'}) RETURN d, c", ""),
     ],
