@@ -11,7 +11,7 @@ from scenecypher.cli.evaluate_run import Choices, Command, experiment_command
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from inspect_ai import Task
+    from scenecypher.evaluation.running import Task
 
 eval_app = typer.Typer(help="Measure a model: each experiment is an Inspect task, its log beside its table.")
 

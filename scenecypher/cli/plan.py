@@ -31,9 +31,7 @@ from scenecypher.cli.worlds import (
     URL_HELP,
     WORLD_HELP,
     WORLDS,
-    Eyes,
     WorldOptions,
-    needs_eyes,
     world_behind,
     world_options,
 )
@@ -117,10 +115,9 @@ def plan(
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
     from scenecypher.home import PlanOptions, session_setting
-    from scenecypher.planner.budget import Budget, MeteredVisionModel, UsageMeter
+    from scenecypher.planner.budget import Budget, UsageMeter
     from scenecypher.planner.recording import RunRecorder
     from scenecypher.planner.session_log import settings_then
-    from scenecypher.planner.staging import NoModel
 
     given = _Options(method, ablation, belief, fix, reprompt, world, url, observer, max_steps, max_tokens, max_seconds)
     _check(instruction, task, goal, log=log, resume=resume)
@@ -143,13 +140,11 @@ def plan(
         setting = session_setting(db, info, asked, options | PlanOptions(task=task, goal=goal))
         if not is_said and "instruction" in then:
             setting = _wanted_then(setting, then)
-        model = db.model() if needs_eyes(of, db.settings) else NoModel()
-        eyes = Eyes(MeteredVisionModel(model, image_meter), db.settings.accept_looks)
         setting = replace(
             setting,
             budget=Budget(given.steps or setting.budget.steps, tokens=given.tokens, seconds=given.seconds),
             reprompt=given.reprompt,
-            world=world_behind(db.store, info, of=of, actor=method, eyes=eyes),
+            world=world_behind(db, info, of, actor=method, meter=image_meter),
             image_meter=image_meter,
             place=given.place,
         )

@@ -35,8 +35,6 @@ from scenecypher.cli.worlds import (
     URL_HELP,
     WORLD_HELP,
     WORLDS,
-    Eyes,
-    needs_eyes,
     next_line,
     world_behind,
     world_options,
@@ -75,8 +73,8 @@ def session(
     Lines from a file or a pipe are all run; if one was refused or failed, the exit code is 1.
     """
     from scenecypher.planner.belief import find_or_create_belief
+    from scenecypher.planner.budget import UsageMeter
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import NoModel
 
     recipe_named(method)
     of = world_options(world, observer, url)
@@ -88,8 +86,7 @@ def session(
         connect_timeout_s=connect_timeout,
     ) as db:
         info = db.store.find(scene)
-        model = db.model() if needs_eyes(of, db.settings) else NoModel()
-        behind = world_behind(db.store, info, of=of, actor="person", eyes=Eyes(model, db.settings.accept_looks))
+        behind = world_behind(db, info, of, actor="person", meter=UsageMeter())
         believed = find_or_create_belief(db.store, info) if belief or not of.is_plain else None
         state = SessionState(db, info, method, believed, behind, is_elsewhere=of.world != SCENE)
         output().print(f"{state.known.name}, version {state.known.version}; `help` lists the commands", markup=False)

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from scenecypher.chat.model import Model
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.budget import UsageMeter
     from scenecypher.planner.environment import Environment
     from scenecypher.planner.perception.naming import KnownNode
-    from scenecypher.settings import Settings
+    from scenecypher.scenes import SceneDatabase
 
 SCENE: Final = "scene"
 WORLDS: Final = (SCENE, "minigrid", "human", "robot")
@@ -67,15 +68,20 @@ def world_options(world: str, observer: str, url: str | None = None) -> WorldOpt
     return WorldOptions(world, int(noisy[1]) if noisy else None, url or "")
 
 
-def needs_eyes(of: WorldOptions, settings: Settings) -> bool:
-    """Return True if the world's pictures are read by a model; a robot may send none, so there it may be missing."""
-    return of.world == "human" or (of.world == "robot" and settings.live_model)
-
-
 def world_behind(
-    store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, eyes: Eyes
+    db: SceneDatabase, scene: SceneInfo, of: WorldOptions, *, actor: str, meter: UsageMeter
 ) -> Environment | None:
-    """Return the world behind a scene, None for the scene itself. Raises InputError if the scene has no such world."""
+    """Return the world behind a scene, None for the scene itself; `meter` counts the tokens of its pictures.
+
+    These are read by a model; a robot may send none, so there it may be missing. Raises InputError if the scene has no
+    such world.
+    """
+    from scenecypher.planner.budget import MeteredVisionModel
+    from scenecypher.planner.staging import NoModel
+
+    store = db.store
+    reads = of.world == "human" or (of.world == "robot" and db.settings.live_model)
+    eyes = Eyes(MeteredVisionModel(db.model() if reads else NoModel(), meter), db.settings.accept_looks)
     world = _world(store, scene, of=of, actor=actor, eyes=eyes)
     if world is None or of.seed is None:
         return world
