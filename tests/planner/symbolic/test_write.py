@@ -36,6 +36,7 @@ from scenecypher.planner.actions.operator import (
     Assign,
     Become,
     Choose,
+    Effect,
     ForEach,
     Forget,
     Operator,
@@ -194,7 +195,7 @@ def test_a_condition_is_true_where_it_is(condition: Condition) -> None:
         check_call(state, ActionCall("mark", (x, y)), HasState(Id("table"), "marked"))
 
 
-EFFECTS: Final = {
+EFFECTS: Final[Mapping[str, tuple[Effect, ...]]] = {
     "of the first, or of none": (Become("v", "marked"),),
     "any other": (Unrelate("x", ("ON", "INSIDE")),),
     "from it alone": (Unrelate("x", ("ON", "INSIDE"), directed=True),),

@@ -114,7 +114,8 @@ def test_a_task_is_written_as_pddl_that_an_engine_solves(
     asked = ("tasks", "pddl", "serve", "--file", str(file), "--into", str(folder))
     written = command(*asked)
     assert (written.code, written.out) == (0, f"{folder / 'domain.pddl'} and {folder / 'problem.pddl'} written\n")
-    found = solve(*((folder / f"{name}.pddl").read_text() for name in ("domain", "problem")), TimeLimit(60))
+    domain, problem = ((folder / f"{name}.pddl").read_text() for name in ("domain", "problem"))
+    found = solve(domain, problem, TimeLimit(60))
     assert found.steps == (("put_on", "table"),)
     assert "can't be written" in command(*asked[:-1], str(file)).err
     scene = store.find(f"grasif/{file.stem}")
