@@ -18,7 +18,7 @@ UNPLANNED: Final[Mapping[str, str]] = {
     "behavior-1k/stacking_wood": "its goal contradicts itself: six logs, each on the table or on a log, but exactly "
     "two on the table and exactly two on logs",
     "behavior-1k/sorting_books_on_shelf": "seven books that lie on one another at the start and may do so at the end: "
-    "too many ways to lay them for the grounding, which names each",
+    "too many ways to lay them for the planner that made the reference plans; `symbolic` plans it now",
 }
 """Tasks of the GraSIF form without a reference plan, with the reasons."""
 

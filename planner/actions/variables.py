@@ -1,9 +1,8 @@
-"""Variables and atoms of conditions and effects, and the choices that they depend on."""
+"""Variables and atoms of conditions, and the choices that they depend on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import assert_never
 
 from scenecypher.db.condition import (
     And,
@@ -22,18 +21,7 @@ from scenecypher.db.condition import (
     Same,
     terms,
 )
-from scenecypher.planner.actions.operator import (
-    Assign,
-    Become,
-    Cease,
-    Choose,
-    Effect,
-    ForEach,
-    Forget,
-    Relate,
-    Unrelate,
-    When,
-)
+from scenecypher.planner.actions.operator import Choose
 
 
 def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
@@ -78,26 +66,3 @@ def is_static(condition: Condition) -> bool:
             return True
         case _:
             return False
-
-
-def effect_variables(effects: tuple[Effect, ...]) -> set[str]:
-    """Return every variable of the effects."""
-    found: set[str] = set()
-    for effect in effects:
-        match effect:
-            case ForEach():
-                found |= variables_of(effect.where) | effect_variables(effect.effects)
-            case When():
-                found |= variables_of(effect.condition)
-                found |= effect_variables(effect.effects) | effect_variables(effect.otherwise)
-            case Relate():
-                found |= {effect.source, effect.target}
-            case Unrelate():
-                found |= {effect.x, effect.other or effect.x}
-            case Become() | Cease():
-                found.add(effect.x)
-            case Assign() | Forget():
-                continue
-            case _:
-                assert_never(effect)
-    return found

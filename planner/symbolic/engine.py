@@ -37,6 +37,8 @@ QUICKLY: Final = ("--translate-options", "--skip-variable-reordering", "--keep-u
 """A third of the translator's time goes into an order of the variables that these searches do not look at."""
 UNSOLVABLE: Final = (10, 11)
 """Exit codes of the translator and the search where they have proven that there is no plan."""
+LAST_LINES: Final = 3
+"""Lines of the output that say why a text is refused."""
 REFUSED: Final = (30, 31, 33, 34)
 """Exit codes where the text is no PDDL that Fast Downward takes."""
 
@@ -81,23 +83,23 @@ def solve(
             return EngineAnswer("solved", tuple(tuple(line.strip("() ").split()) for line in lines if line[0] != ";"))
     if code in UNSOLVABLE:
         return EngineAnswer("unsolvable", why=NO_PLAN)
-    return EngineAnswer("unknown", why=said if code in REFUSED and said else TOO_LATE)
+    return EngineAnswer("unknown", why=said if code in REFUSED else TOO_LATE)
 
 
 def _run(driver: Path, folder: Path, limit: TimeLimit, *, search: str, memory: str | None) -> tuple[int | None, str]:
-    """Return the exit code, None if it is late, and the last line of its errors; the file ``plan`` is written."""
+    """Return the exit code, None if it is late, and what it said last; the file ``plan`` is written."""
     files = ("--sas-file", str(folder / "output.sas"), "--plan-file", str(folder / "plan"))
     limits = ["--overall-time-limit", f"{ceil(max(1.0, limit.left_s))}s"]
     limits += ["--overall-memory-limit", memory] if memory else []
     before, after = (("--alias", search), ()) if "(" not in search else ((), ("--search-options", "--search", search))
     texts = (str(folder / "domain.pddl"), str(folder / "problem.pddl"))
-    errors = folder / "errors"
-    with errors.open("w") as stream:
+    output = folder / "output"
+    with output.open("w") as stream:
         process = subprocess.Popen(  # noqa: S603 - our own Python and the package's own file
             [sys.executable, str(driver), *files, *limits, *before, *texts, *QUICKLY, *after],
             cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=stream,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         try:
@@ -106,7 +108,8 @@ def _run(driver: Path, folder: Path, limit: TimeLimit, *, search: str, memory: s
             code = None
         finally:
             end_tree(process)
-    return code, next(reversed(errors.read_text(encoding="utf-8", errors="replace").splitlines()), "")
+    said = output.read_text(encoding="utf-8", errors="replace").partition("translate exit code")[0]
+    return code, "; ".join(said.strip().splitlines()[-LAST_LINES:])
 
 
 def end_tree(process: subprocess.Popen[Any]) -> None:

@@ -112,7 +112,10 @@ def planning_state(graph: SceneGraph, vocabulary: str) -> PlanningState | None:
 
 
 def _levels(request: PlanRequest, graph: SceneGraph, whole: PlanningState) -> list[PlanningState]:
-    """Return what is planned on in turn: parts of the scene, first with approximate operators, at last all of it."""
+    """Return what is planned on in turn: parts of the scene, first with approximate operators, at last all of it.
+
+    Where the goal holds, only the actions that are required besides are looked for, in the parts.
+    """
     planning = vocabulary_named(request.vocabulary).planning
     found: list[PlanningState] = []
     for wide in (False, True):
@@ -122,14 +125,15 @@ def _levels(request: PlanRequest, graph: SceneGraph, whole: PlanningState) -> li
             found.append(replace(state, operators=planning.simplify(state.operators)))
     exact = [replace(found[-1], operators=whole.operators)] if found[-1].operators != whole.operators else []
     levels = [*found, *exact]
-    if len(whole.graph.nodes) > MAX_WRITTEN_NODES:
+    if len(whole.graph.nodes) > MAX_WRITTEN_NODES or evaluate(request.goal, whole.graph, {}):
         return levels
     return [*(levels[:-1] if len(levels[-1].graph.nodes) == len(whole.graph.nodes) else levels), whole]
 
 
 def _attempt(request: PlanRequest, state: PlanningState, whole: PlanningState, *, limit: TimeLimit) -> PlanOrReason:
+    exact = replace(state, operators=whole.operators)
     if evaluate(request.goal, whole.graph, {}):
-        return _with_required(request, (), state)
+        return _with_required(request, (), exact)
     problem = _problem(request, state)
     if problem.is_hopeless:
         return None, unreachable_reason(request.goal, state.graph)
@@ -137,8 +141,7 @@ def _attempt(request: PlanRequest, state: PlanningState, whole: PlanningState, *
     if answer.status != "solved":
         return None, answer.why
     plan = tuple(map(problem.call, answer.steps))
-    state = replace(state, operators=whole.operators)
-    with_all, why = _shortened(request, plan, state)
+    with_all, why = _shortened(request, plan, exact)
     if with_all is None:
         return None, why
     return _validated(with_all, request.goal, whole)

@@ -25,7 +25,7 @@ from scenecypher.planner.actions.operator import (
     When,
 )
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import effect_variables, is_static
+from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.symbolic.conditions import Chosen, ConditionWriter, Names, Scope, unused_name
 from scenecypher.planner.symbolic.expressions import (
     FALSE,
@@ -184,7 +184,7 @@ class _EffectWriter:
         self, effect: Effect, scope: Scope, when: Expression, variables: tuple[str, ...]
     ) -> Iterator[_Change]:
         ends: dict[str, str | c.Id] = {}
-        for name in sorted(effect_variables((effect,))):
+        for name in _ends(effect):
             term = scope.get(name)
             if term is None:
                 return
@@ -228,6 +228,18 @@ class _EffectWriter:
             yield self.writer.relation(type_, x, y)
             if both:
                 yield self.writer.relation(type_, y, x)
+
+
+def _ends(effect: Effect) -> tuple[str, ...]:
+    match effect:
+        case Relate(source, _, target):
+            return source, target
+        case Unrelate(x, _, str(other)):
+            return x, other
+        case Unrelate(x) | Become(x) | Cease(x):
+            return (x,)
+        case _:
+            return ()
 
 
 # --- relevance, and text

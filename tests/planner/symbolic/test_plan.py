@@ -24,7 +24,7 @@ from scenecypher.db.condition import (
     Related,
     evaluate,
 )
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.text import parse_action
@@ -129,6 +129,24 @@ def test_an_engine_that_takes_too_long_leaves_nothing_running(tmp_path: Path, mo
     monkeypatch.setattr("scenecypher.planner.symbolic.engine.GRACE_S", 0.5)
     assert solve(domain, problem, TimeLimit(10)).status == "unknown"
     assert not [it for it in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path).encode() in _read(it)]
+
+
+def test_what_is_no_pddl_is_refused_with_the_engines_words() -> None:
+    """Kind: a text that the engine does not take counts as one that it had no time for."""
+    domain = "(define (domain d) (:predicates (a)) (:action b :parameters () :precondition (zz) :effect (a)))"
+    found = solve(domain, "(define (problem p) (:domain d) (:init) (:goal (a)))", TimeLimit(20))
+    assert found.status == "unknown"
+    assert "zz" in found.why
+
+
+def test_of_a_scene_too_large_to_be_written_it_is_told_how_much_was_planned_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kind: a part is taken for the whole."""
+    monkeypatch.setattr("scenecypher.planner.symbolic.plan.MAX_WRITTEN_NODES", 20)
+    crumbs = [Node(f"crumb-{n}", "Object", f"crumb-{n}", "crumb", (), ("pick_up",)) for n in range(60)]
+    graph = SceneGraph.of((*HOME.nodes.values(), *crumbs), HOME.relations)
+    found = find_plan(PlanRequest(Related(Id("lamp-1"), "ON", Id("desk-1")), "grasif"), graph)
+    assert found.plan is None
+    assert found.nodes < len(graph.nodes)
 
 
 def _read(file: Path) -> bytes:

@@ -195,7 +195,7 @@ def test_a_condition_is_true_where_it_is(condition: Condition) -> None:
         check_call(state, ActionCall("mark", (x, y)), HasState(Id("table"), "marked"))
 
 
-EFFECTS: Final[dict[str, tuple[Effect, ...]]] = {
+EFFECTS: Final[Mapping[str, tuple[Effect, ...]]] = {
     "of the first, or of none": (Become("v", "marked"),),
     "any other": (Unrelate("x", ("ON", "INSIDE")),),
     "from it alone": (Unrelate("x", ("ON", "INSIDE"), directed=True),),
