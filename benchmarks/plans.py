@@ -18,7 +18,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.goal_check import missing_goals, steps_of
+from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
 from scenecypher.planner.symbolic.plan import PlanRequest, PlanResult, find_plan
 from scenecypher.planner.symbolic.required_actions import PlanningState
 from scenecypher.planner.vocabularies.registry import operators_of

@@ -16,8 +16,8 @@ from scenecypher.evaluation.marking import MarkingScheme, marking_scheme
 from scenecypher.importers.datasets import dataset
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.perturbation import Perturbation, perturb
-from scenecypher.planner.reference import final_graph
+from scenecypher.planner.symbolic.reference import final_graph
+from scenecypher.planner.worlds.perturbation import Perturbation, perturb
 
 LoadScene: TypeAlias = Callable[[Task], ImportedScene]
 """Function that returns the scene of a task."""

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.planner.recipe import Recipe
+from scenecypher.planner.sessions.recipe import Recipe
 
 Wording: TypeAlias = Literal["source", "goal", "states"]
 """The data set's instruction, the goal in words that a program can parse, or the goal in its source's notation."""
@@ -25,7 +25,7 @@ class EpisodePlan(BaseModel):
     `group` is shared by all tables that count the sample, and `row` is the key of its row there. `row`, `method` and
     `task` are empty in the plan that a table's episodes share. `moved` is the number of things moved by `seed` before
     the episode begins and after the belief is made. With `outcome_only`, infeasible actions do not spoil a success
-    (SG2, SG-RwR). Without `goal_graph` there is no APP. `belief` is as in `planner.staging.Setting`; `steps` is None if
+    (SG2, SG-RwR). Without `goal_graph` there is no APP. `belief` is as in `SessionSetting`; `steps` is None if
     the task decides. With `sizes`, the tokens of the scene's text are measured.
     """
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from scenecypher.errors import ActionRefused
-from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
+from scenecypher.planner.sessions.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
+from scenecypher.planner.worlds.minigrid import Executor
 
 INFEASIBLE_CAUSES: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
 """Causes of refusals that name an existing action and existing nodes."""

@@ -25,7 +25,7 @@ from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
 from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import NoModel
+from scenecypher.planner.sessions.setup import NoModel
 
 VERSION: Final = 3
 """Version of tasks, play and scoring; results of different versions are not comparable."""

@@ -19,8 +19,8 @@ from scenecypher.errors import InputError, RejectedError, did_you_mean
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.reference_plans import reference_plan
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.events import Acted, Began, Finished, Refused
-from scenecypher.planner.recording import RunRecorder
+from scenecypher.planner.sessions.events import Acted, Began, Finished, Refused
+from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.symbolic.required_actions import apply_call
 from scenecypher.planner.vocabularies.registry import operators_of
 

@@ -15,17 +15,17 @@ from scenecypher.evaluation.marking import mark_graph
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
 from scenecypher.evaluation.world_pool import World, WorldPool
-from scenecypher.planner.belief import find_or_create_belief
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.environment import Environment, ObservedWorld, SceneEnvironment
-from scenecypher.planner.events import Event
-from scenecypher.planner.human import HumanEnvironment, ask_person
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.truth import NoisyObserver
 from scenecypher.planner.prompts.layout import SceneLayout
-from scenecypher.planner.recording import RunRecorder
-from scenecypher.planner.staging import NoModel, SessionSetting, has_belief, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Event
+from scenecypher.planner.sessions.recording import RunRecorder
+from scenecypher.planner.sessions.setup import NoModel, SessionSetting, has_belief, prepare_session
+from scenecypher.planner.worlds.belief import find_or_create_belief
+from scenecypher.planner.worlds.environment import Environment, ObservedWorld, SceneEnvironment
+from scenecypher.planner.worlds.human import HumanEnvironment, ask_person
 
 AskPerson = Callable[[str], str]
 

@@ -12,7 +12,7 @@ from scenecypher.chat.model import Reply, Request
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.errors import ModelUnavailable
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.reader import SceneReader
 

@@ -17,10 +17,10 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.json_file import read_json
-from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.footage import MAX_SENT
 from scenecypher.planner.perception.picture import read_picture
 from scenecypher.planner.perception.wording import NUMBERED
+from scenecypher.planner.worlds.belief import initial_belief
 
 VOCABULARY: Final = "grasif"
 """LookPlanGraph's vocabulary: things are ON or INSIDE one another, each in one place."""

@@ -20,7 +20,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.histories import PREFIX as HISTORY_PREFIX
 from scenecypher.evaluation.histories import play as play_history
 from scenecypher.evaluation.question_set import load_question_scene
-from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.settings import Settings
 
 PREFIX: Final = "evaluation"

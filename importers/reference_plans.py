@@ -10,7 +10,7 @@ from typing import Final
 from scenecypher.errors import InputError
 
 FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
-"""One line a task: its id and its actions. `python -m scenecypher.planner.reference` finds the plans."""
+"""One line a task: its id and its actions. `python -m scenecypher.planner.symbolic.reference` finds the plans."""
 
 
 def reference_plans() -> Mapping[str, tuple[str, ...]]:

@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from scenecypher.db.store.history import Event
     from scenecypher.home import Home, PastHome, PlanOutcome, QueryResult
     from scenecypher.planner.actions.simulator import CommittedAction
-    from scenecypher.planner.budget import Budget
-    from scenecypher.planner.events import Event as PlanEvent
-    from scenecypher.planner.own_actions import AddedActions
+    from scenecypher.planner.sessions.budget import Budget
+    from scenecypher.planner.sessions.events import Event as PlanEvent
+    from scenecypher.planner.vocabularies.own_actions import AddedActions
     from scenecypher.retriever.retrieval import Retrieval
     from scenecypher.retriever.retriever import Options as AskOptions
     from scenecypher.scenes import SceneDatabase, connect
@@ -60,19 +60,19 @@ if TYPE_CHECKING:
 else:
     _LAZY = {
         "AskOptions": ("scenecypher.retriever.retriever", "Options"),
-        "Budget": ("scenecypher.planner.budget", "Budget"),
+        "Budget": ("scenecypher.planner.sessions.budget", "Budget"),
         "Committed": ("scenecypher.db.store.commit", "Committed"),
         "CommittedAction": ("scenecypher.planner.actions.simulator", "CommittedAction"),
         "Delta": ("scenecypher.db.graph.delta", "Delta"),
         "Event": ("scenecypher.db.store.history", "Event"),
-        "AddedActions": ("scenecypher.planner.own_actions", "AddedActions"),
+        "AddedActions": ("scenecypher.planner.vocabularies.own_actions", "AddedActions"),
         "Home": ("scenecypher.home", "Home"),
         "ImportedScene": ("scenecypher.db.graph.imported", "ImportedScene"),
         "Model": ("scenecypher.chat.model", "Model"),
         "Node": ("scenecypher.db.graph.scene", "Node"),
         "OpenAIModel": ("scenecypher.chat.live", "OpenAIModel"),
         "PastHome": ("scenecypher.home", "PastHome"),
-        "PlanEvent": ("scenecypher.planner.events", "Event"),
+        "PlanEvent": ("scenecypher.planner.sessions.events", "Event"),
         "PlanOutcome": ("scenecypher.home", "PlanOutcome"),
         "QueryResult": ("scenecypher.home", "QueryResult"),
         "Recording": ("scenecypher.chat.cassette", "Recording"),

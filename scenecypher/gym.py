@@ -33,21 +33,21 @@ from scenecypher.db.vocabulary import with_own_actions
 from scenecypher.errors import InputError, RejectedError
 from scenecypher.importers import datasets
 from scenecypher.importers.task import ActionGoal
-from scenecypher.planner.action_mask import ActionMask
+from scenecypher.planner.actions.action_mask import ActionMask
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.ground_calls import calls_for
 from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, nested_effects
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.variables import atoms_of
-from scenecypher.planner.budget import SPARE_STEPS
-from scenecypher.planner.episode_worlds import EpisodeWorld, LeasedWorld, MemoryWorld
-from scenecypher.planner.goal_check import missing_goals, steps_of
-from scenecypher.planner.goal_words import read_goal
-from scenecypher.planner.own_actions import own_goal
-from scenecypher.planner.perturbation import perturb
-from scenecypher.planner.session import ends_session
+from scenecypher.planner.sessions.budget import SPARE_STEPS
+from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
+from scenecypher.planner.sessions.goal_words import read_goal
+from scenecypher.planner.sessions.session import ends_session
 from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, find_plan
+from scenecypher.planner.vocabularies.own_actions import own_goal
 from scenecypher.planner.vocabularies.registry import action_list, macros_of, operators_of
+from scenecypher.planner.worlds.episode_worlds import EpisodeWorld, LeasedWorld, MemoryWorld
+from scenecypher.planner.worlds.perturbation import perturb
 from scenecypher.scenes import connect
 from scenecypher.settings import Settings
 

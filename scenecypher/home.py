@@ -22,20 +22,20 @@ from scenecypher.db.store.rewind import load_version
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
-from scenecypher.planner.belief_simulator import simulator_of
-from scenecypher.planner.budget import SPARE_STEPS, Budget
-from scenecypher.planner.events import Acted, Corrected, Finished
-from scenecypher.planner.events import Event as PlanEvent
-from scenecypher.planner.goal_words import read_goal_in
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.own_actions import own_goal_in_words
 from scenecypher.planner.perception.commit_look import CommittedLook
 from scenecypher.planner.perception.detections import Detection, Detections, DetectionsFile
 from scenecypher.planner.perception.look_files import belief_before, merge_look, seen_node
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.seen_thing import SeenThing
-from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import SPARE_STEPS, Budget
+from scenecypher.planner.sessions.events import Acted, Corrected, Finished
+from scenecypher.planner.sessions.events import Event as PlanEvent
+from scenecypher.planner.sessions.goal_words import read_goal_in
+from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
+from scenecypher.planner.vocabularies.own_actions import own_goal_in_words
 from scenecypher.planner.vocabularies.registry import action_list
+from scenecypher.planner.worlds.belief_simulator import simulator_of
 from scenecypher.readable import QueryResult, ReadableHome, Services
 from scenecypher.retriever.past_text import past_text
 

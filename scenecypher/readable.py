@@ -18,9 +18,9 @@ from scenecypher.db.store.runs import RunCommand
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.values import JsonValue
 from scenecypher.meaning import Meaning
-from scenecypher.planner.asking import keep_answer
-from scenecypher.planner.recording import RunRecorder
-from scenecypher.planner.reporting import question_began
+from scenecypher.planner.sessions.asking import keep_answer
+from scenecypher.planner.sessions.recording import RunRecorder
+from scenecypher.planner.sessions.reporting import question_began
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Options, Retriever

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # what only some commands use is imported when it is used
     from scenecypher.db.gate import Gate
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.home import Home
-    from scenecypher.planner.own_actions import AddedActions
+    from scenecypher.planner.vocabularies.own_actions import AddedActions
     from scenecypher.readable import ReadableHome
     from scenecypher.retriever.reader import SceneReader
 
@@ -158,13 +158,13 @@ class SceneDatabase:
         `mapping` is a TOML file that says how predicates and types are stored. Raises DocumentError naming the line of
         what can't be mapped, SceneNotFound; InputError without the extra `pddl`.
         """
-        from scenecypher.planner.own_actions import add_actions
+        from scenecypher.planner.vocabularies.own_actions import add_actions
 
         return add_actions(self.store, name, domain, mapping=mapping)
 
     def remove_actions(self, name: str) -> None:
         """Take a scene's own actions away: it has those of its vocabulary again. Raises SceneNotFound."""
-        from scenecypher.planner.own_actions import remove_actions
+        from scenecypher.planner.vocabularies.own_actions import remove_actions
 
         remove_actions(self.store, name)
 
@@ -183,7 +183,7 @@ class SceneDatabase:
 
         Raises DocumentError; InputError for a history that would end, unless the scene may be replaced (`replace`).
         """
-        from scenecypher.planner.own_actions import NAME_PREFIX, read_pddl_scene
+        from scenecypher.planner.vocabularies.own_actions import NAME_PREFIX, read_pddl_scene
 
         named = name or NAME_PREFIX + problem.stem
         scene = read_pddl_scene(problem, domain, mapping=mapping, name=named)

@@ -29,8 +29,8 @@ from scenecypher.planner.vocabularies.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.planner.events import Event
-    from scenecypher.planner.recipe import Recipe
+    from scenecypher.planner.sessions.events import Event
+    from scenecypher.planner.sessions.recipe import Recipe
 
 TRIES: Final = 200
 VALUES: Final[tuple[Any, ...]] = (
@@ -121,9 +121,9 @@ def check_method(
     """
     from scenecypher.db.gate import Gate
     from scenecypher.importers.home import small_home
-    from scenecypher.planner.budget import Budget
-    from scenecypher.planner.events import Acted, Finished, Refused
-    from scenecypher.planner.staging import SessionSetting, prepare_session
+    from scenecypher.planner.sessions.budget import Budget
+    from scenecypher.planner.sessions.events import Acted, Finished, Refused
+    from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 
     model, home = _InTurn(replies), small_home()
     name = f"test/method-{uuid4().hex[:10]}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change
     from scenecypher.db.store.history import Event as Commit
-    from scenecypher.planner.events import (
+    from scenecypher.planner.sessions.events import (
         Answered,
         Asked,
         Began,
@@ -65,7 +65,7 @@ def event_times(commit: Commit) -> dict[str, Any]:
 
 def event_line(event: Event) -> tuple[str, str]:
     """Return an event's style and its line for people."""
-    from scenecypher.planner import events as e
+    from scenecypher.planner.sessions import events as e
 
     match event:
         case e.Asked() | e.Retrieved() | e.Called() | e.Answered() | e.Thought() | e.Solved() | e.Proposed():
@@ -86,7 +86,7 @@ def event_line(event: Event) -> tuple[str, str]:
 
 def _bounded(event: Began | Remembered | Finished) -> tuple[str, str]:
     """Return style and line of a session's end; its start and the ends of turns are for logs only."""
-    from scenecypher.planner import events as e
+    from scenecypher.planner.sessions import events as e
 
     if not isinstance(event, e.Finished):
         return "dim", ""
@@ -98,7 +98,7 @@ def _bounded(event: Began | Remembered | Finished) -> tuple[str, str]:
 
 
 def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | Proposed) -> tuple[str, str]:
-    from scenecypher.planner import events as e
+    from scenecypher.planner.sessions import events as e
 
     match event:
         case e.Asked():

@@ -87,8 +87,8 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import DocumentError
 from scenecypher.importers.detect import FileFormat
-from scenecypher.planner.method import Act, Done
-from scenecypher.planner.recipe import Recipe
+from scenecypher.planner.sessions.method import Act, Done
+from scenecypher.planner.sessions.recipe import Recipe
 
 
 class Polite:

@@ -48,8 +48,8 @@ ROW = Dataset(
 """
 METHOD = '''
 from scenecypher.chat.model import Usage
-from scenecypher.planner.method import Done
-from scenecypher.planner.recipe import Recipe
+from scenecypher.planner.sessions.method import Done
+from scenecypher.planner.sessions.recipe import Recipe
 
 
 class Idle:

@@ -63,9 +63,9 @@ Rooms and nodes are means a scene; nodes count rooms and the agent. Actions are 
 PLANS_HEAD: Final = """
 A reference plan is the shortest that was found for a task, by [symbolic planning](acting.md) and A*, without any action
 that nothing in it needs; each was carried out by the operators and reaches the goal. They come with the package
-(`importers/data/reference_plans.jsonl`; `python -m scenecypher.planner.reference` finds them anew), and a plan's end
-is the goal graph that LookPlanGraph's average plan precision compares with. The paper prints its means, not its plans.
-Tasks without a plan:
+(`importers/data/reference_plans.jsonl`; `python -m scenecypher.planner.symbolic.reference` finds them anew), and a
+plan's end is the goal graph that LookPlanGraph's average plan precision compares with. The paper prints its means, not
+its plans. Tasks without a plan:
 
 """
 

@@ -29,7 +29,7 @@ from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.evaluation.ssc.methods import METHODS, Method, MethodOutput, SamplingRequest, SscConfig
 from scenecypher.evaluation.ssc.prompts import PromptForm, load_prompts, own_prompts_version
 from scenecypher.evaluation.ssc.voting import SAMPLES
-from scenecypher.planner.staging import NoModel
+from scenecypher.planner.sessions.setup import NoModel
 from scenecypher.settings import Settings
 
 VERSION: Final = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenecypher.planner.recipe import Ablation, MethodContext
+from scenecypher.planner.sessions.recipe import Ablation, MethodContext
 
 STEPWISE: Final = "stepwise"
 NO_EXAMPLES: Final = "no-examples"

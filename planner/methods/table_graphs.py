@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from scenecypher.db.condition import ALWAYS
-from scenecypher.planner.graph_tools import confirm_graph, verify_plan
-from scenecypher.planner.method import Method
-from scenecypher.planner.methods.explore_then_plan import ExploreThenPlan
-from scenecypher.planner.methods.goal_then_plan import GoalAsker, GoalThenPlan
-from scenecypher.planner.methods.llm_as_p import LlmAsP
-from scenecypher.planner.methods.llm_p import LlmPlusP
-from scenecypher.planner.methods.lookplangraph import LookPlanGraph, Telling
-from scenecypher.planner.methods.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
-from scenecypher.planner.methods.stepwise import Stepwise
+from scenecypher.planner.methods.baselines.llm_as_p import LlmAsP
+from scenecypher.planner.methods.baselines.llm_p import LlmPlusP
+from scenecypher.planner.methods.lookplangraph.lookplangraph import LookPlanGraph, Telling
+from scenecypher.planner.methods.ours.explore_then_plan import ExploreThenPlan
+from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, GoalThenPlan
+from scenecypher.planner.methods.ours.stepwise import Stepwise
+from scenecypher.planner.methods.ours.symbolic import Symbolic
+from scenecypher.planner.methods.sayplan.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
 from scenecypher.planner.methods.switches import WITHOUT_EXAMPLES, has_examples
-from scenecypher.planner.methods.symbolic import Symbolic
-from scenecypher.planner.recipe import Ablation, MethodContext, Recipe
-from scenecypher.planner.usual_places import usual_places
+from scenecypher.planner.sessions.graph_tools import confirm_graph, verify_plan
+from scenecypher.planner.sessions.method import Method
+from scenecypher.planner.sessions.recipe import Ablation, MethodContext, Recipe
+from scenecypher.planner.worlds.usual_places import usual_places
 
 FULL_GRAPH: Final = "full-graph"
 

@@ -7,13 +7,14 @@ Besides its own file, a method needs only a row such as this::
         "thought, call, observation; four calls on the graph",
         paper="SG-RwR, appendix G.1",
         extent="nothing",
-        tools=PAPER_SETS["react-rwr"],              # scenecypher.planner.graph_tools: name -> function of a SceneAccess
+        tools=PAPER_SETS["react-rwr"],              # planner/sessions/graph_tools.py: name -> function of a SceneAccess
     ),
 
 A method calls a tool by `CallTool("expand", {"node_id": "kitchen"})`; a new tool is a function from a `SceneAccess`
-(planner/recipe.py) to a function from arguments to a `ToolAnswer` (toolbox.py). A whole solution is `Solve(actions)`.
-`extent="full", form="lines"` puts the graph's text into `Memory.view`. `ablations={"single-coder": Ablation("...")}`
-declares switches; a method finds those that are on in `context.ablations`.
+(planner/sessions/recipe.py) to a function from arguments to a `ToolAnswer` (toolbox.py). A whole solution is
+`Solve(actions)`. `extent="full", form="lines"` puts the graph's text into `Memory.view`.
+`ablations={"single-coder": Ablation("...")}` declares switches; a method
+finds those that are on in `context.ablations`.
 """
 
 from __future__ import annotations
@@ -23,16 +24,14 @@ from functools import partial
 from typing import Final
 
 from scenecypher.chat.model import SEED
-from scenecypher.planner.graph_tools import PAPER_SETS
-from scenecypher.planner.method import Method
-from scenecypher.planner.methods.prompting import STYLES, Prompting
-from scenecypher.planner.methods.react import React
-from scenecypher.planner.methods.react_alfworld import ReactAlfworld
-from scenecypher.planner.methods.sg2 import Sg2
-from scenecypher.planner.methods.sg2_limit import limited_retriever
-from scenecypher.planner.methods.sg_rwr import SgRwr, Shots
-from scenecypher.planner.methods.sg_rwr_retriever import summarizing_retriever
-from scenecypher.planner.methods.sg_rwr_single_coder import SingleCoder
+from scenecypher.planner.methods.baselines.prompting import STYLES, Prompting
+from scenecypher.planner.methods.baselines.react import React
+from scenecypher.planner.methods.baselines.react_alfworld import ReactAlfworld
+from scenecypher.planner.methods.sg2.sg2 import Sg2
+from scenecypher.planner.methods.sg2.sg2_limit import limited_retriever
+from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, Shots
+from scenecypher.planner.methods.sg_rwr.sg_rwr_retriever import summarizing_retriever
+from scenecypher.planner.methods.sg_rwr.sg_rwr_single_coder import SingleCoder
 from scenecypher.planner.methods.switches import (
     ASK_AT_ONCE,
     ASKING_AT_ONCE,
@@ -42,7 +41,9 @@ from scenecypher.planner.methods.switches import (
     WITHOUT_EXAMPLES,
     has_examples,
 )
-from scenecypher.planner.reasoning_tools import (
+from scenecypher.planner.sessions.graph_tools import PAPER_SETS
+from scenecypher.planner.sessions.method import Method
+from scenecypher.planner.sessions.reasoning_tools import (
     PROGRAM,
     PYTHON,
     TOOL_CALLER,
@@ -51,8 +52,8 @@ from scenecypher.planner.reasoning_tools import (
     reasoning_tool,
     tool_caller_tool,
 )
-from scenecypher.planner.recipe import Ablation, MethodContext, Recipe, SceneAccess
-from scenecypher.planner.views import alfworld_step_writer
+from scenecypher.planner.sessions.recipe import Ablation, MethodContext, Recipe, SceneAccess
+from scenecypher.planner.sessions.views import alfworld_step_writer
 from scenecypher.planner.vocabularies.babyai import traversal
 from scenecypher.retriever.graph_api import CALL_SETS
 from scenecypher.retriever.retriever import Options, Retriever

@@ -15,7 +15,6 @@ from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.belief import belief_name, find_or_create_belief, initial_belief
 from scenecypher.planner.perception.commit_look import CommittedLook, commit_look
 from scenecypher.planner.perception.detections import Detections, read_detections
 from scenecypher.planner.perception.footage import read_look
@@ -23,6 +22,7 @@ from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.picture_set import PictureSet
 from scenecypher.planner.perception.vision import ImageReading, read_pictures
+from scenecypher.planner.worlds.belief import belief_name, find_or_create_belief, initial_belief
 
 JSON: Final = ".json"
 

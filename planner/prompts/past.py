@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenecypher.planner.method import Act, Memory, Turn
+from scenecypher.planner.sessions.method import Act, Memory, Turn
 
 
 def previous_actions(memory: Memory) -> str:

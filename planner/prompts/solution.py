@@ -8,7 +8,7 @@ from typing import Final
 
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.method import Done, Solve
+from scenecypher.planner.sessions.method import Done, Solve
 from scenecypher.planner.vocabularies.registry import DONE, macros_of, operators_of, vocabulary_named
 
 FORM: Final = "\

@@ -57,8 +57,8 @@ def act(
 
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
-    from scenecypher.planner.belief_simulator import simulator_of
     from scenecypher.planner.vocabularies.registry import action_list
+    from scenecypher.planner.worlds.belief_simulator import simulator_of
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')

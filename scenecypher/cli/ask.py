@@ -76,9 +76,9 @@ def ask(
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
     from scenecypher.chat.model import model_name
     from scenecypher.db.store.catalog import original_of
-    from scenecypher.planner.asking import keep_answer, keep_answers
-    from scenecypher.planner.recording import RunRecorder
-    from scenecypher.planner.reporting import question_began
+    from scenecypher.planner.sessions.asking import keep_answer, keep_answers
+    from scenecypher.planner.sessions.recording import RunRecorder
+    from scenecypher.planner.sessions.reporting import question_began
     from scenecypher.retriever.retriever import Options, Retriever
 
     if (question is None) == (file is None):

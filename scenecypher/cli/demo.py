@@ -107,9 +107,9 @@ def _ask(db: SceneDatabase, info: SceneInfo, *, script: DemoScript) -> None:
 def _plan(db: SceneDatabase, info: SceneInfo, *, script: DemoScript) -> None:
     from scenecypher.cli.session_view import show_events
     from scenecypher.home import PlanOptions, session_setting
-    from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import prepare_session
+    from scenecypher.planner.sessions.budget import Budget
+    from scenecypher.planner.sessions.setup import prepare_session
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")

@@ -11,7 +11,7 @@ from scenecypher.cli.context import output, print_json
 from scenecypher.cli.scenes import AsJson
 
 if TYPE_CHECKING:
-    from scenecypher.planner.recipe import Recipe
+    from scenecypher.planner.sessions.recipe import Recipe
 
 
 def methods(

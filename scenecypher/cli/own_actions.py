@@ -14,7 +14,7 @@ from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.planner.own_actions import AddedActions
+    from scenecypher.planner.vocabularies.own_actions import AddedActions
 
 actions_app = typer.Typer(name="actions", help="A scene's own actions, from a PDDL domain.", no_args_is_help=True)
 
@@ -34,7 +34,7 @@ def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_js
     Predicates become states, relations, classes and kinds by their names, or as a mapping file says. What can't be
     mapped is named with its line (exit code 2).
     """
-    from scenecypher.planner.own_actions import add_actions
+    from scenecypher.planner.vocabularies.own_actions import add_actions
 
     with open_store() as store:
         added = add_actions(store, scene, domain, mapping=mapping)
@@ -59,7 +59,7 @@ def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_js
 @actions_app.command()
 def remove(scene: Name) -> None:
     """Take a scene's own actions away: it has those of its vocabulary again. Its graph and history stay."""
-    from scenecypher.planner.own_actions import remove_actions
+    from scenecypher.planner.vocabularies.own_actions import remove_actions
 
     with open_store() as store:
         info = remove_actions(store, scene)
@@ -87,7 +87,7 @@ def import_pddl(
     as_json: AsJson = False,
 ) -> None:
     """Import a PDDL problem: its objects and initial facts as a scene, its domain's actions, its goal for `plan`."""
-    from scenecypher.planner.own_actions import NAME_PREFIX, read_pddl_scene
+    from scenecypher.planner.vocabularies.own_actions import NAME_PREFIX, read_pddl_scene
 
     named = name or NAME_PREFIX + problem.stem
     read = partial(read_pddl_scene, problem, domain, mapping=mapping, name=named)

@@ -19,7 +19,7 @@ def perturb(
     as_json: AsJson = False,
 ) -> None:
     """Move things to plausible places, as one commit that `undo` takes back; SCENE@belief is not changed."""
-    from scenecypher.planner.perturbation import perturb
+    from scenecypher.planner.worlds.perturbation import perturb
 
     with open_store() as store:
         now = store.load(scene)

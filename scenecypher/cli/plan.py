@@ -39,10 +39,10 @@ from scenecypher.errors import InputError
 from scenecypher.files import log_file
 
 if TYPE_CHECKING:
-    from scenecypher.planner.events import Event
-    from scenecypher.planner.recipe import Recipe
-    from scenecypher.planner.recording import RunRecorder
-    from scenecypher.planner.staging import SessionSetting
+    from scenecypher.planner.sessions.events import Event
+    from scenecypher.planner.sessions.recipe import Recipe
+    from scenecypher.planner.sessions.recording import RunRecorder
+    from scenecypher.planner.sessions.setup import SessionSetting
 
 METHOD = "stepwise"
 
@@ -115,9 +115,9 @@ def plan(
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
     from scenecypher.home import PlanOptions, session_setting
-    from scenecypher.planner.budget import Budget, UsageMeter
-    from scenecypher.planner.recording import RunRecorder
-    from scenecypher.planner.session_log import settings_then
+    from scenecypher.planner.sessions.budget import Budget, UsageMeter
+    from scenecypher.planner.sessions.log import settings_then
+    from scenecypher.planner.sessions.recording import RunRecorder
 
     given = _Options(method, ablation, belief, fix, reprompt, world, url, observer, max_steps, max_tokens, max_seconds)
     _check(instruction, task, goal, log=log, resume=resume)
@@ -234,8 +234,8 @@ def _events(
 ) -> Iterator[Event]:
     """Yield the events of a new or resumed session, each logged as it happens; `recorder` goes on with a stored run."""
     from scenecypher.db.store.runs import find_run
-    from scenecypher.planner.resuming import resume_session
-    from scenecypher.planner.staging import acts_on_belief, prepare_session
+    from scenecypher.planner.sessions.resuming import resume_session
+    from scenecypher.planner.sessions.setup import acts_on_belief, prepare_session
 
     if resume is None:
         return _logged(prepare_session(setting, recipe).run(), log)
@@ -257,7 +257,7 @@ def _belief(recipe: Recipe, of: WorldOptions, *, wanted: bool | None, method: st
 
 def _logged(events: Iterable[Event], file: Path | None, *, appends: bool = False) -> Iterator[Event]:
     """Yield the events, each written to `file` as it happens: a new file, unless it `appends`."""
-    from scenecypher.planner.events import event_document
+    from scenecypher.planner.sessions.events import event_document
 
     with log_file(file, is_new=not appends) if file else nullcontext() as append:
         for event in events:

@@ -19,7 +19,7 @@ from scenecypher.files import write_file
 
 if TYPE_CHECKING:
     from scenecypher.db.store.runs import RunInfo
-    from scenecypher.planner.events import Event
+    from scenecypher.planner.sessions.events import Event
 
 COLUMNS = tuple(map(Column, ("run", "began", "scene", "command", "method", "instruction", "end", "steps")))
 
@@ -116,7 +116,7 @@ def delete(numbers: Annotated[list[int], typer.Argument(metavar="N...", min=1, h
 
 
 def _events(lines: Iterator[str]) -> Iterator[Event]:
-    from scenecypher.planner.events import event_from_document
+    from scenecypher.planner.sessions.events import event_from_document
 
     return (event_from_document(json.loads(line)) for line in lines)
 
@@ -124,7 +124,7 @@ def _events(lines: Iterator[str]) -> Iterator[Event]:
 def _print_answer(event: Event) -> None:
     """Print what `ask` prints: the queries that were refused, the answer, its first rows and its query."""
     from scenecypher.cli.query import print_rows
-    from scenecypher.planner.events import Refused, Retrieved
+    from scenecypher.planner.sessions.events import Refused, Retrieved
 
     if isinstance(event, Refused):
         print_event(event)

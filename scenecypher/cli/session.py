@@ -72,9 +72,9 @@ def session(
 
     Lines from a file or a pipe are all run; if one was refused or failed, the exit code is 1.
     """
-    from scenecypher.planner.belief import find_or_create_belief
-    from scenecypher.planner.budget import UsageMeter
     from scenecypher.planner.methods import recipe_named
+    from scenecypher.planner.sessions.budget import UsageMeter
+    from scenecypher.planner.worlds.belief import find_or_create_belief
 
     recipe_named(method)
     of = world_options(world, observer, url)

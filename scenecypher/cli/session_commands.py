@@ -14,8 +14,8 @@ from scenecypher.errors import InputError, RejectedError, did_you_mean
 
 if TYPE_CHECKING:
     from scenecypher.db.store.commit import Committed
-    from scenecypher.planner.events import Event
-    from scenecypher.planner.staging import SessionSetting
+    from scenecypher.planner.sessions.events import Event
+    from scenecypher.planner.sessions.setup import SessionSetting
 
 ACTION: Final = re.compile(r"[^\W\d][\w-]*\s*\(.*\)")
 BARE: Final = re.compile(r"[:/\\]?(\w+|\?)(?:\(\))?[.!;]*")
@@ -81,8 +81,8 @@ def _slip(line: str, actions: Mapping[str, str]) -> str:
 
 
 def _act(state: SessionState, action: str) -> None:
-    from scenecypher.planner.events import Proposed, Refused
-    from scenecypher.planner.session import cause_of
+    from scenecypher.planner.sessions.events import Proposed, Refused
+    from scenecypher.planner.sessions.session import cause_of
 
     with state.turn() as turn:
         state.keep([Proposed(turn, action, "", state.known.version)])
@@ -96,7 +96,7 @@ def _act(state: SessionState, action: str) -> None:
 
 
 def _carry_out(state: SessionState, action: str, turn: int) -> None:
-    from scenecypher.planner.reporting import action_events
+    from scenecypher.planner.sessions.reporting import action_events
 
     for step in state.simulator().act(action):
         state.last = [f"{step.action} changed {counted(len(step.delta), 'fact')}"]
@@ -108,7 +108,7 @@ def _carry_out(state: SessionState, action: str, turn: int) -> None:
 
 def _plan(state: SessionState, text: str) -> None:
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import prepare_session
+    from scenecypher.planner.sessions.setup import prepare_session
 
     setting = setting_of(state, text)
     state.plan = state.recorder().kept(prepare_session(setting, recipe_named(state.method)).run())
@@ -154,7 +154,7 @@ def _take_decisions(state: SessionState, count: int | None) -> None:
 
 def _has_more_after(state: SessionState, plan: Iterable[Event], count: int | None) -> bool:
     """Take `count` decisions of a plan; return True if it may have more."""
-    from scenecypher.planner.events import Remembered
+    from scenecypher.planner.sessions.events import Remembered
 
     taken = 0
     for event in plan:
@@ -208,7 +208,7 @@ def _redo(state: SessionState, _: str) -> None:
 
 def _keep_reverted(state: SessionState, what: str, done: Mapping[str, Committed]) -> None:
     """Keep an undo or a redo, and the versions that it led to."""
-    from scenecypher.planner.events import Acted
+    from scenecypher.planner.sessions.events import Acted
 
     known, world = done.get(state.known.name), done.get(state.scene.name)
     with state.turn() as turn:

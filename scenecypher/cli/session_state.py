@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from scenecypher.planner.actions.macro import Macro
     from scenecypher.planner.actions.operator import Operator
     from scenecypher.planner.actions.simulator import Simulator
-    from scenecypher.planner.environment import Environment
-    from scenecypher.planner.events import Event
-    from scenecypher.planner.recording import RunRecorder
+    from scenecypher.planner.sessions.events import Event
+    from scenecypher.planner.sessions.recording import RunRecorder
+    from scenecypher.planner.worlds.environment import Environment
     from scenecypher.scenes import SceneDatabase
 
 
@@ -61,14 +61,14 @@ class SessionState:
 
     def recorder(self) -> RunRecorder:
         """Return the listener that keeps another run of this session."""
-        from scenecypher.planner.recording import RunRecorder
+        from scenecypher.planner.sessions.recording import RunRecorder
 
         is_on = self.db.settings.record_runs
         return RunRecorder(self.store.database, self.scene, "session", is_on=is_on)
 
     def keep(self, events: Iterable[Event]) -> None:
         """Keep what the person does; the first events begin the run."""
-        from scenecypher.planner.reporting import session_began
+        from scenecypher.planner.sessions.reporting import session_began
 
         if not self.is_kept:
             self.is_kept = True
@@ -114,7 +114,7 @@ class SessionState:
 
     def print_event(self, event: Event) -> None:
         """Print an event of a plan, and keep its explanation."""
-        from scenecypher.planner import events as e
+        from scenecypher.planner.sessions import events as e
 
         print_event(event)
         match event:
@@ -146,8 +146,8 @@ class SessionState:
     def simulator(self) -> Simulator:
         """Return the simulator of the person's own actions."""
         from scenecypher.planner.actions.simulator import Simulator
-        from scenecypher.planner.belief_simulator import BeliefSimulator
-        from scenecypher.planner.environment import SceneEnvironment
+        from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
+        from scenecypher.planner.worlds.environment import SceneEnvironment
 
         if self.belief is None:
             return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning)

@@ -10,12 +10,12 @@ from scenecypher.cli.context import output, print_line
 from scenecypher.wording import event_line
 
 if TYPE_CHECKING:
-    from scenecypher.planner.events import Event, Finished
+    from scenecypher.planner.sessions.events import Event, Finished
 
 
 def show_events(events: Iterable[Event], *, as_json: bool = False) -> Finished:
     """Print events as they happen; return the last one."""
-    from scenecypher.planner.events import Finished, event_document
+    from scenecypher.planner.sessions.events import Finished, event_document
 
     for event in events:
         if as_json:

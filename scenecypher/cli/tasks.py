@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.importers.task import GoalKind, Task
-    from scenecypher.planner.goal_check import GoalCheck
+    from scenecypher.planner.sessions.goal_check import GoalCheck
 
 tasks_app = typer.Typer(
     name="tasks", help="The tasks of the data sets, and whether they are done.", no_args_is_help=True
@@ -112,7 +112,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check whether a task is done in a scene of the database, by one query; exit code 1 if it is not."""
-    from scenecypher.planner.goal_check import check_task
+    from scenecypher.planner.sessions.goal_check import check_task
 
     found = find_task(task_id, file)
     if found.task.goal_kind == "question":

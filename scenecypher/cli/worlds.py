@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from scenecypher.chat.model import Model
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.planner.budget import UsageMeter
-    from scenecypher.planner.environment import Environment
     from scenecypher.planner.perception.naming import KnownNode
+    from scenecypher.planner.sessions.budget import UsageMeter
+    from scenecypher.planner.worlds.environment import Environment
     from scenecypher.scenes import SceneDatabase
 
 SCENE: Final = "scene"
@@ -76,8 +76,8 @@ def world_behind(
     These are read by a model; a robot may send none, so there it may be missing. Raises InputError if the scene has no
     such world.
     """
-    from scenecypher.planner.budget import MeteredVisionModel
-    from scenecypher.planner.staging import NoModel
+    from scenecypher.planner.sessions.budget import MeteredVisionModel
+    from scenecypher.planner.sessions.setup import NoModel
 
     store = db.store
     reads = of.world == "human" or (of.world == "robot" and db.settings.live_model)
@@ -85,8 +85,8 @@ def world_behind(
     world = _world(store, scene, of=of, actor=actor, eyes=eyes)
     if world is None or of.seed is None:
         return world
-    from scenecypher.planner.environment import ObservedWorld
     from scenecypher.planner.perception.truth import NoisyObserver
+    from scenecypher.planner.worlds.environment import ObservedWorld
 
     classes = [node.class_ for node in store.load(scene.name).graph.nodes.values() if node.kind == "Object"]
     return ObservedWorld(world, NoisyObserver(world, seed=of.seed, classes=classes))
@@ -103,14 +103,14 @@ def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str,
         case _ if of.seed is None:
             return None
         case _:
-            from scenecypher.planner.environment import SceneEnvironment
+            from scenecypher.planner.worlds.environment import SceneEnvironment
 
             return SceneEnvironment(store, scene, actor=actor)
 
 
 def _minigrid(scene: SceneInfo) -> Environment:
-    from scenecypher.planner.minigrid_world import MiniGridEnvironment
     from scenecypher.planner.vocabularies.registry import vocabulary_named
+    from scenecypher.planner.worlds.minigrid_world import MiniGridEnvironment
 
     named = INSTANCE.fullmatch(scene.name)
     if not vocabulary_named(scene.vocabulary).looking.whole_rooms or named is None:
@@ -120,7 +120,7 @@ def _minigrid(scene: SceneInfo) -> Environment:
 
 
 def _person(store: SceneStore, scene: SceneInfo, eyes: Eyes) -> Environment:
-    from scenecypher.planner.human import HumanEnvironment
+    from scenecypher.planner.worlds.human import HumanEnvironment
 
     return HumanEnvironment(_answer, model=eyes.model, known=_known(store, scene), accept=eyes.accept)
 
@@ -136,8 +136,8 @@ def _robot(store: SceneStore, scene: SceneInfo, eyes: Eyes, url: str) -> Environ
 
 def _known(store: SceneStore, scene: SceneInfo) -> Callable[[str], KnownNode]:
     """Return what tells of a node what the belief about the scene has."""
-    from scenecypher.planner.belief import find_or_create_belief
     from scenecypher.planner.perception.naming import known_node_reader
+    from scenecypher.planner.worlds.belief import find_or_create_belief
 
     belief = find_or_create_belief(store, scene)
     return known_node_reader(lambda: store.now(belief).graph, vocabulary=belief.vocabulary)

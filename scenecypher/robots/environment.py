@@ -12,11 +12,11 @@ from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from scenecypher.planner.actions.idempotency import ActionIds
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.perception.naming import KnownNode
 from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
 from scenecypher.planner.perception.picture import picture_of
 from scenecypher.planner.perception.vision import read_image
+from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 from scenecypher.robots.link import RobotLink
 from scenecypher.robots.messages import Done, Forgotten, Pictured, Refused, Seen, Thing, View
 

@@ -81,7 +81,7 @@ class OnlyScene:
             raise SceneNotFound(name, (self.name,)) from None
 
     def _names(self) -> tuple[str, str]:
-        from scenecypher.planner.belief import belief_name
+        from scenecypher.planner.worlds.belief import belief_name
 
         return self.name, belief_name(self.name)
 

@@ -120,7 +120,7 @@ def _state(home: ReadableHome) -> str:
 
 
 def _observe(desk: Desk, given: a.Observe) -> r.Looked:
-    from scenecypher.planner.belief import belief_name, world_name
+    from scenecypher.planner.worlds.belief import belief_name, world_name
 
     home = desk.homes.home(given.scene)
     look = home.observe(given.of, given.things, seen=given.seen, accept=given.accept or None)
@@ -129,8 +129,8 @@ def _observe(desk: Desk, given: a.Observe) -> r.Looked:
 
 def _plan(desk: Desk, given: a.Plan) -> r.Planned:
     from scenecypher.home import PlanOutcome
-    from scenecypher.planner.budget import Budget
-    from scenecypher.planner.events import Finished, Refused
+    from scenecypher.planner.sessions.budget import Budget
+    from scenecypher.planner.sessions.events import Finished, Refused
     from scenecypher.wording import event_line
 
     home = desk.homes.home(given.scene)

@@ -13,8 +13,8 @@ from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import UnknownReference
-from scenecypher.planner.belief import belief_name
 from scenecypher.planner.methods import METHODS
+from scenecypher.planner.worlds.belief import belief_name
 from scenecypher.retriever.retrieval import NOTICES, cell_text
 from scenecypher.ui.address import Address
 from scenecypher.ui.belief_view import compare

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from scenecypher.db.store.processes import this_process
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.errors import InputError
-from scenecypher.planner.events import Event, Proposed, Remembered, Solved
+from scenecypher.planner.sessions.events import Event, Proposed, Remembered, Solved
 
 if TYPE_CHECKING:
     from scenecypher.home import PlanOptions

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from scenecypher.planner import events as e
+from scenecypher.planner.sessions import events as e
 from scenecypher.retriever.retrieval import cell_text
 
 ARGUMENTS: Final = re.compile(r"\((.*)\)\s*$", re.DOTALL)

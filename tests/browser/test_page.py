@@ -18,7 +18,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.local.jars import Pin, library_jar
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.runs import latest_runs
-from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.ui.drawing import cytoscape
 from scenecypher.ui.render import home_file
 from tests.browser.chromium import Window

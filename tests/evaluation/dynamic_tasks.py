@@ -26,8 +26,8 @@ from scenecypher.evaluation.marking import marking_scheme
 from scenecypher.importers.home_tasks import goal_from_facts
 from scenecypher.importers.homes import OURS, our_home
 from scenecypher.importers.reference_plans import reference_plans
-from scenecypher.planner.perturbation import draw_things, movable_things, perturb
-from scenecypher.planner.reference import final_graph
+from scenecypher.planner.symbolic.reference import final_graph
+from scenecypher.planner.worlds.perturbation import draw_things, movable_things, perturb
 
 TASKS: Final = 50
 MAX_SEEDS: Final = 600

@@ -18,7 +18,7 @@ from scenecypher.importers.datasets import task as find
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.reference import final_graph
+from scenecypher.planner.symbolic.reference import final_graph
 
 
 def node(name: str, kind: str, *states: str) -> Node:

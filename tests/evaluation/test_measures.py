@@ -10,7 +10,7 @@ from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
 from scenecypher.evaluation.episode_events import count_infeasible, executed_actions
 from scenecypher.evaluation.measures import COSTS, MEASURES, SHARES, Figures, figures, measured_cell
 from scenecypher.evaluation.result import Cell
-from scenecypher.planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
+from scenecypher.planner.sessions.events import Acted, Corrected, Event, Proposed, Refused, Solved
 
 EPISODE: Final = EpisodePlan(group="g", row="r", method="lookplangraph", task="our-office/x")
 

@@ -16,10 +16,10 @@ from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.events import Asked, Called, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Asked, Called, Finished, Refused
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
 from tests.oracle import react_sg2, sg2
 from tests.oracle.play import grasif_tasks

@@ -18,10 +18,10 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.assignments import goal_in_words, is_ground_goal
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.events import Acted, Corrected, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Acted, Corrected, Finished, Refused
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
 from tests.oracle.lookplangraph import reply
 

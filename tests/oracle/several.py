@@ -13,8 +13,8 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.evaluation.homes import bundled_homes
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task
-from scenecypher.planner.perturbation import draw_things, movable_things, perturb
 from scenecypher.planner.symbolic.parts import sought_for
+from scenecypher.planner.worlds.perturbation import draw_things, movable_things, perturb
 
 GOALS: Final = 3
 """Tasks of a home that are joined."""

@@ -9,8 +9,8 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import level_instance
-from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.worlds.minigrid import Executor
 from tests.oracle.lookplangraph import reply
 from tests.oracle.play import BABYAI, GRASIF, babyai_tasks, grasif_tasks, play
 

@@ -11,7 +11,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneNotFound
-from scenecypher.planner.belief import belief_name, belief_scene, find_or_create_belief, world_of
+from scenecypher.planner.worlds.belief import belief_name, belief_scene, find_or_create_belief, world_of
 from tests.db.store.test_names import rename
 from tests.db.store.test_store import small
 

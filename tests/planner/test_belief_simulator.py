@@ -16,10 +16,10 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, RejectedError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import belief_name, belief_scene
-from scenecypher.planner.belief_simulator import BeliefSimulator
-from scenecypher.planner.environment import SceneEnvironment, WorldMismatch
 from scenecypher.planner.perception.observation import Observation
+from scenecypher.planner.worlds.belief import belief_name, belief_scene
+from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
+from scenecypher.planner.worlds.environment import SceneEnvironment, WorldMismatch
 from tests.planner.actions.grasif_worlds import ROBOT, home
 from tests.planner.actions.worlds import CUP_HELD, HAND_TYPES, HOME, edited
 from tests.planner.actions.worlds import ROBOT as CHARACTER

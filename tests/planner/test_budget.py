@@ -12,13 +12,13 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ModelUnavailable
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch
-from scenecypher.planner.events import Acted, Event, Finished
-from scenecypher.planner.method import Decision, Memory, Solve
-from scenecypher.planner.methods.llm_p import LlmPlusP
-from scenecypher.planner.recipe import MethodContext, Recipe
-from scenecypher.planner.session import Session
-from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
+from scenecypher.planner.methods.baselines.llm_p import LlmPlusP
+from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch
+from scenecypher.planner.sessions.events import Acted, Event, Finished
+from scenecypher.planner.sessions.method import Decision, Memory, Solve
+from scenecypher.planner.sessions.recipe import MethodContext, Recipe
+from scenecypher.planner.sessions.session import Session
+from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.retriever import Retriever
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put

@@ -17,15 +17,15 @@ from scenecypher.errors import ActionRefused
 from scenecypher.importers import behavior
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import belief_name, find_or_create_belief
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.environment import Environment, ObservedWorld, SceneEnvironment
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.vision import VisionObserver
-from scenecypher.planner.perturbation import perturb
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
+from scenecypher.planner.worlds.belief import belief_name, find_or_create_belief
+from scenecypher.planner.worlds.environment import Environment, ObservedWorld, SceneEnvironment
+from scenecypher.planner.worlds.perturbation import perturb
 from tests.careless_describer import CarelessDescriber, NodeCamera
 from tests.oracle.lookplangraph import reply
 from tests.oracle.play import Oracle

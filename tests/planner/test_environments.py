@@ -18,12 +18,12 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from scenecypher.importers.babyai import level_instance
-from scenecypher.planner.belief import belief_name, belief_scene
-from scenecypher.planner.belief_simulator import BeliefSimulator
-from scenecypher.planner.environment import Environment, WorldMismatch
-from scenecypher.planner.human import HumanEnvironment
-from scenecypher.planner.minigrid_world import MiniGridEnvironment, vision_reader
 from scenecypher.planner.perception.naming import known_node_reader
+from scenecypher.planner.worlds.belief import belief_name, belief_scene
+from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
+from scenecypher.planner.worlds.environment import Environment, WorldMismatch
+from scenecypher.planner.worlds.human import HumanEnvironment
+from scenecypher.planner.worlds.minigrid_world import MiniGridEnvironment, vision_reader
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.scripted_model import MODEL_NAME, ScriptedModel

@@ -26,7 +26,7 @@ from scenecypher.importers.virtualhome import packaged_pairs
 from scenecypher.importers.virtualhome_tasks import tasks
 from scenecypher.planner.actions.simulator import history_text
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.goal_check import check_task, executed_steps, missing_goals
+from scenecypher.planner.sessions.goal_check import check_task, executed_steps, missing_goals
 from tests.sampling import FULL, sample
 
 GRAPH_GOALS = [task for task in tasks() if task.has_graph_goal]

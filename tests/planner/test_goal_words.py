@@ -6,7 +6,7 @@ import pytest
 
 from scenecypher.db.condition import And, Condition, HasState, Id, Not, Related
 from scenecypher.errors import InputError, UnknownReference
-from scenecypher.planner.goal_words import read_goal
+from scenecypher.planner.sessions.goal_words import read_goal
 
 NODES = {"mug": "mug-1", "old mug": "mug-2", "Shelf": "shelf", "fridge": "fridge"}
 

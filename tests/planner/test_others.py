@@ -17,13 +17,13 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import belief_name
-from scenecypher.planner.belief_simulator import simulator_of
-from scenecypher.planner.events import Event, Finished, Remembered, event_document
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.prompts.meanwhile import MEANWHILE
-from scenecypher.planner.resuming import resume_session
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.events import Event, Finished, Remembered, event_document
+from scenecypher.planner.sessions.resuming import resume_session
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
+from scenecypher.planner.worlds.belief import belief_name
+from scenecypher.planner.worlds.belief_simulator import simulator_of
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import step

@@ -14,13 +14,13 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.store.runs import find_run, read_lines
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.home import PlanOutcome
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.environment import SceneEnvironment
-from scenecypher.planner.events import Event, Finished
-from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory, Think
-from scenecypher.planner.recipe import Recipe
-from scenecypher.planner.recording import RunRecorder
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Event, Finished
+from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory, Think
+from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.recording import RunRecorder
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
+from scenecypher.planner.worlds.environment import SceneEnvironment
 from scenecypher.ui.plans import PagePlan
 from scenecypher.ui.run_view import frames_of
 from scenecypher.wording import event_line

@@ -17,8 +17,8 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, DocumentError, InputError, SceneReplaced
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.own_actions import add_actions, own_goal, read_pddl_scene, remove_actions
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
+from scenecypher.planner.vocabularies.own_actions import add_actions, own_goal, read_pddl_scene, remove_actions
 from tests.db.store.test_store import fresh
 from tests.importers.pddl.instances import DATA, DOMAINS
 

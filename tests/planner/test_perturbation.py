@@ -20,13 +20,13 @@ from scenecypher.importers import behavior
 from scenecypher.importers.home import small_home
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import find_or_create_belief
-from scenecypher.planner.belief_simulator import BeliefSimulator
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.environment import SceneEnvironment, WorldMismatch
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.perturbation import Perturbation, perturb
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
+from scenecypher.planner.worlds.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
+from scenecypher.planner.worlds.environment import SceneEnvironment, WorldMismatch
+from scenecypher.planner.worlds.perturbation import Perturbation, perturb
 from tests.oracle.lookplangraph_home import reply
 from tests.oracle.play import Oracle
 from tests.planner.actions.grasif_worlds import home

@@ -30,12 +30,20 @@ from scenecypher.db.store.runs import (
 )
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.events import Acted, Corrected, Event, Finished, Proposed, event_document, event_from_document
-from scenecypher.planner.method import Act, Decision, Done
-from scenecypher.planner.recording import EPISODE, RunRecorder
-from scenecypher.planner.resuming import resume_session
-from scenecypher.planner.session_log import read_run
-from scenecypher.planner.staging import prepare_session
+from scenecypher.planner.sessions.events import (
+    Acted,
+    Corrected,
+    Event,
+    Finished,
+    Proposed,
+    event_document,
+    event_from_document,
+)
+from scenecypher.planner.sessions.log import read_run
+from scenecypher.planner.sessions.method import Act, Decision, Done
+from scenecypher.planner.sessions.recording import EPISODE, RunRecorder
+from scenecypher.planner.sessions.resuming import resume_session
+from scenecypher.planner.sessions.setup import prepare_session
 from tests.db.past.test_build import ReadOnly
 from tests.db.store.test_store import fresh
 from tests.planner.test_resuming import ACTIONS, STEPS, WHOLE, FixedMethod, Run

@@ -14,13 +14,22 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import find_or_create_belief
-from scenecypher.planner.events import Acted, Event, Finished, Proposed, Refused, Remembered, Solved, event_document
-from scenecypher.planner.method import Act, Decision, Done, Solve
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.resuming import resume_session
-from scenecypher.planner.session_log import read_log
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.events import (
+    Acted,
+    Event,
+    Finished,
+    Proposed,
+    Refused,
+    Remembered,
+    Solved,
+    event_document,
+)
+from scenecypher.planner.sessions.log import read_log
+from scenecypher.planner.sessions.method import Act, Decision, Done, Solve
+from scenecypher.planner.sessions.resuming import resume_session
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.playing import INSTRUCTION, ROOMS

@@ -16,17 +16,17 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable, InputError
-from scenecypher.planner.belief import belief_name, find_or_create_belief
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.environment import SceneEnvironment
-from scenecypher.planner.events import Event, Finished, Remembered, event_document
-from scenecypher.planner.method import Act, Decision, Done, Memory, Solve, Think
 from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.observation import Observation
-from scenecypher.planner.recipe import Recipe
-from scenecypher.planner.resuming import resume_session
-from scenecypher.planner.session_log import read_log
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Event, Finished, Remembered, event_document
+from scenecypher.planner.sessions.log import read_log
+from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Solve, Think
+from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.resuming import resume_session
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
+from scenecypher.planner.worlds.belief import belief_name, find_or_create_belief
+from scenecypher.planner.worlds.environment import SceneEnvironment
 from tests.planner.actions.grasif_worlds import home
 from tests.sampling import sample
 

@@ -17,8 +17,10 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ConflictError, InputError, ModelUnavailable, RejectedError
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.events import (
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.methods.ours.stepwise import Stepwise
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import (
     Acted,
     Asked,
     Corrected,
@@ -30,10 +32,8 @@ from scenecypher.planner.events import (
     Retrieved,
     event_document,
 )
-from scenecypher.planner.method import Memory
-from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.methods.stepwise import Stepwise
-from scenecypher.planner.session import Asker, Session
+from scenecypher.planner.sessions.method import Memory
+from scenecypher.planner.sessions.session import Asker, Session
 from scenecypher.planner.vocabularies.registry import action_list, operators_of
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Retriever

@@ -10,10 +10,10 @@ import pytest
 from scenecypher.db.condition import HasState, Id
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.events import Finished
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.own_actions import own_goal, read_pddl_scene
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.events import Finished
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
+from scenecypher.planner.vocabularies.own_actions import own_goal, read_pddl_scene
 from tests.db.store.test_store import fresh
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME

@@ -13,9 +13,9 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.budget import Budget
 from scenecypher.planner.methods import METHODS, recipe_named
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from tests.planner.actions.household_worlds import SILENT
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME

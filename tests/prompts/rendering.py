@@ -14,7 +14,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.methods import METHODS
 from scenecypher.planner.prompts.functions import functions
-from scenecypher.planner.reasoning_tools import tools_text
+from scenecypher.planner.sessions.reasoning_tools import tools_text
 from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
 from scenecypher.retriever.schema_text import schema_text
 from tests.planner.actions.test_operators import put

@@ -14,9 +14,12 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.needed import needed_words
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.events import Corrected, Event, Refused, Retrieved
-from scenecypher.planner.methods import lookplangraph, recipe_named, sayplan, stepwise
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.methods.lookplangraph import lookplangraph
+from scenecypher.planner.methods.ours import stepwise
+from scenecypher.planner.methods.sayplan import sayplan
+from scenecypher.planner.sessions.events import Corrected, Event, Refused, Retrieved
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 from tests.planner.actions.test_operators import in_memory, put

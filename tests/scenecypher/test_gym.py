@@ -24,7 +24,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RejectedError, UnknownReference
 from scenecypher.gym import MAX_SEEN, HomeEnv
 from scenecypher.importers import datasets
-from scenecypher.planner.action_mask import ActionMask
+from scenecypher.planner.actions.action_mask import ActionMask
 from scenecypher.planner.actions.ground_calls import calls_for
 from scenecypher.planner.actions.memory_simulator import MemorySimulator
 from scenecypher.planner.vocabularies.registry import operators_of

@@ -18,10 +18,10 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import find_or_create_belief
-from scenecypher.planner.events import Asked, Began, Event, Finished
-from scenecypher.planner.own_actions import add_actions
-from scenecypher.planner.recording import RunRecorder
+from scenecypher.planner.sessions.events import Asked, Began, Event, Finished
+from scenecypher.planner.sessions.recording import RunRecorder
+from scenecypher.planner.vocabularies.own_actions import add_actions
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.planner.test_own_actions import CARRYING, HOME
 from tests.server import throwaway_server
 

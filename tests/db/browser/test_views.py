@@ -29,7 +29,7 @@ from scenecypher.db.store.runs import RunEnd, RunFacts, RunProgress, StepRow, ad
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.importers.virtualhome import packaged_scene
-from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.db.past.test_build import OPEN, SHUT, TAKE, scene_with
 from tests.db.store.test_store import fresh, small
 

@@ -14,7 +14,7 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store.commit import Decide, Intent
 from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, SceneStore
 from scenecypher.errors import InputError, SceneReplaced
-from scenecypher.planner.own_actions import read_pddl_scene
+from scenecypher.planner.vocabularies.own_actions import read_pddl_scene
 from tests.db.store.test_store import big, fresh, small
 
 RED = Delta.of([SetProperty("cup", "color", "blue", "red")])

@@ -15,7 +15,7 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.processes import process_space
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.db.store.test_store import fresh, small
 
 ENDED = "import scenecypher.db.store.lease as lease; print(lease.holder())"

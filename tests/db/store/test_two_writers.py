@@ -18,7 +18,7 @@ from scenecypher.db.store import publish as publishing
 from scenecypher.db.store.publish import Header, Progress, publish
 from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, SceneStore
 from scenecypher.errors import NameTaken
-from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.db.store.test_store import big, fresh, small
 
 RED = Delta.of([SetProperty("cup", "color", "blue", "red")])

@@ -13,9 +13,9 @@ from scenecypher.errors import ActionRefused
 from scenecypher.importers.babyai import LevelInstance, level_instance
 from scenecypher.importers.babyai_grid import AGENT, grid_scene_graph
 from scenecypher.planner.actions.execution import Infeasible, simulate
-from scenecypher.planner.actions.minigrid import ACTIONS, Executor
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.vocabularies.babyai.operators import COLORS, OPERATORS
+from scenecypher.planner.worlds.minigrid import ACTIONS, Executor
 from tests.sampling import sample
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")

@@ -16,9 +16,9 @@ from scenecypher.db.graph.scene import Point, Properties, Relation, SceneGraph
 from scenecypher.planner.actions.execution import Infeasible, bind_choices, repair_call, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.methods.lookplangraph import LookPlanGraphReply, action_call
-from scenecypher.planner.methods.pddl_mistakes import find_mistakes
-from scenecypher.planner.methods.pddl_text import read_domain, read_problem
+from scenecypher.planner.methods.baselines.pddl_mistakes import find_mistakes
+from scenecypher.planner.methods.baselines.pddl_text import read_domain, read_problem
+from scenecypher.planner.methods.lookplangraph.lookplangraph import LookPlanGraphReply, action_call
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.layout import SceneLayout

@@ -11,8 +11,8 @@ from scenecypher.errors import ActionRefused
 from scenecypher.importers.babyai import LevelInstance, level_instance
 from scenecypher.importers.babyai_grid import grid_scene_graph
 from scenecypher.importers.task import ProgramStep, Task
-from scenecypher.planner.actions.minigrid import ActionResult, Executor
 from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.worlds.minigrid import ActionResult, Executor
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 

@@ -11,10 +11,10 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import level_instance
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.events import Began, Event, Finished, Remembered
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Began, Event, Finished, Remembered
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 

@@ -15,11 +15,11 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.events import Finished
 from scenecypher.planner.methods import METHODS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Finished
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 
 ANSWER: Final = "red"

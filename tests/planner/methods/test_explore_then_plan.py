@@ -16,12 +16,12 @@ from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.belief import find_or_create_belief
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.events import Proposed, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import SessionSetting, prepare_session
-from scenecypher.planner.usual_places import plain_class, usual_places
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Proposed, Refused
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
+from scenecypher.planner.worlds.belief import find_or_create_belief
+from scenecypher.planner.worlds.usual_places import plain_class, usual_places
 from tests.planner.actions.grasif_worlds import home, node
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.playing import Played

@@ -21,8 +21,8 @@ from scenecypher.errors import UnknownReference
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.offices import scene as office
 from scenecypher.importers.virtualhome import packaged_scene
-from scenecypher.planner.methods.goal_form import GoalForm, GoalParser, goal_examples
-from scenecypher.planner.methods.goal_then_plan import states_to_name
+from scenecypher.planner.methods.ours.goal_form import GoalForm, GoalParser, goal_examples
+from scenecypher.planner.methods.ours.goal_then_plan import states_to_name
 
 THINGS: Final = {"cup": ("cup_1", "cup_2", "cup_3"), "mat": ("mat_1", "mat_2", "mat_3"), "lamp": ("lamp_1",)}
 NODES: Final = tuple(Node(id_, "Object", id_, class_) for class_, ids in THINGS.items() for id_ in ids)

@@ -9,7 +9,7 @@ import pytest
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.events import Thought
+from scenecypher.planner.sessions.events import Thought
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.methods.playing import Played, play, script_usage
 from tests.planner.methods.test_goal_form import fact, variable

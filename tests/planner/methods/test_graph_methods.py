@@ -9,11 +9,11 @@ import pytest
 
 from scenecypher.db.condition import HasState, Id, condition_document
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.events import Answered, Called, Refused, Solved, Thought
-from scenecypher.planner.method import Memory, Think, decision_document, decision_from_document
-from scenecypher.planner.methods.goal_then_plan import StatedGoal, stated_goal
-from scenecypher.planner.methods.sayplan import MAX_PLANS
+from scenecypher.planner.methods.ours.goal_then_plan import StatedGoal, stated_goal
+from scenecypher.planner.methods.sayplan.sayplan import MAX_PLANS
 from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.sessions.events import Answered, Called, Refused, Solved, Thought
+from scenecypher.planner.sessions.method import Memory, Think, decision_document, decision_from_document
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION
 from tests.planner.methods.playing import Played, play, script_usage
 

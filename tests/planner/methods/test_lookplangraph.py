@@ -11,10 +11,10 @@ from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import INSERTED_MARK
-from scenecypher.planner.belief import belief_name, find_or_create_belief
-from scenecypher.planner.events import Acted, Corrected, Finished, Observed, Proposed, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.events import Acted, Corrected, Finished, Observed, Proposed, Refused
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
+from scenecypher.planner.worlds.belief import belief_name, find_or_create_belief
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION, STEPS, step
 from tests.planner.methods.playing import Played, play, script_usage

@@ -10,10 +10,10 @@ import pytest
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
-from scenecypher.planner.methods.prompting import STYLES
+from scenecypher.planner.methods.baselines.prompting import STYLES
 from scenecypher.planner.prompts.calls import ReActStep, parse_arguments, parse_step
 from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.sessions.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.worlds import HOME
 from tests.planner.methods.mail import BRING_THE_MAIL, MAIL

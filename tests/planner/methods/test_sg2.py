@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.events import Acted, Answered, Asked, Called, Refused, Retrieved, Solved
 from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.sessions.events import Acted, Answered, Asked, Called, Refused, Retrieved, Solved
 from tests.planner.methods.playing import (
     INSTRUCTION,
     PLAN,

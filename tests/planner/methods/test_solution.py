@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scenecypher.planner.method import Solve
 from scenecypher.planner.prompts.solution import parse_solution
+from scenecypher.planner.sessions.method import Solve
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.budget import Budget
-from scenecypher.planner.events import Acted, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import SessionSetting, prepare_session
+from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.events import Acted, Finished, Refused
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.symbolic.parts import part_of
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, home

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from scenecypher.importers import babyai, datasets
-from scenecypher.planner.method import Done, Solve
-from scenecypher.planner.methods.sayplan import SayPlanReply
+from scenecypher.planner.methods.sayplan.sayplan import SayPlanReply
 from scenecypher.planner.prompts.solution import parse_solution
 from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.sessions.method import Done, Solve
 from tests.planner.methods.worked_examples import (
     FOLDER,
     QUESTIONS,

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.detections import read_detections
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import Sighting
 from scenecypher.planner.perception.spatial import fuse, support_at
+from scenecypher.planner.worlds.belief import initial_belief
 from tests.planner.perception.test_camera_file import LOOKING_DOWN
 from tests.planner.perception.test_camera_file import written as with_camera
 

@@ -16,9 +16,6 @@ from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.importers.babyai import LevelInstance, level_instance
 from scenecypher.importers.babyai_grid import GridCell, grid_scene_graph, neighbors, position
-from scenecypher.planner.actions.minigrid import MOVES
-from scenecypher.planner.actions.minigrid_paths import GridLayout, turns
-from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.findings import MergeResult
 from scenecypher.planner.perception.grid_view import (
     GridView,
@@ -30,6 +27,9 @@ from scenecypher.planner.perception.grid_view import (
 )
 from scenecypher.planner.perception.grid_vision import read_view
 from scenecypher.planner.perception.merge import merge_all
+from scenecypher.planner.worlds.belief import initial_belief
+from scenecypher.planner.worlds.minigrid import MOVES
+from scenecypher.planner.worlds.minigrid_paths import GridLayout, turns
 from tests.sampling import sample
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.scripted_vision import GridReader

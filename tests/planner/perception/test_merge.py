@@ -12,11 +12,11 @@ from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
-from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.findings import MergeResult
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
 from scenecypher.planner.perception.truth import true_observation
+from scenecypher.planner.worlds.belief import initial_belief
 from tests.planner.actions.grasif_worlds import home, random_home
 
 COVERS = conventions_of("grasif").containment

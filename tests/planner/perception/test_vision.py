@@ -15,12 +15,12 @@ from scenecypher.chat import Model, OpenAIModel
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import ReplyRejected, UnknownReference
-from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.findings import MergeResult
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import KnownNode, known_node, meaning_of_name
 from scenecypher.planner.perception.picture import encode_png
 from scenecypher.planner.perception.vision import CONFIDENCE, ImageReading, SeenThing, VisionObserver, read_image
+from scenecypher.planner.worlds.belief import initial_belief
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.scripted_model import MODEL_NAME, Say, Script, ScriptedModel

@@ -12,7 +12,7 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.home import small_home
-from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.scenecypher.cli.conftest import RunCommand
 
 CUP = "cup_2004"

@@ -13,8 +13,8 @@ import pytest
 import scenecypher as sc
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.home import small_home
-from scenecypher.planner.belief import find_or_create_belief
-from scenecypher.planner.belief_simulator import simulator_of
+from scenecypher.planner.worlds.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief_simulator import simulator_of
 from tests.scenecypher.cli.conftest import RunCommand
 from tests.scenecypher.test_home import db
 from tests.scripted_model import MODEL_NAME, ScriptedModel

@@ -14,7 +14,7 @@ from scenecypher.db.graph.delta import Delta, RemoveRelation
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put

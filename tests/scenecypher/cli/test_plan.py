@@ -22,7 +22,7 @@ from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.datasets import dataset
-from scenecypher.planner.belief import belief_scene
+from scenecypher.planner.worlds.belief import belief_scene
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put

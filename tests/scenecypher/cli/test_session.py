@@ -21,8 +21,8 @@ from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ModelUnavailable
-from scenecypher.planner.events import Event, Thought
-from scenecypher.planner.staging import NoModel
+from scenecypher.planner.sessions.events import Event, Thought
+from scenecypher.planner.sessions.setup import NoModel
 from scenecypher.scenes import SceneDatabase
 from scenecypher.settings import Settings
 from tests.planner.actions.grasif_worlds import home as kitchen

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from queue import Queue
 
 from scenecypher.chat.model import Usage
-from scenecypher.planner import events as e
+from scenecypher.planner.sessions import events as e
 from scenecypher.ui.plans import PagePlan
 
 TURN_ENDS = e.Remembered(1, None, "", (), refused=False, infeasible=0, usage=Usage())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from scenecypher.chat.model import Usage
-from scenecypher.planner import events as e
+from scenecypher.planner.sessions import events as e
 from scenecypher.ui.run_view import Frame, frames_of, words_of
 
 RUN: tuple[e.Event, ...] = (

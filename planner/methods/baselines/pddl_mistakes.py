@@ -1,0 +1,101 @@
+"""Mistakes in a PDDL problem written by a model, by LookPlanGraph's three kinds (appendix A-2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from scenecypher.planner.methods.baselines.pddl_text import PddlDomain, PddlFact, PddlProblem, goal_facts
+from scenecypher.planner.vocabularies.vocabulary import Problems
+
+MistakeKind: TypeAlias = Literal["predicate misalignment", "semantic violation", "temporal inconsistency"]
+"""Unknown words of the domain; impossible facts; facts left out, so that preconditions are missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PddlMistake:
+    """One mistake, with an explanation."""
+
+    kind: MistakeKind
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.words}"
+
+
+def find_mistakes(problem: PddlProblem, domain: PddlDomain, *, view: str, forms: Problems) -> tuple[PddlMistake, ...]:
+    """Return the mistakes of a problem about the graph in `view`, a JSON document."""
+    nodes = {node["name"].lower(): node for group in _node_groups(view) for node in group}
+    return (
+        *(PddlMistake("predicate misalignment", words) for words in _misaligned(problem, domain)),
+        *(PddlMistake("semantic violation", words) for words in _impossible(problem, nodes, forms)),
+        *(PddlMistake("temporal inconsistency", words) for words in _left_out(problem, nodes, forms)),
+    )
+
+
+def _node_groups(view: str) -> Iterator[list[dict[str, Any]]]:
+    nodes = json.loads(view)["nodes"]
+    yield from (nodes.get(name, []) for name in ("rooms", "asset", "objects", "doors"))
+    if "agent" in nodes:
+        yield [nodes["agent"]]
+
+
+def _misaligned(problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
+    for name, type_ in problem.objects.items():
+        if type_ not in domain.types:
+            yield f"{name} is of the type {type_}, which the domain does not have"
+    for fact in (*problem.init, *(fact for fact, _ in goal_facts(problem.goal))):
+        yield from _ill_formed(fact, problem, domain)
+
+
+def _ill_formed(fact: PddlFact, problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
+    name, *arguments = fact
+    text = f"({' '.join(fact)})"
+    if name == "=":
+        return
+    if name not in domain.predicates:
+        yield f"{text}: there is no predicate {name}"
+    elif len(arguments) != len(domain.predicates[name]):
+        yield f"{text}: {name} takes {len(domain.predicates[name])} arguments"
+    else:
+        for argument, type_ in zip(arguments, domain.predicates[name], strict=True):
+            if problem.objects.get(argument, type_) != type_:
+                yield f"{text}: {argument} is no {type_}"
+
+
+def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], forms: Problems) -> Iterator[str]:
+    for name in problem.objects:
+        if name not in nodes:
+            yield f"there is no {name} in the graph"
+    mentioned = {argument for fact in problem.init for argument in fact[1:]}
+    for name in sorted(mentioned - {*problem.objects}):
+        yield f"{name} is used, but is none of the objects"
+    for fact, wanted in goal_facts(problem.goal):
+        place, affordance = forms.required_affordances.get(fact[0], (0, ""))
+        if not wanted or not 0 < place < len(fact) or fact[place].startswith("?"):
+            continue
+        node = nodes.get(fact[place])
+        if node is None:
+            yield f"({' '.join(fact)}): there is no {fact[place]} in the graph"
+        elif not _affords(node, affordance) and fact not in problem.init:
+            yield f"({' '.join(fact)}): {fact[place]} does not admit {affordance}"
+
+
+def _affords(node: Mapping[str, Any], affordance: str) -> bool:
+    """Check if a node of the graph's document has an affordance; of a room nothing is told but its name."""
+    return affordance in node.get("affordances", ()) or node.keys() <= {"name"}
+
+
+def _left_out(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], forms: Problems) -> Iterator[str]:
+    """Yield facts about the problem's objects that are missing in it and decide the order of actions."""
+    init = {*problem.init}
+    for name in problem.objects:
+        node = nodes.get(name, {})
+        predicate = forms.relation_predicates.get(str(node.get("relation")))
+        fact = (predicate or "", name, str(node.get("related_to")).lower())
+        if predicate and fact[2] in problem.objects and fact not in init:
+            yield f"({' '.join(fact)}) is left out"
+        if forms.closed and "closed" in node.get("states", ()) and ("closed", name) not in init:
+            yield f"(closed {name}) is left out"

@@ -1,0 +1,149 @@
+"""ReAct as compared by LookPlanGraph (appendices D and F-5): step by step, with feedback worded like ALFWorld's.
+
+Each reply is one action, one of which is ``think``; the feedback is a line or two of text, and the prompt has the whole
+history. Going to a room shows its furniture. Going to anything else observes it: it is executed as the action that
+reveals the place (``discover_objects`` in GraSIF, ``find`` in VirtualHome), which is not offered under its own name.
+Nothing unseen is shown. The paper's prompt has one worked task; the prompt for GraSIF has one of ours.
+
+Ours: actions are written as in all our methods, ``pick_up(cup-1)`` for the paper's ``pick up cup-1``; a refusal gives
+its reason; and in BabyAI, where the whole room is in view, its contents are shown after each action.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.errors import ReplyRejected
+from scenecypher.planner.prompts.calls import check_known_call
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.functions import functions
+from scenecypher.planner.prompts.text_replies import ask_in_text
+from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.vocabularies.registry import DONE, vocabulary_named
+
+NAME: Final = "react-alfworld"
+
+
+SYSTEM: Final = """\
+You are a robot that carries out a task by actions, one a reply. After each you are told what comes of it and what you \
+see.
+
+The environment:
+{environment}
+
+The actions:
+think: say what you know and what you do next; nothing happens
+{actions}
+done(): says that the task is carried out
+
+Reply with one action and nothing else:
+{form}"""
+FORM: Final = "> think: your thought\nor\n> {example}"
+
+_THINKS: Final = re.compile(r"think\s*(?::(.*)|\((.*)\))", re.DOTALL | re.IGNORECASE)
+_CALL: Final = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)\.?")
+
+
+class ReactAlfworld:
+    """Method that asks `model` for a thought or an action; `places` returns the names of the rooms."""
+
+    def __init__(
+        self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]], *, examples: bool = True
+    ) -> None:
+        self._model, self._vocabulary, self._places, self._examples = model, vocabulary, places, examples
+        chosen = vocabulary_named(vocabulary)
+        self._approach = chosen.words.approach
+        left_out = {DONE, *([self._approach.look] if self._approach else [])}
+        known = (*chosen.operators, *chosen.macros)
+        self._names = (*(name for name in known if name not in left_out), DONE)
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
+        reason = _last_thought(memory)
+        return ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
+
+    def _prompt(self, memory: Memory) -> tuple[Message, ...]:
+        text = SYSTEM.format(
+            environment=environment_explanation(self._vocabulary),
+            actions=self._annotations(),
+            form=FORM.format(example=self._example),
+        )
+        example = worked_examples(NAME, self._vocabulary, memory.instruction) if self._examples else ""
+        # The first view only: later observations are in the history.
+        opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
+        said = [message for turn in memory.turns for message in self._turn_messages(turn)]
+        system = "\n\n".join(filter(None, (text, example)))
+        return Message("system", system), Message("user", opening), *said
+
+    @property
+    def _example(self) -> str:
+        return f"{self._names[0]}(node_id)"
+
+    def _read(self, text: str, reason: str) -> Decision:
+        """Parse the first action of a reply; ignore observations that the model invents after it."""
+        first = _first_action(text)
+        thinks, called = _THINKS.fullmatch(first), _CALL.fullmatch(first.partition("\n")[0].strip())
+        thought = (thinks[1] or thinks[2] or "").strip() if thinks else ""
+        if thought:
+            return Think(thought)
+        if called is None:
+            raise ReplyRejected(f"it is no action; reply in this form:\n{FORM.format(example=self._example)}")
+        check_known_call(called[1], self._names)
+        return self._action(called[1], called[2].strip(), reason)
+
+    def _action(self, name: str, written: str, reason: str) -> Decision:
+        if name == DONE:
+            return Done(reason)
+        approach = self._approach
+        if approach and name in approach.go and written.strip("\"'") not in self._places():
+            return Act(f"{approach.look}({written})", reason)
+        return Act(f"{name}({written})", reason)
+
+    def _annotations(self) -> str:
+        """Return the annotations of the actions, without the revealing action."""
+        lines = functions(self._vocabulary, "whole")
+        if self._approach is None:
+            return lines
+        offered = [line for line in lines.splitlines() if not line.startswith(f"{self._approach.look}(")]
+        return "\n".join([*offered, self._approach.words])
+
+    def _turn_messages(self, turn: Turn) -> tuple[Message, ...]:
+        """Return a turn as messages; a revealing action appears as a walk."""
+        match turn.decision:
+            case Act(action):
+                name, _, written = action.partition("(")
+                went = self._approach.go[0] if self._approach and name == self._approach.look else name
+                return Message("assistant", f"> {went}({written}"), Message("user", self._turn_feedback(turn))
+            case Think(thought):
+                return Message("assistant", f"> think: {thought}"), Message("user", turn.feedback)
+            case None:
+                return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
+            case Ask() | CallTool() | Solve() | Done() | GiveUp():
+                raise AssertionError
+
+    def _turn_feedback(self, turn: Turn) -> str:
+        """Return the feedback in ALFWorld's words; a revealing action appears as a walk."""
+        if not turn.refused:
+            return turn.feedback
+        why = (
+            turn.feedback.replace(f"{self._approach.look}(", f"{self._approach.go[0]}(")
+            if self._approach
+            else turn.feedback
+        )
+        return f"Nothing happens: {why}."
+
+
+def _last_thought(memory: Memory) -> str:
+    """Return the thought of the turn before, if any."""
+    last = memory.turns[-1].decision if memory.turns else None
+    return last.thought if isinstance(last, Think) else ""
+
+
+def _first_action(text: str) -> str:
+    """Return the first action of a reply, without its prefix ``>``."""
+    before, *parts = re.split(r"^[ \t]*>", text, flags=re.MULTILINE)
+    return (parts or [before])[0].strip()

@@ -1,0 +1,246 @@
+"""Goal, then plan: the model states only the goal, an engine plans, the session executes; an addition of ours.
+
+The model sees the words of the schema, never the graph. Its goal is checked against the names that occur in the scene;
+a faulty one is asked again with the fault, at most twice. If the goal holds already, leaves open which nodes are meant,
+or is about none, the model is shown what it matches, and may say it better once. Then the method plans as `symbolic`
+does, again after each refused action.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from scenecypher.chat.model import Message, Model, Reply, Request, Usage
+from scenecypher.chat.structured_reply import ask_for
+from scenecypher.db.condition import Condition, condition_document, condition_from_document, explain
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.errors import ReplyRejected, UnknownReference
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.planner.actions.giving import given_states
+from scenecypher.planner.methods.ours.goal_form import OPPOSITES, GoalForm, GoalParser, goal_examples
+from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
+from scenecypher.planner.methods.ours.symbolic import Symbolic
+from scenecypher.planner.sessions.method import Decision, Done, Memory, Think
+from scenecypher.planner.symbolic.parts import sought_for
+from scenecypher.planner.symbolic.plan import PlanResult
+from scenecypher.planner.vocabularies.registry import operators_of
+
+GOAL_PREFIX: Final = "the goal: "
+"""Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""
+ATTEMPTS: Final = 3
+CLASSES_OF: Final = {
+    "Place": "Classes of rooms and other places",
+    "Asset": "Classes of furniture and appliances",
+    "Object": "Classes of movable things",
+    "Agent": "Classes of agents",
+    "Door": "Classes of doors",
+}
+"""Titles of the lists of classes by kind: a kind's own name would be taken for a class."""
+
+SYSTEM: Final = """\
+You say what must be so when an instruction is carried out in a home. You know which words the home's scene graph has, \
+not the graph. You do not plan: another program does.
+
+Reply with one JSON object: "reason" (a sentence), "variables" and "goal".
+"variables" are the things that the goal is about. One variable is
+{{"name": a word for it,
+ "class": one of the classes,
+ "color": its colour where that matters, else null,
+ "quantity": "one" for one and the same thing, whichever it is; "all" for everything of the class; "number" for at \
+least so many of them; "own" if each thing of another variable has one of its own,
+ "number": how many, for "number", else null,
+ "of": for "own", the variable whose things have one each, else null,
+ "not_same_as": the other variables that must be other things}}
+"goal" is a list of facts that must all hold in the end. A fact is
+{{"what": a variable, or the id of a node if the instruction names one,
+ "relation": a relation type such as INSIDE or ON, HELD for in the agent's hand, or null,
+ "to": the variable or id of what it is related to, a class for anything of that class, or null,
+ "state": a state such as open or on, or null,
+ "negated": true where it must not be so, else false}}
+State no more than the instruction asks for.
+
+The words of this home:
+{words}
+
+Examples, in words of this home:
+{examples}"""
+
+MATCHES: Final = """\
+In the home as it is known now, that goal matches:
+{matches}
+If this is what the instruction asks for, reply with an empty "goal", and the goal stays as it is. If it is not, state \
+the whole goal once more: by the ids that are meant, or by other variables and facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedGoal:
+    """A goal, and what it matched when it was stated, if that was worth telling."""
+
+    goal: Condition
+    matches: str = ""
+
+    def thought(self) -> Think:
+        """Return the goal as a thought, in words and as `stated_goal` reads it."""
+        words = filter(None, (f"{GOAL_PREFIX}{explain(self.goal, SceneGraph.of(), {})}", self.matches))
+        return Think("\n".join(words), condition_document(self.goal))
+
+
+class GoalThenPlan:
+    """Method that asks for the goal, then decides like Symbolic, by `plan_goal`."""
+
+    def __init__(self, asker: GoalAsker, plan_goal: Callable[[Condition], PlanResult]) -> None:
+        self._asker, self._plan_goal = asker, plan_goal
+        self._symbolic: Symbolic | None = None
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the goal as a thought, then the plan's actions. Raises ReplyRejected after three unusable goals."""
+        stated = stated_goal(memory)
+        if stated is None:
+            stated, usage = self._asker.ask(memory)
+            return stated.thought(), usage
+        goal = stated.goal
+        self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal))
+        decision, usage = self._symbolic.decide(memory)
+        return (told_end(decision, stated, memory) if isinstance(decision, Done) else decision), usage
+
+    def _plan(self, goal: Condition) -> PlanResult:
+        lost = lost_classes(goal, self._asker.read_part(goal), self._asker.vocabulary)
+        if lost:
+            why = f"nobody knows where to find {' and '.join(lost)}: the method explore-then-plan looks for it"
+            return PlanResult(None, why, nodes=0, seconds=0.0)
+        return self._plan_goal(goal)
+
+
+def told_end(end: Done, stated: StatedGoal, memory: Memory) -> Done:
+    """Return the end, which says so if nothing was done, and what the goal matched."""
+    idle = "" if any(turn.done for turn in memory.turns) else ", and nothing had to be done for it"
+    matches = f"; when it was stated: {stated.matches}" if stated.matches else ""
+    return Done(f"{end.reason}{idle}{matches}")
+
+
+@dataclass(frozen=True)
+class GoalAsker:
+    """Asks `model` for a goal, shows it once what that matches, and checks it against what occurs in the scene.
+
+    `read_part` reads the part of the scene that a goal is about. `elsewhere` is as in GoalParser. Words that the scene
+    does not use are told with those of its words that `meaning` finds near.
+    """
+
+    model: Model
+    vocabulary: str
+    occurring: Callable[[], Enumerations]
+    read_part: Callable[[Condition], SceneGraph]
+    elsewhere: frozenset[str] = frozenset()
+    meaning: Meaning = NO_MEANING
+
+    def ask(self, memory: Memory) -> tuple[StatedGoal, Usage]:
+        """Return the goal, and the tokens of all replies. Raises ReplyRejected after three unusable ones."""
+        occurring, counting = self.occurring(), _CountingModel(self.model)
+        states = states_to_name(self.vocabulary)
+        parser = GoalParser(occurring, self.elsewhere, (*OPPOSITES, *states))
+        messages = [
+            Message("system", _system(occurring, states, memory.schema)),
+            Message("user", f"Instruction: {memory.instruction}"),
+        ]
+        first: StatedGoal | None = None
+        mistake = ""
+        while counting.replies < ATTEMPTS:
+            try:
+                form = counting.form(messages)
+                goal = first.goal if first and not form.goal else parser.condition(form)
+            except UnknownReference as unknown:
+                mistake = str(self.meaning.explained(unknown))
+                said = f"That goal can't be used: {mistake}. State the whole goal again."
+            except ReplyRejected:
+                if first is None:
+                    raise
+                break
+            else:
+                matches, is_notable = match_words(goal, self.read_part(goal), self.vocabulary)
+                stated = StatedGoal(goal, matches if is_notable else "")
+                if first is not None or not is_notable:
+                    return stated, counting.usage
+                first, said = stated, MATCHES.format(matches="\n".join((matches, *self._meant(goal, occurring))))
+            messages += [Message("assistant", form.model_dump_json(by_alias=True)), Message("user", said)]
+        if first is None:
+            raise counting.rejection(mistake)
+        return first, counting.usage
+
+    def _meant(self, goal: Condition, occurring: Enumerations) -> Iterator[str]:
+        """Yield what the classes that a goal names and the scene lacks may be called there."""
+        here = tuple(dict.fromkeys(use.name for use in occurring.classes))
+        for class_ in sorted(sought_for(goal).classes - {*here}):
+            near = " or ".join(repr(it.word) for it in self.meaning.nearest(class_, here))
+            if near:
+                yield f"In this scene {class_!r} may be {near}."
+
+
+def _system(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
+    examples = "\n".join(f"Instruction: {said}\n{form}" for said, form in goal_examples(occurring))
+    text = SYSTEM.format(words=goal_words(occurring, states, schema), examples=examples)
+    return text if examples else text.partition("\n\nExamples, in words")[0]
+
+
+def states_to_name(vocabulary: str) -> tuple[str, ...]:
+    """Return the states that actions of a vocabulary give to something."""
+    operators = operators_of(vocabulary).values()
+    return tuple(sorted({state for operator in operators for state, _ in given_states(operator.effects)}))
+
+
+def goal_words(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
+    """Return the words that a goal may use: those that occur, or the schema text if that is shorter."""
+    of_kind: dict[str, list[str]] = {}
+    for use in occurring.classes:
+        of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}")
+    colors = (value for use in occurring.properties if use.name == "color" for value in use.values)
+    lists = {
+        **{f"{CLASSES_OF[kind]}, and how many": uses for kind, uses in of_kind.items()},
+        "Places": occurring.places,
+        "Agents": [agent.name for agent in occurring.agents],
+        "Relation types": dict.fromkeys(pattern.type for pattern in occurring.patterns),
+        "States": dict.fromkeys((*(use.value for use in occurring.states), *states)),
+        "Colours": colors,
+    }
+    lines = (f"{title}: {', '.join(map(str, listed))}" for title, words in lists.items() if (listed := [*words]))
+    return min("\n".join(lines), schema, key=len)
+
+
+@dataclass(slots=True)
+class _CountingModel:
+    """Model with a count of its replies, whether malformed or with unknown names."""
+
+    model: Model
+    replies: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    def reply(self, request: Request) -> Reply:
+        """Return one reply. Raises as the model does."""
+        reply = self.model.reply(request)
+        self.replies, self.usage = self.replies + 1, self.usage + reply.usage
+        return reply
+
+    def form(self, messages: Sequence[Message]) -> GoalForm:
+        """Return the next well-formed reply. Raises ReplyRejected after `ATTEMPTS` replies in all."""
+        try:
+            return ask_for(self, messages, GoalForm, attempts=ATTEMPTS - self.replies)[0]
+        except ReplyRejected as rejected:
+            raise self.rejection(str(rejected)) from rejected
+
+    def rejection(self, why: str) -> ReplyRejected:
+        """Return the exception to raise, with the tokens of all replies."""
+        tokens = self.usage
+        return ReplyRejected(why, prompt_tokens=tokens.prompt_tokens, completion_tokens=tokens.completion_tokens)
+
+
+def stated_goal(memory: Memory) -> StatedGoal | None:
+    """Return the goal that was stated in an earlier turn, if any."""
+    for turn in memory.turns:
+        if isinstance(turn.decision, Think) and turn.decision.thought.startswith(GOAL_PREFIX):
+            words, _, matches = turn.decision.thought.partition("\n")
+            document = turn.decision.goal or json.loads(words.removeprefix(GOAL_PREFIX))
+            return StatedGoal(condition_from_document(document, file="the goal"), matches)
+    return None

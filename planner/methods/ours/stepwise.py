@@ -1,0 +1,108 @@
+"""Stepwise: one decision a reply, from the schema and the turns so far; ours, not from a paper.
+
+It sees the schema, never the graph: it asks questions in words, which the retriever answers.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.structured_reply import ask_for
+from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.retriever.retrieval import ROWS_SHOWN
+
+SYSTEM: Final = """\
+You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \
+the home's scene graph, not the graph itself: ask for what you need to know.
+
+Each decision is one of:
+- ask: a question in plain words about where things are and what state they are in. You get the rows found, at most \
+{rows} of them.
+- act: one of the actions below, with ids of nodes such as grab(soap_1001). Its precondition is checked. {checked}
+- done: the instruction is carried out.
+- give_up: it can't be carried out; say why.
+
+Rules: never guess an id, ask for it. Do not repeat an action that was refused without mending its cause.
+
+The actions:
+{actions}
+
+The schema:
+{schema}
+
+Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act", "done" or "give_up"), \
+"question" (text or null), "action" (text or null)."""
+
+
+CORRECTED: Final = """\
+Where it does not hold, what has to be done first is done by itself if a rule knows how, and you are told of it; else \
+nothing more changes, and you are told why and what to do first."""
+CHECKED: Final = "Where it does not hold nothing changes, and you are told why and what to do first."
+
+
+class StepwiseReply(BaseModel):
+    """What the model answers."""
+
+    model_config = ConfigDict(extra="forbid", title="Reply")
+
+    reason: str
+    decision: Literal["ask", "act", "done", "give_up"]
+    question: str | None
+    action: str | None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for decision, field in (("ask", self.question), ("act", self.action)):
+            if self.decision == decision and not (field or "").strip():
+                msg = f"the decision is {decision!r}: give the {'question' if decision == 'ask' else 'action'} too"
+                raise ValueError(msg)
+        return self
+
+
+class Stepwise:
+    """Method that asks `model` for one decision a step; with `fix`, the session corrects actions."""
+
+    def __init__(self, model: Model, *, fix: bool = False) -> None:
+        self._model, self._fix = model, fix
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
+        reply, usage = ask_for(self._model, prompt(memory, fix=self._fix), StepwiseReply)
+        return _decision(reply), usage
+
+
+def prompt(memory: Memory, *, fix: bool = False) -> tuple[Message, Message]:
+    """Return the two messages of a step; equal memories give equal bytes."""
+    lines = [f"Instruction: {memory.instruction}"]
+    lines += [_turn_text(number, turn) for number, turn in enumerate(memory.turns, 1)]
+    lines.append(f"Step {len(memory.turns) + 1}: decide.")
+    checked = CORRECTED if fix else CHECKED
+    system = SYSTEM.format(actions=memory.actions, schema=memory.schema, rows=ROWS_SHOWN, checked=checked)
+    return Message("system", system), Message("user", "\n\n".join(lines))
+
+
+def _turn_text(number: int, turn: Turn) -> str:
+    match turn.decision:
+        case Ask(question, reason):
+            return f"Step {number}: {reason}\nasked: {question}\nfound: {turn.feedback}"
+        case Act(action, reason):
+            return f"Step {number}: {reason}\nact: {action}\nresult: {turn.feedback}"
+        case CallTool() | Think() | Solve() | Done() | GiveUp():
+            raise AssertionError
+        case None:
+            return f"Step {number}: the reply could not be used: {turn.feedback}"
+
+
+def _decision(reply: StepwiseReply) -> Decision:
+    match reply.decision:
+        case "ask":
+            return Ask((reply.question or "").strip(), reply.reason)
+        case "act":
+            return Act((reply.action or "").strip(), reply.reason)
+        case "done":
+            return Done(reply.reason)
+        case "give_up":
+            return GiveUp(reply.reason)

@@ -1,0 +1,1 @@
+"""SayPlan and SayPlan Lite."""

@@ -1,0 +1,289 @@
+"""SayPlan, and SayPlan Lite as LookPlanGraph revised it (section VI-A, appendices D and F-4).
+
+Both search the collapsed graph by expanding and contracting rooms, then plan on the visible graph and verify each plan
+on the simulator, which explains its faults; a feasible plan is executed. In BabyAI SayPlan has no simulator: its plan
+is executed as it stands (SG-RwR, G.2), and its prompt has worked tasks (SG2, "Baselines").
+
+- SayPlan has both stages in one prompt with the whole conversation, and ``access`` and ``release`` in its plans.
+- Lite has a prompt for each stage, with only that stage's functions, an example of a reply (appendix F-4) and the last
+  search command; it puts objects on or into others directly.
+
+Choices of ours where the papers are silent: at most `MAX_PLANS` plans are verified; ``release`` after ``access(x)``
+puts the held object into x if x affords that, else on x, and ``access`` itself has no effect; in vocabularies other
+than GraSIF both methods offer all actions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.structured_reply import ask_for
+from scenecypher.errors import ActionRefused
+from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.prompts.functions import functions
+from scenecypher.planner.prompts.terms import relation_terms, state_terms
+from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.sessions.graph_tools import REHEARSED
+from scenecypher.planner.sessions.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
+from scenecypher.planner.sessions.views import CONTRACT, EXPAND
+from scenecypher.planner.vocabularies.registry import vocabulary_named
+
+VERIFY: Final = "verify_plan"
+"""The call of both stages in the paper: it ends the search, and tries a plan."""
+CONFIRM: Final = "verify_graph"
+"""The tool behind the call that ends the search."""
+MAX_PLANS: Final = 5
+"""Plans that are verified at most: SayPlan has such a limit, but no paper gives its number."""
+
+ROLE: Final = """\
+You plan the work of a robot in a building, of which you see a graph. At first it shows the rooms alone.
+"""
+
+SEARCHER: Final = """\
+You search the graph of a building for the things that an instruction is about, by expanding and contracting rooms. At \
+first the graph shows the rooms alone. A plan is made later, on what you leave shown.
+"""
+
+PLANNER: Final = """\
+You plan the work of a robot in a building, step by step, from the part of its graph that matters.
+"""
+
+SEARCH: Final = f"""\
+Look for what the instruction is about:
+- {EXPAND}(room): show what is in a room
+- {CONTRACT}(room): hide it again; hide rooms that do not matter, so that the graph stays small
+Only rooms can be expanded.
+"""
+
+TERMS: Final = """\
+In the graph, a link [x, type, y] says:
+{relations}
+States:
+{states}
+"""
+
+PLAN: Final = """\
+Plan with these functions only, with names of nodes as arguments:
+{functions}
+{tried}If the instruction is a question, the plan is one call that gives the answer in as few words as possible: \
+answer(words)
+"""
+
+TRIED: Final = """\
+The plan is tried on a simulator of the graph. Where a step can't be carried out you are told why: mend the plan then.
+"""
+
+WHOLE_FORM: Final = """\
+Reply with one JSON object and nothing else:
+{"chain_of_thought": [your thoughts, step by step], "reasoning": why this comes next,
+ "mode": "exploring" or "planning",
+ "command": {"command_name": function, "node_name": room} while exploring, else null,
+ "plan": [the function calls in their order] when planning, else null}"""
+
+SEARCH_FORM: Final = f"""\
+When all that matters is shown, say so with {VERIFY}() and null for the node.
+
+Reply with one JSON object and nothing else:
+{{"chain_of_thought": [your thoughts, step by step], "reasoning": why this comes next,
+ "command": {{"command_name": function, "node_name": room or null}}}}"""
+
+PLAN_FORM: Final = """\
+Reply with one JSON object and nothing else:
+{"chain_of_thought": [your thoughts, step by step], "plan": [the function calls in their order]}"""
+
+
+SEARCHED: Final = """
+An example of a reply:
+{"chain_of_thought": ["the mail lies in the hall, which is shown", "the porch, which is shown, holds nothing of use", \
+"the tray may be in the studio"], "reasoning": "the studio is not shown yet",
+ "command": {"command_name": "expand_node", "node_name": "studio-1"}}"""
+
+
+class Command(BaseModel):
+    """A search command."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    command_name: str
+    node_name: str | None
+
+
+class SayPlanReply(BaseModel):
+    """What the model answers in SayPlan."""
+
+    model_config = ConfigDict(extra="forbid", title="Reply")
+
+    chain_of_thought: list[str]
+    reasoning: str
+    mode: Literal["exploring", "planning"]
+    command: Command | None
+    plan: list[str] | None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.command if self.mode == "exploring" else self.plan) is None:
+            wanted = "command" if self.mode == "exploring" else "plan"
+            msg = f"the mode is {self.mode!r}: give the {wanted} too"
+            raise ValueError(msg)
+        return self
+
+
+class SearchReply(BaseModel):
+    """What the model answers in Lite's search."""
+
+    model_config = ConfigDict(extra="forbid", title="Searched")
+
+    chain_of_thought: list[str]
+    reasoning: str
+    command: Command
+
+
+class LitePlanReply(BaseModel):
+    """What the model answers in Lite's planning."""
+
+    model_config = ConfigDict(extra="forbid", title="PlanReply")
+
+    chain_of_thought: list[str]
+    plan: list[str]
+
+
+class SayPlan:
+    """Method that asks `model` once a step, with the whole conversation."""
+
+    def __init__(self, model: Model, vocabulary: str, *, examples: bool = True) -> None:
+        self._model, self._vocabulary, self._examples = model, vocabulary, examples
+        self._verifies = vocabulary_named(vocabulary).planning.rehearsed
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
+        ended = decide_after_plan(memory)
+        if ended is not None:
+            return ended, Usage()
+        system = self._system(memory)
+        parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
+        parts += [f"Before:\n{past}" for past in ["\n".join(_turn_lines(memory.turns))] if past]
+        reply, usage = ask_for(self._model, _messages(system, parts), SayPlanReply)
+        if reply.command is not None and reply.mode == "exploring":
+            return _search_call(reply.command, reply.reasoning), usage
+        plan = [*expand_access(reply.plan or [], memory.view)]
+        if not self._verifies:
+            return _parse_answer(plan) or Solve(tuple(plan), reply.reasoning), usage
+        return _parse_answer(plan) or CallTool(VERIFY, {"plan": plan}, reply.reasoning), usage
+
+    def _system(self, memory: Memory) -> str:
+        own = vocabulary_named(self._vocabulary).words.sayplan_actions
+        actions = functions(self._vocabulary, "whole") if own is None else own
+        plan = PLAN.format(functions=actions, tried=TRIED if self._verifies else "")
+        examples = worked_examples("sayplan", self._vocabulary, memory.instruction) if self._examples else ""
+        return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
+
+
+class SayPlanLite:
+    """Method that asks `model` once a step, with a prompt for each stage."""
+
+    def __init__(self, model: Model, vocabulary: str, *, examples: bool = True) -> None:
+        self._model, self._vocabulary, self._examples = model, vocabulary, examples
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
+        ended = decide_after_plan(memory)
+        if ended is not None:
+            return ended, Usage()
+        if any(_is_call(turn, CONFIRM) and not turn.refused for turn in memory.turns):
+            return self._plan(memory)
+        return self._search(memory)
+
+    def _search(self, memory: Memory) -> tuple[Decision, Usage]:
+        parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
+        parts += [f"The last command:\n{line}" for line in [*_turn_lines(memory.turns[-1:])]]
+        reply, usage = ask_for(
+            self._model,
+            _messages("\n".join((SEARCHER, SEARCH, SEARCH_FORM, SEARCHED if self._examples else "")).rstrip(), parts),
+            SearchReply,
+        )
+        if reply.command.command_name in {VERIFY, CONFIRM}:
+            return CallTool(CONFIRM, {}, reply.reasoning), usage
+        return _search_call(reply.command, reply.reasoning), usage
+
+    def _plan(self, memory: Memory) -> tuple[Decision, Usage]:
+        parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
+        tried = [turn for turn in memory.turns[-1:] if _is_call(turn, VERIFY) or turn.decision is None]
+        parts += [f"The last plan:\n{line}" for line in [*_turn_lines(tried)]]
+        actions = PLAN.format(functions=functions(self._vocabulary, "whole"), tried=TRIED)
+        example = vocabulary_named(self._vocabulary).words.sayplan_example if self._examples else None
+        terms = graph_terms(self._vocabulary)
+        system = "\n".join((PLANNER, terms, actions, PLAN_FORM, *([example] if example else [])))
+        reply, usage = ask_for(self._model, _messages(system, parts), LitePlanReply)
+        return _parse_answer(reply.plan) or CallTool(VERIFY, {"plan": reply.plan}), usage
+
+
+def graph_terms(vocabulary: str) -> str:
+    """Return the links and states of the graph in words (appendix F-4)."""
+    relations, states = relation_terms(vocabulary, types=True), state_terms(vocabulary)
+    return TERMS.format(relations=relations or "that x is joined with y as the type says", states=states)
+
+
+def decide_after_plan(memory: Memory) -> Decision | None:
+    """Return the last plan if it was verified, GiveUp at the limit of plans, else None."""
+    tried = [turn for turn in memory.turns if _is_call(turn, VERIFY)]
+    if tried and tried[-1] is memory.turns[-1] and tried[-1].feedback == REHEARSED:
+        decision = tried[-1].decision
+        return Solve(tuple(decision.arguments["plan"])) if isinstance(decision, CallTool) else None
+    if len(tried) >= MAX_PLANS:
+        return GiveUp(f"none of {MAX_PLANS} plans can be carried out")
+    return None
+
+
+def expand_access(plan: Sequence[str], view: str) -> Iterator[str]:
+    """Replace SayPlan's ``access`` and ``release`` by actions; unparsable steps stay, for the simulator to refuse."""
+    accessed = ""
+    for action in plan:
+        try:
+            call = parse_action(action)
+        except ActionRefused:
+            yield action
+            continue
+        if call.name == "access" and call.arguments:
+            accessed = call.arguments[0]
+        elif call.name == "release" and accessed:
+            yield f"{'put_inside' if _contains(accessed, view) else 'put_on'}({accessed})"
+        else:
+            yield action
+
+
+def _contains(node_id: str, view: str) -> bool:
+    nodes: list[dict[str, Any]] = json.loads(view)["nodes"]
+    return any(node["id"] == node_id and "put_inside" in node.get("affordances", ()) for node in nodes)
+
+
+def _parse_answer(plan: Sequence[str]) -> Done | None:
+    """Return Done if the plan is the answer to a question, else None."""
+    found = re.fullmatch(r"answer\((.*)\)", plan[0].strip()) if len(plan) == 1 else None
+    return Done("the question is answered", found[1].strip("\"' ")) if found else None
+
+
+def _search_call(command: Command, reason: str) -> CallTool:
+    return CallTool(command.command_name, {"node_name": command.node_name or ""}, reason)
+
+
+def _is_call(turn: Turn, tool: str) -> bool:
+    return isinstance(turn.decision, CallTool) and turn.decision.tool == tool
+
+
+def _turn_lines(turns: Sequence[Turn]) -> Iterator[str]:
+    for turn in turns:
+        if isinstance(turn.decision, CallTool):
+            values = ", ".join(str(value) for value in turn.decision.arguments.values())
+            yield f"{turn.decision.tool}({values}): {turn.feedback}"
+        elif turn.decision is None:
+            yield f"a reply could not be used: {turn.feedback}"
+
+
+def _messages(system: str, parts: Sequence[str]) -> tuple[Message, Message]:
+    return Message("system", system), Message("user", "\n\n".join(parts))

@@ -1,0 +1,1 @@
+"""Sessions: one task from start to end, with its events, budget, memory, record and log."""

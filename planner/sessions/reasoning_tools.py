@@ -1,0 +1,142 @@
+"""Reasoning tools of SG2 and SG-RwR: as single calls, in model-written Python, and through the Tool Caller."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from scenecypher.chat.clean import clean_cypher
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.errors import ReplyRejected
+from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
+from scenecypher.planner.sandbox.running import ProgramResult, run_program
+from scenecypher.planner.sessions.recipe import SceneAccess
+from scenecypher.planner.sessions.toolbox import Tool, ToolAnswer, argument
+from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import ReasoningTool
+from scenecypher.retriever.reader import SceneReader
+
+PYTHON: Final = "python"
+PROGRAM: Final = "program"
+TOOL_CALLER: Final = "tool_caller"
+FAILED: Final = "The program failed: "
+NOTHING: Final = "The program printed nothing; print what you want to know."
+ATTEMPTS: Final = 3
+"""Programs that the Tool Caller may write for one message; SG2 gives no number."""
+
+
+QUERY_ANNOTATION: Final = """\
+query(cypher)
+    Runs one read-only Cypher query on the scene graph of the schema above.
+    Returns the rows as a list of dicts by the names that RETURN gives them; a point is a dict with x and y."""
+
+CALLER: Final = """\
+You are given a list of Python functions and a message that says which of them to call with which arguments. Write the \
+message as a Python program that calls the function and prints its result.
+
+The functions:
+{tools}
+
+Reply with the program alone, in a ```python block. The functions are there already: import nothing, and use no names \
+but theirs, your own and those of Python's built-in functions."""
+MEND: Final = "The execution failed: {error}\n\nWrite the program again, in a ```python block, mending this."
+
+
+def tools_of(vocabulary: str) -> Mapping[str, ReasoningTool]:
+    """Return the reasoning tools of a vocabulary."""
+    return vocabulary_named(vocabulary).tools
+
+
+def tools_text(vocabulary: str, *, query: bool = False) -> str:
+    """Return the annotations of the tools for a model; with `query`, that of Cypher queries too."""
+    annotations = [tool.annotation for tool in tools_of(vocabulary).values()]
+    return "\n\n".join([*annotations, QUERY_ANNOTATION] if query else annotations)
+
+
+def reasoning_tool(name: str) -> Callable[[SceneAccess], Tool]:
+    """Return a reasoning tool as a tool of the session; it answers in JSON (SG2's ReAct)."""
+
+    def make(access: SceneAccess) -> Tool:
+        tool = tools_of(access.scene.vocabulary).get(name)
+
+        def call(arguments: Mapping[str, Any]) -> ToolAnswer:
+            if tool is None:
+                raise ReplyRejected(f"there is no tool {name} in this environment; use another")
+            if set(arguments) != set(tool.arguments):
+                raise ReplyRejected(f"{name} takes {', '.join(tool.arguments)}; give each of them once")
+            return ToolAnswer(json.dumps(tool.run(**arguments)))
+
+        return call
+
+    return make
+
+
+def python_tool(access: SceneAccess) -> Tool:
+    """Return the tool ``python(code)``: runs a program with the reasoning tools in the sandbox (SG-RwR's Reasoner)."""
+    functions = _tool_functions(access.scene.vocabulary)
+    return lambda arguments: ToolAnswer(run_text(run_program(argument(arguments, "code", tool=PYTHON), functions)))
+
+
+def program_tool(access: SceneAccess) -> Tool:
+    """Return the tool ``program(code)``: like ``python(code)``, with ``query(cypher)`` too (SG-RwR's SingleCoder)."""
+    functions = {**_tool_functions(access.scene.vocabulary), "query": query_function(access.reader)}
+    return lambda arguments: ToolAnswer(run_text(run_program(argument(arguments, "code", tool=PROGRAM), functions)))
+
+
+def tool_caller_tool(access: SceneAccess) -> Tool:
+    """Return the tool ``tool_caller(message)``: an agent writes the message as a program (SG2, "Reasoner Module").
+
+    The program is run. A failed one is rewritten given the error, `ATTEMPTS` programs in all, like the paper's Code
+    Writer.
+    """
+    functions = _tool_functions(access.scene.vocabulary)
+    system = Message("system", CALLER.format(tools=tools_text(access.scene.vocabulary)))
+
+    def call(arguments: Mapping[str, Any]) -> ToolAnswer:
+        message = Message("user", argument(arguments, "message", tool=TOOL_CALLER))
+        return _write_and_run(access.model, (system, message), functions)
+
+    return call
+
+
+def _write_and_run(
+    model: Model, messages: tuple[Message, ...], functions: Mapping[str, Callable[..., Any]]
+) -> ToolAnswer:
+    usage, result = Usage(), ProgramResult("", None)
+    for _ in range(ATTEMPTS):
+        code, usage = ask_in_text(model, messages, extract_program, spent=usage)
+        result = run_program(code, functions)
+        if result.error is None and result.output:
+            break
+        problem = MEND.format(error=result.error or NOTHING)
+        messages = (*messages, Message("assistant", f"```python\n{code}\n```"), Message("user", problem))
+    return ToolAnswer(run_text(result), usage)
+
+
+def run_text(result: ProgramResult) -> str:
+    """Return the output of a program, with its error if it failed."""
+    if result.error is None:
+        return result.output.strip() or NOTHING
+    return f"{result.output}{FAILED}{result.error}"
+
+
+def has_failed(text: str) -> bool:
+    """Check if a text of `run_text` is of a program that failed or printed nothing."""
+    return FAILED in text or text == NOTHING
+
+
+def query_function(reader: SceneReader) -> Callable[..., Any]:
+    """Return ``query(cypher)`` for programs: rows as dicts; a program may catch the gate's refusals."""
+
+    def query(cypher: Any) -> list[dict[str, Any]]:
+        if not isinstance(cypher, str):
+            raise ReplyRejected("query takes the Cypher as a text; call it with that")
+        answer = reader.run(clean_cypher(cypher))
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    return query
+
+
+def _tool_functions(vocabulary: str) -> dict[str, Callable[..., Any]]:
+    return {name: tool.run for name, tool in tools_of(vocabulary).items()}

@@ -1,0 +1,372 @@
+"""The session loop: a method decides, the session executes and feeds back; a generator of immutable events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias, assert_never
+from uuid import uuid4
+
+from scenecypher.chat.model import Usage
+from scenecypher.db.condition import Condition, condition_from_document
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
+from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
+from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.sessions.budget import Budget, Spent, Stopwatch, UsageMeter
+from scenecypher.planner.sessions.events import (
+    Answered,
+    Asked,
+    Called,
+    Cause,
+    Event,
+    Finished,
+    GoalState,
+    Outcome,
+    Proposed,
+    Refused,
+    Remembered,
+    Solved,
+    Thought,
+)
+from scenecypher.planner.sessions.method import (
+    Act,
+    Ask,
+    CallTool,
+    Decision,
+    Done,
+    GiveUp,
+    Memory,
+    Method,
+    Solve,
+    Think,
+    decision_document,
+)
+from scenecypher.planner.sessions.others import OthersActs
+from scenecypher.planner.sessions.reporting import action_events, answer_event
+from scenecypher.planner.sessions.toolbox import NO_TOOLS, Toolbox
+from scenecypher.planner.vocabularies.registry import DONE
+from scenecypher.planner.worlds.environment import WorldMismatch
+from scenecypher.retriever.retrieval import Retrieval
+
+ViewWriter: TypeAlias = Callable[[Memory], str]
+"""Function that writes a method's view of the present graph."""
+SchemaWriter: TypeAlias = Callable[[], str]
+"""Function that writes the schema of the present graph."""
+StepWriter: TypeAlias = Callable[[CommittedAction], str]
+"""Function that words an executed action for a method, in place of the session's own wording."""
+GoalJudge: TypeAlias = Callable[[Condition | None], tuple[GoalState, tuple[str, ...]]]
+"""Function that says whether the session's goal, or else the one that its method stated, holds, and what does not."""
+SessionEnd: TypeAlias = tuple[Outcome, str]
+"""Outcome of a session, and its reason in words."""
+
+
+class Asker(Protocol):
+    """Answers a method's questions, like the retriever."""
+
+    def ask(self, question: str, scene: SceneInfo) -> Retrieval:
+        """Return the answer, or the reason why there is none. Raises RejectedError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """Result of a decision: the budget used after it, the feedback for the method, and the end of the session, if any.
+
+    `done` are the executed actions; `refused` is True if something was refused.
+    """
+
+    spent: Spent
+    feedback: str = ""
+    done: tuple[str, ...] = ()
+    refused: bool = False
+    ending: SessionEnd | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A turn that was cut off: its decision, the id of the action under way, and the ids of those logged since."""
+
+    decision: Act | Solve
+    action_id: str
+    logged: frozenset[str]
+
+
+TurnRun: TypeAlias = Generator[Event, None, TurnResult]
+
+
+class Session:
+    """One task in one scene: `simulator` acts on it, `asker` and `tools` read from it, `method` decides.
+
+    Before each decision `view` writes the graph and `schema` its schema for the method, and `others` reads what others
+    did since the last one, which its model is told. `step_writer` words the executed actions. Without
+    `reprompt` infeasible actions are neither fed back nor counted as refusals; words that name no node or action still
+    are. `watch` is the session's clock; `image_meter` counts the tokens of pictures. At the end `judge` says whether
+    the goal holds.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        simulator: Simulator,
+        asker: Asker,
+        *,
+        tools: Toolbox = NO_TOOLS,
+        view: ViewWriter | None = None,
+        schema: SchemaWriter | None = None,
+        others: OthersActs | None = None,
+        step_writer: StepWriter | None = None,
+        budget: Budget | None = None,
+        reprompt: bool = True,
+        watch: Stopwatch | None = None,
+        image_meter: UsageMeter | None = None,
+        judge: GoalJudge | None = None,
+    ) -> None:
+        self._method, self._simulator, self._asker = method, simulator, asker
+        self._tools, self._view, self._schema, self._step_writer = tools, view, schema, step_writer
+        self._others = others
+        self._budget, self._reprompt = budget or Budget(), reprompt
+        self._watch, self._image_meter = watch or Stopwatch(), image_meter or UsageMeter()
+        self._judge = judge
+        self._interrupted: Interrupted | None = None
+
+    def run(
+        self, memory: Memory, *, spent: Spent | None = None, interrupted: Interrupted | None = None
+    ) -> Iterator[Event]:
+        """Carry out `memory.instruction`: yield events as they happen, Finished last.
+
+        `spent` is the budget used by the turns in `memory`; the turn after them that was `interrupted` is brought to
+        its end first, whatever is left of the budget: the action under way is done again by its id. Each action is one
+        committed transaction, so the generator can be stopped anywhere. Rejections are fed back to the method. The
+        clock stands while an event is with the reader. Raises ServiceError if the database or the model service fails.
+        """
+        spent, self._interrupted = spent or Spent(), interrupted
+        self._watch.start(spent.seconds)
+        self._image_meter.usage += spent.seeing
+        for event in self._events(memory, spent):
+            self._watch.pause()
+            yield event
+            self._watch.go_on()
+
+    def _events(self, memory: Memory, spent: Spent) -> Iterator[Event]:
+        while True:
+            over = None if self._interrupted else spent.exceeded(self._budget, self._watch.seconds)
+            if over is None:
+                memory, spent, over = yield from self._turn_in_time(memory, spent)
+            if over is not None:
+                yield self._finished(memory, spent, over)
+                return
+
+    def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> Finished:
+        """Return the end, with what the scene itself says of the goal, whatever the method has said."""
+        seconds, answer, seeing = self._watch.seconds, _answer(memory), self._image_meter.usage
+        goal, unmet = self._judge(_stated_goal(memory)) if self._judge else ("unknown", ())
+        outcome, reason = ending
+        if outcome == "done" and goal == "not met":
+            outcome = "not_met"
+        return Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds, answer, seeing, goal, unmet)
+
+    def _turn_in_time(
+        self, memory: Memory, before: Spent
+    ) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
+        """Take a turn, or end the session if its time ran out in it. Raises ModelUnavailable if there is time left."""
+        try:
+            return (yield from self._turn(memory, before))
+        except ModelUnavailable:
+            over = self._time_over()
+            if over is None:
+                raise
+            return memory, before, over
+
+    def _time_over(self) -> SessionEnd | None:
+        """Return the end of the session if its time is over."""
+        seconds = self._budget.seconds
+        over = seconds is not None and self._watch.seconds >= seconds
+        return ("seconds", f"the limit of {seconds:g} s is reached") if over else None
+
+    def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
+        """Take one decision and execute it."""
+        spent, opening = replace(before, steps=before.steps + 1), memory.opening
+        memory = self._renewed(memory)
+        decision: Decision | None = None
+        try:
+            decision, usage = (
+                (self._interrupted.decision, Usage()) if self._interrupted else self._method.decide(memory)
+            )
+        except ReplyRejected as rejected:
+            result = yield from _unreadable_reply(rejected, spent)
+        else:
+            result = yield from self._execute(decision, replace(spent, usage=spent.usage + usage))
+        spent, document = (
+            replace(result.spent, seeing=self._image_meter.usage),
+            None if decision is None else decision_document(decision),
+        )
+        cost = spent.usage - before.usage
+        remembered = result.feedback, result.done, result.refused
+        first_view = "" if opening else memory.opening
+        yield Remembered(
+            spent.steps, document, *remembered, spent.refused, cost, first_view, self._watch.seconds, spent.seeing
+        )
+        memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
+        return memory, spent, result.ending
+
+    def _renewed(self, memory: Memory) -> Memory:
+        """Return the memory with the present state: first others' acts are noticed, then view and schema written."""
+        if self._others is not None:
+            self._others.renew()
+        if self._schema is not None:
+            memory = replace(memory, schema=self._schema())
+        if self._view is not None:
+            view = self._view(memory)
+            memory = replace(memory, view=view, opening=memory.opening or view)
+        return memory
+
+    def _execute(self, decision: Decision, spent: Spent) -> TurnRun:
+        match decision:
+            case Ask():
+                return (yield from self._ask(decision, spent))
+            case CallTool():
+                return (yield from self._call(decision, spent))
+            case Act():
+                return (yield from self._act(decision, spent))
+            case Solve():
+                return (yield from self._solve(decision, spent))
+            case Think(thought):
+                yield Thought(spent.steps, thought)
+                return TurnResult(spent, "OK.")
+            case Done(reason=reason) | GiveUp(reason):
+                outcome: Outcome = "done" if isinstance(decision, Done) else "given_up"
+                return TurnResult(spent, ending=(outcome, reason))
+            case _:
+                assert_never(decision)
+
+    def _ask(self, decision: Ask, spent: Spent) -> TurnRun:
+        yield Asked(spent.steps, decision.question, decision.reason)
+        try:
+            found = self._asker.ask(decision.question, self._simulator.scene)
+        except RejectedError as rejected:
+            yield Refused(spent.steps, "", "question", (str(rejected),))
+            return _refusal_result(rejected, spent)
+        yield answer_event(spent.steps, found)
+        refused = spent.refused if found.outcome == "refused" else 0
+        return TurnResult(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
+
+    def _call(self, decision: CallTool, spent: Spent) -> TurnRun:
+        yield Called(spent.steps, decision.tool, decision.arguments, decision.reason)
+        try:
+            answer = self._tools.call(decision.tool, decision.arguments)
+        except RejectedError as rejected:
+            yield Refused(spent.steps, decision.tool, "call", (str(rejected),))
+            return _refusal_result(rejected, spent)
+        yield Answered(spent.steps, decision.tool, answer.text, answer.usage)
+        return TurnResult(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
+
+    def _act(self, decision: Act, spent: Spent) -> TurnRun:
+        """Execute an action with its corrections. Each executed action resets the count of refusals."""
+        again, self._interrupted = self._interrupted, None
+        action_id, logged = (again.action_id, again.logged) if again else (uuid4().hex, frozenset())
+        if again is None:
+            yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version, action_id)
+        feedback: list[str] = []
+        done: list[str] = []
+        try:
+            for step in self._simulator.act(decision.action, action_id=action_id, is_new=again is None):
+                spent = replace(spent, actions=spent.actions + 1, refused=0)
+                done.append(step.action)
+                if step.action_id not in logged:
+                    yield from action_events(spent.steps, step)
+                feedback += [self._step_writer(step)] if self._step_writer else _step_text(step)
+        except RejectedError as rejected:
+            yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
+            if self._reprompt or not isinstance(rejected, Infeasible):
+                feedback.append(f"{decision.action} was refused: {'; '.join(rejected.reasons)}")
+                spent = replace(spent, refused=spent.refused + 1)
+            return TurnResult(spent, "; ".join(feedback), tuple(done), refused=True)
+        ending: SessionEnd | None = ("done", decision.reason) if ends_session(decision.action) else None
+        return TurnResult(spent, "; ".join(feedback), tuple(done), ending=ending)
+
+    def _solve(self, decision: Solve, spent: Spent) -> TurnRun:
+        """Execute a whole solution: a refused action is skipped, or ends the turn if the solution is not final."""
+        refused = decision.refused
+        if self._interrupted is None:
+            yield Solved(spent.steps, decision.actions, decision.reason, decision.final)
+        result = TurnResult(spent, decision.told, decision.done, refused=refused > 0)
+        for action in decision.actions[decision.tried :]:
+            over = None if self._interrupted else self._time_over()
+            if over is not None:
+                return replace(result, ending=over)
+            one = yield from self._act(Act(action), result.spent)
+            result = merge_results(result, one)
+            refused += one.refused
+            if one.refused and not decision.final:
+                return result
+            if one.ending is not None:
+                break
+        if refused:
+            reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
+            return replace(result, ending=("infeasible", reason))
+        return replace(result, ending=("done", _done_text(result.done)))
+
+
+def _done_text(done: Sequence[str]) -> str:
+    """Return what a solution brought about: its executed actions."""
+    return f"carried out: {', '.join(done)}" if done else "there was nothing to carry out"
+
+
+def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:
+    """Combine the results of two consecutive actions."""
+    feedback = "; ".join(filter(None, (first.feedback, second.feedback)))
+    return TurnResult(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
+
+
+def _answer(memory: Memory) -> str:
+    last = memory.turns[-1].decision if memory.turns else None
+    return last.answer if isinstance(last, Done) else ""
+
+
+def _stated_goal(memory: Memory) -> Condition | None:
+    """Return the goal that the method stated last, if any."""
+    for turn in reversed(memory.turns):
+        if isinstance(turn.decision, Think) and turn.decision.goal is not None:
+            return condition_from_document(turn.decision.goal, file="the goal")
+    return None
+
+
+def _step_text(step: CommittedAction) -> list[str]:
+    """Return an executed step in words, and its findings."""
+    first = "" if step.because is None else f" first, since {step.because}"
+    return [f"{step.action} was carried out{first}", *step.seen]
+
+
+def _unreadable_reply(rejected: ReplyRejected, spent: Spent) -> TurnRun:
+    yield Refused(spent.steps, "", "reply", (str(rejected),))
+    return _refusal_result(rejected, spent)
+
+
+def _refusal_result(rejected: RejectedError, spent: Spent) -> TurnResult:
+    """Return the result of a refusal, with the tokens of the replies behind it."""
+    usage = spent.usage
+    if isinstance(rejected, ReplyRejected):
+        usage += Usage(rejected.prompt_tokens, rejected.completion_tokens)
+    return TurnResult(replace(spent, refused=spent.refused + 1, usage=usage), str(rejected), refused=True)
+
+
+def ends_session(action: str) -> bool:
+    """Check if an executed action is the one that ends the task (GraSIF's ``done``)."""
+    return parse_action(action).name == DONE
+
+
+def cause_of(rejected: RejectedError) -> Cause:
+    """Return the cause of a refusal; of several unmet requirements the first decides."""
+    match rejected:
+        case Infeasible():
+            return rejected.unmet[0].requirement.fault
+        case WorldMismatch():
+            return "world"
+        case UnknownReference():
+            return "unknown"
+        case ActionRefused():
+            return "no_action"
+        case _:
+            return "conflict"

@@ -1,0 +1,318 @@
+"""Preparation of a session from a recipe: its scene or belief, simulator, view, asker, tools and first memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+from scenecypher.chat.model import Model, Reply, Request, model_name
+from scenecypher.chat.traced import traced
+from scenecypher.db.condition import ALWAYS, Condition, condition_document
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.telemetry import Attributes, trace_steps
+from scenecypher.errors import InputError, SceneReplaced
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
+from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
+from scenecypher.planner.sessions.goal_check import judge
+from scenecypher.planner.sessions.method import Memory
+from scenecypher.planner.sessions.others import InformedModel, OthersActs
+from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess
+from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
+from scenecypher.planner.sessions.toolbox import Toolbox
+from scenecypher.planner.sessions.views import make_view
+from scenecypher.planner.symbolic.parts import part_of
+from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
+from scenecypher.planner.symbolic.required_actions import RequiredAction
+from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
+from scenecypher.planner.worlds.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief_simulator import BeliefSimulator, can_look
+from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, is_scene
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retriever import Retriever
+from scenecypher.retriever.schema_text import schema_text
+
+AGENT_RUN: Final = "invoke_agent"
+"""OpenTelemetry's name of a run of an agent."""
+
+
+class NoModel:
+    """Placeholder for methods that need no model."""
+
+    def reply(self, request: Request) -> Reply:
+        """Refuse every request. Raises InputError."""
+        del request
+        raise InputError("this needs a model: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSetting:
+    """Task and setting of a session: a scene of the world, an instruction, and its goal if one is known.
+
+    `name` is the method's name, which is stored in the history as actor. `belief`, `fix` and `reprompt` override the
+    recipe (None: the recipe decides). `world` executes a belief's actions (None: the scene itself); `image_meter`
+    counts the tokens of its pictures. `engine_timeout_s` limits each search for a plan, unless the budget has seconds.
+    `meaning` finds what the scene calls otherwise than a stated goal does. `since` is the scene's version at which the
+    session began (None: the present one). `place` are the options that chose the `world`, by name.
+    """
+
+    store: SceneStore
+    gate: Gate
+    scene: SceneInfo
+    instruction: str
+    name: str
+    goal: Condition | None = None
+    required_actions: tuple[RequiredAction, ...] = ()
+    model: Model = field(default_factory=NoModel)
+    ablations: tuple[str, ...] = ()
+    budget: Budget = field(default_factory=Budget)
+    belief: bool | None = None
+    fix: bool | None = None
+    reprompt: bool | None = None
+    world: Environment | None = None
+    image_meter: UsageMeter = field(default_factory=UsageMeter)
+    engine_timeout_s: float = PLAN_TIMEOUT_S
+    meaning: Meaning = NO_MEANING
+    since: int | None = None
+    place: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def begun_at(self) -> int:
+        """The scene's version at which the session began."""
+        return self.scene.version if self.since is None else self.since
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSession:
+    """A session ready to run, its first event and memory, and the writer of its steps (None: the session's wording).
+
+    `others` reads what others do meanwhile.
+    """
+
+    session: Session
+    began: Began
+    memory: Memory
+    others: OthersActs
+    step_writer: StepWriter | None = None
+
+    def run(self) -> Iterator[Event]:
+        """Run the whole session; the first event is Began."""
+        return self.traced(self._events())
+
+    def traced(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Yield the events of this session, or of its rest, as one span."""
+        began = self.began
+        about = {
+            "gen_ai.operation.name": AGENT_RUN,
+            "gen_ai.provider.name": "scenecypher",
+            "gen_ai.agent.name": began.method,
+            "gen_ai.request.model": began.model or None,
+            "scenecypher.scene": began.scene,
+        }
+        return trace_steps(f"{AGENT_RUN} {began.method}", about, events, attributes_of=_totals)
+
+    def _events(self) -> Iterator[Event]:
+        yield self.began
+        yield from self.session.run(self.memory)
+
+
+def _totals(event: Event) -> Attributes:
+    """Return what the end of a run adds to its span."""
+    if not isinstance(event, Finished):
+        return {}
+    return {
+        "gen_ai.usage.input_tokens": event.usage.prompt_tokens + event.seeing.prompt_tokens,
+        "gen_ai.usage.output_tokens": event.usage.completion_tokens + event.seeing.completion_tokens,
+        "scenecypher.outcome": event.outcome,
+        "scenecypher.steps": event.steps,
+        "scenecypher.actions": event.actions,
+    }
+
+
+def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
+    """Prepare a session of `recipe` with the setting's ablations. Raises InputError, SceneNotFound."""
+    settings = _other_settings(setting, recipe)
+    recipe = recipe.without(setting.name, setting.ablations)
+    watch, named = Stopwatch(setting.budget.seconds), model_name(setting.model)
+    setting = replace(setting, model=DeadlineModel(setting.model, watch))
+    if recipe.goal and setting.goal is None:
+        raise InputError(
+            f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one, or a --goal"
+        )
+    simulator = _simulator(setting, recipe)
+    scene, enumerator = simulator.scene, Enumerator(setting.store.replicas)
+    access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), traced(setting.model))
+    view, tools = make_view(recipe, access, instruction=setting.instruction)
+
+    def now() -> SceneGraph:
+        return setting.store.now(scene).graph
+
+    others = OthersActs(setting.store, simulator, setting.name)
+    context = MethodContext(
+        InformedModel(traced(setting.model), others),
+        scene.vocabulary,
+        frozenset(setting.ablations),
+        plan_goal=lambda goal, required_actions=(): _plan(
+            setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
+        ),
+        occurring=lambda: enumerator.of(simulator.scene),
+        read_part=lambda goal: part_of(now(), goal, wide=False, operators=simulator.operators),
+        read_all=now,
+        timeout_s=lambda: _engine_timeout_s(setting, watch),
+        fix=simulator.fix,
+        belief=acts_on_belief(setting, recipe),
+        meaning=setting.meaning,
+        goal=setting.goal,
+        required_actions=setting.required_actions,
+    )
+    step_writer = recipe.step_writer(access) if recipe.step_writer else None
+    session = Session(
+        recipe.build(context),
+        simulator,
+        recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
+        tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
+        view=view,
+        schema=_schema_writer(setting, recipe, simulator, enumerator),
+        others=others,
+        step_writer=step_writer,
+        budget=setting.budget,
+        reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
+        watch=watch,
+        image_meter=setting.image_meter,
+        judge=lambda stated: _judge(setting, stated),
+    )
+    belief = scene if acts_on_belief(setting, recipe) else None
+    began = _began(setting, belief, model=named, settings=settings)
+    return PreparedSession(
+        session, began, Memory(setting.instruction, _actions(recipe, simulator)), others, step_writer
+    )
+
+
+def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState, tuple[str, ...]]:
+    """Return whether the setting's goal, else the `stated` one, holds in the scene; unknown where another world acts.
+
+    Required actions count from the version at which the session began.
+    """
+    goal = stated if setting.goal is None else setting.goal
+    if (goal is None and not setting.required_actions) or not is_scene(setting.world):
+        return "unknown", ()
+    wanted = ALWAYS if goal is None else goal
+    try:
+        found = judge(setting.store, setting.scene, wanted, setting.required_actions, after=setting.begun_at)
+    except SceneReplaced:
+        return "unknown", ()
+    return ("met", ()) if found.met else ("not met", found.unmet)
+
+
+def _began(setting: SessionSetting, belief: SceneInfo | None, *, model: str, settings: Mapping[str, Any]) -> Began:
+    return Began(
+        setting.scene.name,
+        setting.name,
+        setting.ablations,
+        setting.instruction,
+        model,
+        setting.name,
+        setting.scene.version,
+        None if belief is None else belief.version,
+        {**settings, **asdict(setting.budget)},
+    )
+
+
+def settings_of(setting: SessionSetting, recipe: Recipe) -> Iterator[tuple[str, Any]]:
+    """Yield what must be the same when a session is resumed, by name and as plain JSON values. Raises InputError.
+
+    The limits of its budget may be others then.
+    """
+    yield "scene", setting.scene.name
+    yield "method", setting.name
+    yield "ablations", list(setting.ablations)
+    yield "instruction", setting.instruction
+    yield "model", model_name(setting.model)
+    yield from _other_settings(setting, recipe).items()
+
+
+def _other_settings(setting: SessionSetting, recipe: Recipe) -> dict[str, Any]:
+    given = recipe.without(setting.name, setting.ablations)
+    goal = None if setting.goal is None else condition_document(setting.goal)
+    document = {
+        "goal": goal,
+        "required_actions": setting.required_actions,
+        "belief": acts_on_belief(setting, given),
+        "fix": given.fix if setting.fix is None else setting.fix,
+        "reprompt": given.reprompt if setting.reprompt is None else setting.reprompt,
+        "place": {**setting.place},
+    }
+    found: dict[str, Any] = json.loads(json.dumps(document))
+    return found
+
+
+def _schema_writer(
+    setting: SessionSetting, recipe: Recipe, simulator: Simulator, enumerator: Enumerator
+) -> SchemaWriter | None:
+    """Return the writer of the present schema; None for methods that are shown none."""
+    if not recipe.model or recipe.extent != "schema":
+        return None
+    return lambda: schema_text(
+        enumerator.of(simulator.scene),
+        setting.instruction,
+        vocabulary=simulator.scene.vocabulary,
+        names=recipe.names,
+    )
+
+
+def _actions(recipe: Recipe, simulator: Simulator) -> str:
+    """Return the list of actions that the method is told of."""
+    listed = None if recipe.every_action else vocabulary_named(simulator.scene.vocabulary).words.listed
+    if listed is None:
+        return action_list(simulator.operators, simulator.macros)
+    return action_list({name: simulator.operators[name] for name in listed})
+
+
+def acts_on_belief(setting: SessionSetting, recipe: Recipe) -> bool:
+    """Check if the robot acts on a belief: as the setting states, else as the recipe does if it can look."""
+    return has_belief(recipe, setting.scene.vocabulary, wanted=setting.belief)
+
+
+def has_belief(recipe: Recipe, vocabulary: str, *, wanted: bool | None) -> bool:
+    """Check if a method of `recipe` acts on a belief; `wanted` overrides the recipe."""
+    return recipe.belief and can_look(vocabulary) if wanted is None else wanted
+
+
+def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
+    """Return the simulator: on the scene itself, or on the belief about it."""
+    store, scene, actor = setting.store, setting.scene, setting.name
+    fix = recipe.fix if setting.fix is None else setting.fix
+    if not acts_on_belief(setting, recipe):
+        return Simulator(store, scene, actor=actor, fix=fix)
+    world = setting.world or SceneEnvironment(store, scene, actor=actor)
+    belief = find_or_create_belief(store, scene)
+    watched = scene if setting.world is None else None
+    return BeliefSimulator(store, belief, world=world, past=scene, actor=actor, fix=fix, watched=watched)
+
+
+def _engine_timeout_s(setting: SessionSetting, watch: Stopwatch) -> float:
+    """Return the seconds that an engine may take now: what the session has left, if that is limited."""
+    return setting.engine_timeout_s if watch.left is None else watch.left
+
+
+def _plan(
+    setting: SessionSetting,
+    scene: SceneInfo,
+    goal: Condition,
+    *,
+    required_actions: tuple[RequiredAction, ...],
+    timeout_s: float,
+) -> PlanResult:
+    clock_s = timeout_s if setting.budget.seconds is not None else float("inf")
+    question = PlanRequest(goal, scene.vocabulary, timeout_s, clock_s, required_actions)
+    graph = setting.store.now(scene).graph
+    found, nodes = find_plan(question, graph), len(graph.nodes)
+    looked = f"; {found.nodes} of the scene's {nodes} nodes were looked at, those that the goal is about"
+    return replace(found, why=f"{found.why}{looked}") if found.plan is None and found.nodes < nodes else found

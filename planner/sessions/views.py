@@ -1,0 +1,196 @@
+"""A method's view of the graph before each decision, by its recipe: the memory graph, all of it, or rooms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final, Protocol, assert_never
+
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.planner.actions.simulator import CommittedAction
+from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.perception.findings import was_partial
+from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
+from scenecypher.planner.prompts.graph_json import graph_json
+from scenecypher.planner.prompts.graph_words import graph_words
+from scenecypher.planner.prompts.layout import surroundings
+from scenecypher.planner.sessions.method import CallTool, Memory
+from scenecypher.planner.sessions.recipe import Recipe, SceneAccess, ViewForm
+from scenecypher.planner.sessions.session import StepWriter, ViewWriter
+from scenecypher.planner.sessions.toolbox import Tool, ToolAnswer, argument
+from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
+from scenecypher.planner.worlds.perturbation import AFFORDED_RELATIONS
+from scenecypher.retriever.collapsed import CollapsedGraph, collapse
+from scenecypher.retriever.graph_api import GraphApi
+from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.mentions import Mention, Mentions
+
+EXPAND: Final = "expand_node"
+CONTRACT: Final = "contract_node"
+
+
+def make_view(
+    recipe: Recipe, access: SceneAccess, *, instruction: str = ""
+) -> tuple[ViewWriter | None, Mapping[str, Tool]]:
+    """Return the view of a recipe, and the tools that change the view. Things that `instruction` names are relevant."""
+    match recipe.extent:
+        case "nothing" | "schema":
+            return None, {}
+        case "memory":
+            return MemoryView(access, recipe, instruction).text, {}
+        case "full":
+            return lambda memory: _full_graph(memory, access, form=recipe.form), {}
+        case "collapsed":
+            rooms = CollapsedView(access)
+            return rooms.text, {EXPAND: rooms.expand, CONTRACT: rooms.contract}
+        case _:
+            assert_never(recipe.extent)
+
+
+class CollapsedView:
+    """SayPlan's collapsed graph: the places, and the contents of those expanded so far."""
+
+    def __init__(self, access: SceneAccess) -> None:
+        self._api = GraphApi(access.reader)
+        self._shown: CollapsedGraph | None = None
+
+    def text(self, memory: Memory) -> str:
+        """Return the present graph after the calls in `memory`: nodes and links as JSON."""
+        graph = collapse(self._api)
+        for tool, room in _room_calls(memory):
+            graph = graph.expand(room) if tool == EXPAND else graph.contract(room)
+        self._shown = graph
+        return json.dumps(graph.document(), ensure_ascii=False)
+
+    def expand(self, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Expand a room. Raises RejectedError if it is no room."""
+        (place,) = collapse(self._api).expand(argument(arguments, "node_name", tool=EXPAND)).expanded
+        return ToolAnswer(f"{place} is expanded")
+
+    def contract(self, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Contract a room. Raises RejectedError if it is not expanded in the last text."""
+        shown = self._shown or collapse(self._api)
+        left = shown.contract(argument(arguments, "node_name", tool=CONTRACT)).expanded
+        return ToolAnswer(f"{', '.join(left) or 'no room'} stays expanded")
+
+
+def _room_calls(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield the calls that changed the view, each as tool and room."""
+    for turn in memory.turns:
+        call = turn.decision
+        if isinstance(call, CallTool) and call.tool in {EXPAND, CONTRACT} and not turn.refused:
+            yield call.tool, argument(call.arguments, "node_name", tool=call.tool)
+
+
+def inspected_nodes(memory: Memory) -> frozenset[str]:
+    """Return the nodes that were looked at so far; one that was seen in part may be looked at again."""
+    looks = ((turn, parse_action(action)) for turn in memory.turns for action in turn.done)
+    return frozenset(
+        call.arguments[0]
+        for turn, call in looks
+        if call.name in LOOK_ACTIONS and call.arguments and not was_partial(turn.feedback, call.arguments[0])
+    )
+
+
+def touched_nodes(memory: Memory) -> frozenset[str]:
+    """Return the nodes that were arguments of executed actions so far."""
+    return frozenset(argument for call in _executed_calls(memory) for argument in call.arguments)
+
+
+def _executed_calls(memory: Memory) -> list[ActionCall]:
+    return [parse_action(action) for turn in memory.turns for action in turn.done]
+
+
+class MemoryView:
+    """LookPlanGraph's memory graph (section IV-B): what is around the agent, and what it remembers that matters.
+
+    What matters elsewhere are the nodes that it touched or saw and, with `priors`, all of the classes that the
+    instruction names. Walls and the like are left out unless they matter, or something is or could be put on them.
+    """
+
+    def __init__(self, access: SceneAccess, recipe: Recipe, instruction: str) -> None:
+        self._access, self._recipe, self._instruction = access, recipe, instruction
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The classes that the instruction names."""
+        mentions = Mentions.of(self._instruction)
+        known = self._access.reader.enumerator.of(self._access.scene).known()["class"]
+        return frozenset(class_ for class_ in known if mentions.mention(class_) is Mention.WHOLE)
+
+    def text(self, memory: Memory) -> str:
+        """Return the graph as text."""
+        touched, priors = touched_nodes(memory), self._recipe.priors
+        grid = vocabulary_named(self._access.scene.vocabulary).looking.whole_rooms
+        named = self._named if priors and not grid else frozenset[str]()
+        graph = _surrounding_graph(self._access, touched=touched, classes=named, priors=priors)
+        shown = self._without_structure(graph, touched | inspected_nodes(memory))
+        return _graph_text(shown, memory, self._access, form=self._recipe.form)
+
+    def _without_structure(self, graph: SceneGraph, touched: frozenset[str]) -> SceneGraph:
+        """Return the graph without walls and the like."""
+        vocabulary = vocabulary_named(self._access.scene.vocabulary)
+        bearing = {
+            it.target
+            for it in graph.relations
+            if it.type in vocabulary.conventions.containment and graph.nodes[it.source].kind == "Object"
+        }
+        dropped = {
+            node.id
+            for node in graph.nodes.values()
+            if node.class_ in vocabulary.looking.structure
+            and node.class_ not in self._named
+            and not {*node.affordances} & {*AFFORDED_RELATIONS}
+        }
+        dropped -= bearing | touched
+        return SceneGraph.of(
+            (node for node in graph.nodes.values() if node.id not in dropped),
+            (it for it in graph.relations if not {it.source, it.target} & dropped),
+        )
+
+
+def _surrounding_graph(
+    access: SceneAccess, *, touched: frozenset[str], classes: frozenset[str] = frozenset(), priors: bool
+) -> SceneGraph:
+    through_doors = vocabulary_named(access.scene.vocabulary).looking.whole_rooms
+    now = access.store.now(access.scene).graph
+    return surroundings(now, touched=touched, classes=classes, priors=priors, through_doors=through_doors)
+
+
+def _full_graph(memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:
+    if form == "lines":
+        return graph_text(access.reader)[0]
+    return _graph_text(access.store.now(access.scene).graph, memory, access, form=form)
+
+
+def _graph_text(graph: SceneGraph, memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:
+    return WRITERS[form](graph, access.scene.vocabulary, inspected=inspected_nodes(memory))
+
+
+class GraphWriter(Protocol):
+    """Function that writes a graph as text."""
+
+    def __call__(self, graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
+        """Return the text; it is the same for equal graphs."""
+        ...
+
+
+WRITERS: Final[Mapping[ViewForm, GraphWriter]] = {
+    "text": graph_words,
+    "json": graph_json,
+    "glance": describe_surroundings,
+}
+
+
+def alfworld_step_writer(access: SceneAccess) -> StepWriter:
+    """Return a writer that words each step like ALFWorld: the action, and what is seen at its place."""
+
+    def write(step: CommittedAction) -> str:
+        call, vocabulary = parse_action(step.action), access.scene.vocabulary
+        graph = _surrounding_graph(access, touched=frozenset(call.arguments), priors=False)
+        revealing = vocabulary_named(vocabulary).looking.revealing
+        return describe_action(call, graph, vocabulary, shows=revealing)
+
+    return write

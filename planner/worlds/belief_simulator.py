@@ -1,0 +1,326 @@
+"""Acting on a belief: check the action there, execute it in the world, then update or correct the belief."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from scenecypher.db.graph.delta import Delta, SetProperty, compose
+from scenecypher.db.graph.scene import GraphView, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import Intent, SceneVersion, check_version
+from scenecypher.db.store.history import Event, versions_in_effect
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.vocabulary import conventions_of
+from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator, action_of, history_text
+from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
+from scenecypher.planner.perception.body import merge_body
+from scenecypher.planner.perception.findings import MergeResult, unseen_words
+from scenecypher.planner.perception.merge import merge
+from scenecypher.planner.perception.witnessed import witnessed_nodes
+from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.worlds.belief import world_of
+from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, WorldMismatch
+
+LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})
+"""Actions that only observe their argument: the belief is updated by the observation, without effects."""
+
+
+def can_look(vocabulary: str) -> bool:
+    """Check if the vocabulary has actions that reveal something; without them no belief could be confirmed."""
+    chosen = vocabulary_named(vocabulary)
+    return bool(chosen.looking.revealing or LOOK_ACTIONS & {*chosen.operators})
+
+
+WORLD_ID_SUFFIX: Final = ":world"
+"""Suffix of the id of an action that was done in the world by a belief."""
+BELIEF_ID_SUFFIX: Final = ":belief"
+SEEN_SUFFIX: Final = ":seen"
+NOTICED_SUFFIX: Final = ":noticed"
+"""Suffixes of the belief's events: each adds one to the id of the world's action."""
+
+
+class BeliefSimulator(Simulator):
+    """Simulator that acts in `world` first and then on the belief `scene`; the world may refuse what the belief allows.
+
+    World and belief are two commits, each with the action's id and suffixes of its own. `past` is the scene in whose
+    history actions are looked for that the belief lacks. In the scene `watched`, if any, the robot notices what others
+    do where it is.
+    """
+
+    def __init__(
+        self,
+        store: SceneStore,
+        scene: SceneInfo,
+        *,
+        world: Environment,
+        past: SceneInfo | None = None,
+        actor: str = "person",
+        agent: str | None = None,
+        fix: bool = False,
+        meaning: Meaning = NO_MEANING,
+        watched: SceneInfo | None = None,
+    ) -> None:
+        super().__init__(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning)
+        self._world, self._past, self._world_scene = world, past, past
+        self._watched, self._watched_until = watched, -1
+        self._revealing = vocabulary_named(scene.vocabulary).looking.revealing
+
+    def act(
+        self, text: str, *, expected_version: int | None = None, action_id: str | None = None, is_new: bool = False
+    ) -> Iterator[CommittedAction]:
+        """Carry out an action as `Simulator.act` does, once the belief has all that was done by it in the world."""
+        self.complete()
+        yield from super().act(text, expected_version=expected_version, action_id=action_id, is_new=is_new)
+
+    def belief(self) -> SceneGraph:
+        """Return the present belief."""
+        return self._store.now(self.scene).graph
+
+    def complete(self) -> tuple[CommittedAction, ...]:
+        """Apply to the belief the actions that only the world has, after a program ended between the two commits.
+
+        They are looked for once, in the history of `past`. For an action that the belief does not allow, the belief is
+        corrected by a look.
+        """
+        past, self._past = self._past, None
+        missing = self._missing_halves(past) if past is not None else ()
+        return tuple(step for event in missing for step in self._complete_half(event))
+
+    def _missing_halves(self, world: SceneInfo) -> list[Event]:
+        """Return this actor's actions by the belief, not undone, since the last one that the belief has in full."""
+        log: list[Event] = []
+        for event in self._store.latest(world):
+            if event.version <= (self.scene.world_version or 0) or (self._is_own(event) and self._is_complete(event)):
+                break
+            log.append(event)
+        held = versions_in_effect(log[::-1])
+        return [event for event in reversed(log) if self._is_own(event) and event.version in held]
+
+    def _is_own(self, event: Event) -> bool:
+        return event.kind == "act" and event.actor == self._actor and event.action_id.endswith(WORLD_ID_SUFFIX)
+
+    def _is_complete(self, event: Event) -> bool:
+        suffixes = [BELIEF_ID_SUFFIX, *([SEEN_SUFFIX] if action_of(event)[0].name in self._revealing else [])]
+        return all(self._store.event(self.scene, f"{event.action_id}{suffix}") for suffix in suffixes)
+
+    def _complete_half(self, event: Event) -> Iterator[CommittedAction]:
+        call, because = action_of(event)
+        operator = self.operators[call.name]
+        try:
+            yield self._update_belief(operator, call, because, action_id=event.action_id)
+        except RejectedError:
+            self._look_again(call, event.action_id)
+
+    def is_told(self, event: Event) -> bool:
+        """Check if an event of the belief's history is an act, not a look."""
+        return event.kind != "act" or event.action_id.endswith(BELIEF_ID_SUFFIX)
+
+    def notice_others(self) -> tuple[Event, ...]:
+        """Correct the belief by what others did in the world where the robot is; return these events.
+
+        What they did by this belief is known already. The first call notices nothing.
+        """
+        if self._watched is None:
+            return ()
+        if self._watched_until < 0:
+            self._watched_until = self._store.find(self._watched.name).version
+            return ()
+        events = self._store.history(self._watched, after=self._watched_until)
+        self._watched_until = max((event.version for event in events), default=self._watched_until)
+        return tuple(event for event in events if event.actor != self._actor and self._notice(event))
+
+    def _notice(self, event: Event) -> bool:
+        """Look at what an event changed where the robot is; return False if that is nothing, or known already."""
+        if self._watched is None or self._store.event(self.scene, f"{event.action_id}{BELIEF_ID_SUFFIX}") is not None:
+            return False
+        seen = witnessed_nodes(self._store.now(self._watched).graph, self._watched.vocabulary, event.delta)
+        if seen:
+            self._look_around(seen, f"{event.actor} did {event.action}", f"{event.action_id}{NOTICED_SUFFIX}")
+        return bool(seen)
+
+    def look(self, of: str, *, action: str, action_id: str) -> CommittedAction:
+        """Look at a node of the world and commit the change of the belief.
+
+        Raises UnknownReference, and ActionRefused if the look did not show the node.
+        """
+        observation = self._world.observe(of, step=self._store.now(self.scene).info.version + 1)
+        if not observation.extent.is_usable:
+            raise ActionRefused(action, (f"{of} was not seen: {unseen_words(observation.extent)}",))
+        merged = partial(merge, observation=observation, vocabulary=self.scene.vocabulary)
+        return self._merge(merged, Intent(self._actor, action, action_id))
+
+    def _merge(self, merged: Callable[[GraphView], MergeResult], intent: Intent) -> CommittedAction:
+        """Commit what `merged` makes of the present belief."""
+        results: list[MergeResult] = []
+
+        def decide(at: SceneVersion) -> Delta:
+            results.append(merged(at.graph))
+            return results[-1].delta
+
+        done = self._store.change(self.scene, decide, intent=intent)
+        self.scene = replace(self.scene, version=max(done.version, self.scene.version))
+        findings = () if done.repeated else results[-1].findings
+        return CommittedAction(intent.action, done.version, done.delta, seen=tuple(map(str, findings)))
+
+    def _event_of(self, action_id: str) -> Event | None:
+        """Return the belief's event of an action, else the world's: a look may have told the belief otherwise."""
+        believed = self._store.event(self.scene, f"{action_id}{WORLD_ID_SUFFIX}{BELIEF_ID_SUFFIX}")
+        return believed or self._world_event(action_id)
+
+    def _world_event(self, action_id: str) -> Event | None:
+        world = self._world_scene
+        return None if world is None else self._store.event(world, f"{action_id}{WORLD_ID_SUFFIX}")
+
+    def _committed_as(self, event: Event, action_id: str) -> CommittedAction:
+        """Return the action of an event, with the look that it needs, and the version of the world if that is a scene.
+
+        The look is taken now if it was not: the world is complete then, the belief is not.
+        """
+        step, world = super()._committed_as(event, action_id), self._world_event(action_id)
+        call, seen_id = parse_action(step.action), f"{action_id}{WORLD_ID_SUFFIX}{SEEN_SUFFIX}"
+        if call.name in self._revealing and self._store.event(self.scene, seen_id) is None:
+            step = self._with_look(step, call.arguments[0], action_id=seen_id)
+        version = self.scene.version if event == world else step.version
+        return replace(step, version=version, world_version=None if world is None else world.version)
+
+    def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
+        self._check(operator, call, expected=intent.expected_version)
+        action_id = f"{intent.action_id}{WORLD_ID_SUFFIX}"
+        try:
+            world_version = self._world.execute(str(call), action_id=action_id, because=because)
+        except (ActionRefused, UnknownReference) as refusal:
+            found = self._look_again(call, action_id)
+            found += self._drop_assumptions(operator, call, f"{action_id}:assumed")
+            raise WorldMismatch(str(call), refusal.reasons, found) from refusal
+        try:
+            step = self._update_belief(operator, call, because, action_id=action_id)
+        except RejectedError:
+            if operator.name in LOOK_ACTIONS:
+                raise
+            # Somebody else has changed the belief meanwhile.
+            seen = self._look_again(call, action_id)
+            step = CommittedAction(str(call), self.scene.version, Delta(), because, seen)
+        return replace(step, world_version=world_version, action_id=intent.action_id)
+
+    def _update_belief(
+        self, operator: Operator, call: ActionCall, because: str | None, *, action_id: str
+    ) -> CommittedAction:
+        """Apply an executed action to the belief: its effects, and what it reveals."""
+        believed_id = f"{action_id}{BELIEF_ID_SUFFIX}"
+        if operator.name in LOOK_ACTIONS:
+            seen = self.look(call.arguments[0], action=history_text(call, because), action_id=believed_id)
+            return replace(seen, action=str(call), because=because)
+        step = super()._commit(operator, call, because, Intent(self._actor, history_text(call, because), believed_id))
+        if operator.name not in self._revealing:
+            return step
+        return self._with_look(step, call.arguments[0], action_id=f"{action_id}{SEEN_SUFFIX}")
+
+    def _with_look(self, step: CommittedAction, of: str, *, action_id: str) -> CommittedAction:
+        """Return the step extended by a look; the action is done, so a failed look is only reported."""
+        try:
+            seen = self.look(of, action=f"see {of}", action_id=action_id)
+        except RejectedError as failure:
+            return replace(step, seen=(f"{of} was not seen: {failure}",))
+        return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
+
+    def _decide(self, operator: Operator, call: ActionCall, at: SceneVersion) -> Delta:
+        """Return the action's effects; its arguments count as seen, and what it needed of them is assumed no longer."""
+        delta = super()._decide(operator, call, at)
+        shown = confirmations(at.graph, needed_assumptions(at.graph, operator, call))
+        nodes = (at.graph.nodes[word] for word in dict.fromkeys(call.arguments))
+        unseen = [node.id for node in nodes if node.properties.get("seen") is False]
+        seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
+        return Delta.of([*delta.changes, *seen, *shown])
+
+    def _check(self, operator: Operator, call: ActionCall, *, expected: int | None) -> None:
+        """Check that the belief allows the action at this version; commit nothing. Raises as `_commit` does."""
+        now = self._store.now(self.scene)
+        check_version(now.info.version, expected)
+        self._decide(operator, call, SceneVersion.of(now.info.version, now.graph, self._agent))
+
+    def _drop_assumptions(self, operator: Operator, call: ActionCall, action_id: str) -> tuple[str, ...]:
+        """Drop the affordances assumed of new things that a refused action needed, if nothing else explains it."""
+        needed = needed_assumptions(self.belief(), operator, call)
+        if not needed:
+            return ()
+        try:
+            self._check(operator, call, expected=None)
+        except RejectedError:
+            return ()  # what a look has corrected explains the refusal
+        merged = partial(merge_refusal, needed=needed, vocabulary=self.scene.vocabulary)
+        return self._merge(merged, Intent(self._actor, f"{call} was not possible", action_id)).seen
+
+    def _look_again(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
+        """Correct the belief after an action that it was wrong about; return the findings."""
+        return self._look_around(call.arguments, f"{call} was not possible", action_id)
+
+    def _look_around(self, of: Sequence[str], why: str, action_id: str) -> tuple[str, ...]:
+        """Correct the belief about the robot itself, then about nodes and what they are believed to be in or on."""
+        findings = [*self._correct_own_state(why, f"{action_id}:self")]
+        places = _places_to_look(self.belief(), of, self.scene.vocabulary)
+        for number, place in enumerate(places):
+            try:
+                look = self.look(place, action=f"look at {place}, since {why}", action_id=f"{action_id}:{number}")
+            except UnknownReference:
+                continue
+            except RejectedError as failure:
+                findings.append(f"{place} was not seen: {failure}")
+                continue
+            findings += look.seen
+        return tuple(findings)
+
+    def _correct_own_state(self, why: str, action_id: str) -> tuple[str, ...]:
+        """Correct the belief about the robot itself, without a look; return the findings."""
+        agent = self._agent or min(self.belief().by_kind.get("Agent", ()), default=None)
+        body = None if agent is None else self._world.body(agent)
+        if body is None:
+            return ()
+        merged = partial(merge_body, body=body, vocabulary=self.scene.vocabulary)
+        found = merged(self.belief())
+        if found.delta:
+            action = f"notice what {agent} holds and where it is, since {why}"
+            return self._merge(merged, Intent(self._actor, action, action_id)).seen
+        return tuple(map(str, found.findings))
+
+
+def _places_to_look(belief: GraphView, of: Sequence[str], vocabulary: str) -> tuple[str, ...]:
+    """Return the nodes worth a look: each of `of`, and what it is believed to be in or on.
+
+    Rooms are left out, since a look at one shows little; in a grid a room shows everything, so there its doors are
+    added.
+    """
+    containment = conventions_of(vocabulary).containment
+    near = [end for it in of for end in (it, *belief.targets(it, *containment)) if end in belief]
+    rooms = [it for it in near if belief.nodes[it].kind == "Place"]
+    if vocabulary_named(vocabulary).looking.whole_rooms:
+        near += [door for room in rooms for door in belief.targets(room, "CONNECTS")]
+        rooms = []
+    return tuple(dict.fromkeys(it for it in near if it not in rooms))
+
+
+def simulator_of(
+    store: SceneStore,
+    scene: SceneInfo,
+    *,
+    agent: str | None = None,
+    fix: bool = False,
+    meaning: Meaning = NO_MEANING,
+) -> Simulator:
+    """Return what acts in a scene for a person; in a belief, what acts by it in its world.
+
+    `meaning` finds what the scene calls otherwise than an action does.
+
+    Raises SceneNotFound if the world of a belief is gone.
+    """
+    if scene.role != "belief":
+        return Simulator(store, scene, agent=agent, fix=fix, meaning=meaning)
+    past = world_of(store, scene)
+    world = SceneEnvironment(store, past, actor="person", agent=agent)
+    return BeliefSimulator(store, scene, world=world, past=past, agent=agent, fix=fix, meaning=meaning)
