@@ -15,6 +15,7 @@ from scenecypher.evaluation.eai.action_sequencing import ActionScorer, met_goals
 from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, ground_plan
 from scenecypher.evaluation.eai.subgoal import SubgoalScorer
 from scenecypher.evaluation.eai.task_scenes import TaskScenePool
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.eai.tasks import task_goals, task_start
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.eai import package_folder
@@ -122,3 +123,21 @@ def test_sub_goals_end_as_in_the_original(pool: WorldPool) -> None:
             assert met == [
                 [counts[f"{key}_success_num"], counts[f"{key}_tot_num"]] for key in ("node", "edge", "action")
             ]
+
+
+@pytest.mark.parametrize(
+    ("task", "judged", "ended"),
+    [
+        ("action-sequencing", {"outcome": "executed", "relations": [1, 1]}, ("executed", True)),
+        ("action-sequencing", {"outcome": "executed", "relations": [0, 1]}, ("goal_missed", False)),
+        ("goal", {"parsed": True, "strict_edge": [1, 0, 0]}, ("inexact", True)),
+        ("goal", {"parsed": True, "strict_edge": [1, 1, 0]}, ("inexact", False)),
+        ("goal", {"parsed": False, "strict_edge": [0, 0, 1]}, ("unread", False)),
+        ("transition", {"parsed": True, "plan": True}, ("no plan", True)),
+        ("transition", {"parsed": True, "plan": None}, ("not planned", False)),
+    ],
+)
+def test_outcome_of_an_output(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
+    others = {"states": [0, 0], "relations": [0, 0], "actions": [0, 0, 0]}
+    strict = {f"strict_{kind}": [0, 0, 0] for kind in ("node", "edge", "action")}
+    assert EAI_TASKS[task].outcome(others | strict | judged) == ended
