@@ -21,7 +21,7 @@ from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.rewind import load_version
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
-from scenecypher.planner.actions.simulator import CommittedAction, Simulator
+from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.commit_look import CommittedLook
 from scenecypher.planner.perception.detections import Detection, Detections, DetectionsFile
@@ -163,32 +163,35 @@ class Home(ReadableHome):
         action: str,
         *,
         agent: str | None = None,
+        actor: str = PERSON,
         fix: bool = False,
         expected_version: int | None = None,
         action_id: str | None = None,
     ) -> tuple[CommittedAction, ...]:
         """Carry out an action such as ``grab(cup_2004)``; each step is one transaction, the requested one last.
 
-        `fix` first does, by rule, what the action needs. `agent` is who acts, by default the first agent. With an
-        `action_id` the call is safe to repeat: an action of that id that is done already is returned, not done again.
+        `fix` first does, by rule, what the action needs. `agent` is the node that acts, by default the first agent;
+        `actor` is whom the history names. With an `action_id` the call is safe to repeat: an action of that id that is done already is returned, not done again.
 
         Raises ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer
         at `expected_version`; nothing of the refused action is committed. Raises CommitUnknown if the answer was lost.
         """
-        steps = self.act_steps(action, agent=agent, fix=fix, expected_version=expected_version, action_id=action_id)
-        return tuple(steps)
+        simulator = self._simulator(agent, actor=actor, fix=fix)
+        return tuple(simulator.act(action, expected_version=expected_version, action_id=action_id))
 
     def act_steps(
         self,
         action: str,
         *,
         agent: str | None = None,
+        actor: str = PERSON,
         fix: bool = False,
         expected_version: int | None = None,
         action_id: str | None = None,
     ) -> Iterator[CommittedAction]:
         """Carry out an action as `act` does, and yield each step once it is committed. Raises as `act` does."""
-        return self._simulator(agent, fix=fix).act(action, expected_version=expected_version, action_id=action_id)
+        simulator = self._simulator(agent, actor=actor, fix=fix)
+        return simulator.act(action, expected_version=expected_version, action_id=action_id)
 
     @property
     def actions(self) -> str:
@@ -278,9 +281,9 @@ class Home(ReadableHome):
         then = read_moment(moment, name=f"{self.name}@{moment}") if isinstance(moment, str) else moment
         return PastHome(self._services, scene_at(self._services.store.database, self.info, then))
 
-    def _simulator(self, agent: str | None, *, fix: bool) -> Simulator:
+    def _simulator(self, agent: str | None, *, fix: bool, actor: str = PERSON) -> Simulator:
         services = self._services
-        return simulator_of(services.store, self.info, agent=agent, fix=fix, meaning=services.meaning)
+        return simulator_of(services.store, self.info, actor=actor, agent=agent, fix=fix, meaning=services.meaning)
 
 
 def session_setting(

@@ -38,6 +38,8 @@ from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
 TOOL_CALL: Final = "execute_tool"
 """OpenTelemetry's name of what an agent does to its world."""
+PERSON: Final = "person"
+"""Whom the history names where nobody says whose action it is."""
 INSERTED_MARK: Final = "  [inserted: "
 """The separator in the history between an inserted action and the reason of its insertion."""
 INSERTED_SUFFIX: Final = ":first-"
@@ -73,7 +75,7 @@ class ActionSimulator(ABC):
         self,
         scene: SceneInfo,
         *,
-        actor: str = "person",
+        actor: str = PERSON,
         agent: str | None = None,
         fix: bool = False,
         pick_node: NodePicker = lowest_id,
@@ -275,7 +277,7 @@ class Simulator(ActionSimulator):
         store: SceneStore,
         scene: SceneInfo,
         *,
-        actor: str = "person",
+        actor: str = PERSON,
         agent: str | None = None,
         fix: bool = False,
         pick_node: NodePicker = lowest_id,

@@ -14,10 +14,10 @@ from scenecypher.db.store.commit import Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
+from scenecypher.errors import ActionRefused, InputError, RejectedError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.simulator import CommittedAction, Simulator, action_of, history_text
+from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simulator, action_of, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
 from scenecypher.planner.perception.body import merge_body
@@ -38,6 +38,7 @@ def can_look(vocabulary: str) -> bool:
     return bool(chosen.looking.revealing or LOOK_ACTIONS & {*chosen.operators})
 
 
+LONGEST_ACTOR: Final = 100
 WORLD_ID_SUFFIX: Final = ":world"
 """Suffix of the id of an action that was done in the world by a belief."""
 BELIEF_ID_SUFFIX: Final = ":belief"
@@ -61,7 +62,7 @@ class BeliefSimulator(Simulator):
         *,
         world: Environment,
         past: SceneInfo | None = None,
-        actor: str = "person",
+        actor: str = PERSON,
         agent: str | None = None,
         fix: bool = False,
         meaning: Meaning = NO_MEANING,
@@ -309,18 +310,21 @@ def simulator_of(
     store: SceneStore,
     scene: SceneInfo,
     *,
+    actor: str = PERSON,
     agent: str | None = None,
     fix: bool = False,
     meaning: Meaning = NO_MEANING,
 ) -> Simulator:
-    """Return what acts in a scene for a person; in a belief, what acts by it in its world.
+    """Return what acts in a scene for a person, whom the history names `actor`; in a belief, what acts in its world.
 
     `meaning` finds what the scene calls otherwise than an action does.
 
-    Raises SceneNotFound if the world of a belief is gone.
+    Raises SceneNotFound if the world of a belief is gone, InputError for an `actor` that is no name.
     """
+    if not actor.strip() or not actor.isprintable() or len(actor) > LONGEST_ACTOR:
+        raise InputError(f"{actor[:40]!r} names nobody; give 1 to {LONGEST_ACTOR} printable characters, such as ann")
     if scene.role != "belief":
-        return Simulator(store, scene, agent=agent, fix=fix, meaning=meaning)
+        return Simulator(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning)
     past = world_of(store, scene)
-    world = SceneEnvironment(store, past, actor="person", agent=agent)
-    return BeliefSimulator(store, scene, world=world, past=past, agent=agent, fix=fix, meaning=meaning)
+    world = SceneEnvironment(store, past, actor=actor, agent=agent)
+    return BeliefSimulator(store, scene, actor=actor, world=world, past=past, agent=agent, fix=fix, meaning=meaning)

@@ -37,8 +37,11 @@ def act(
     fix: Annotated[bool, typer.Option("--fix", help="First do what stands in the way, by rule.")] = False,
     agent: Annotated[
         str | None,
-        typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.", autocompletion=agent_ids),
+        typer.Option("--agent", metavar="ID", help="The agent that acts; else the first.", autocompletion=agent_ids),
     ] = None,
+    actor: Annotated[
+        str, typer.Option("--actor", metavar="NAME", help="Whose action it is, as the history names it.")
+    ] = "person",
     expect: Annotated[
         int | None,
         typer.Option("--expect-version", metavar="N", min=0, help="Only if nobody changed the scene since version N."),
@@ -65,7 +68,7 @@ def act(
     with open_database(
         read_timeout_s=read_timeout, commit_timeout_s=commit_timeout, connect_timeout_s=connect_timeout
     ) as db:
-        simulator = simulator_of(db.store, db.store.find(scene), agent=agent, fix=fix, meaning=db.meaning)
+        simulator = simulator_of(db.store, db.store.find(scene), actor=actor, agent=agent, fix=fix, meaning=db.meaning)
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return

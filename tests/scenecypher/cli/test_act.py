@@ -45,6 +45,18 @@ def test_an_action_says_what_was_done(home: SceneInfo, store: SceneStore, capsys
     assert store.history(home)[0].action == "grab(cup_30)"
 
 
+def test_the_history_says_whose_action_it_was(
+    home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a household of several, "who moved it?" needs an answer."""
+    assert run_command_line(["act", home.name, "grab(cup)", "--actor", "ann"]) == 0
+    belief = find_or_create_belief(store, home)
+    assert run_command_line(["act", home.name, "put_on(cup, table)"]) == 0
+    assert [event.actor for event in store.history(home)] == ["ann", "person"]
+    assert run_command_line(["act", belief.name, "discover_objects(kitchen)", "--actor", " "]) == 2
+    assert "names nobody; give 1 to 100 printable characters" in capsys.readouterr().err
+
+
 def test_a_refusal_is_said_in_words_with_exit_code_1(
     home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
