@@ -171,7 +171,8 @@ class Home(ReadableHome):
         """Carry out an action such as ``grab(cup_2004)``; each step is one transaction, the requested one last.
 
         `fix` first does, by rule, what the action needs. `agent` is the node that acts, by default the first agent;
-        `actor` is whom the history names. With an `action_id` the call is safe to repeat: an action of that id that is done already is returned, not done again.
+        `actor` is whom the history names. With an `action_id` the call is safe to repeat: an action of that id that is
+        done already is returned, not done again.
 
         Raises ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer
         at `expected_version`; nothing of the refused action is committed. Raises CommitUnknown if the answer was lost.
