@@ -35,7 +35,6 @@ from scenecypher.importers import datasets
 from scenecypher.importers.task import ActionGoal
 from scenecypher.planner.actions.action_mask import ActionMask
 from scenecypher.planner.actions.execution import NO_AGENT
-from scenecypher.planner.actions.ground_calls import calls_for
 from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, nested_effects
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.variables import atoms_of
@@ -43,6 +42,7 @@ from scenecypher.planner.sessions.budget import SPARE_STEPS
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
 from scenecypher.planner.sessions.goal_words import read_goal
 from scenecypher.planner.sessions.session import ends_session
+from scenecypher.planner.symbolic.ground_calls import calls_for
 from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, find_plan
 from scenecypher.planner.vocabularies.own_actions import own_goal
 from scenecypher.planner.vocabularies.registry import action_list, macros_of, operators_of

@@ -316,9 +316,12 @@ class ConditionWriter:
         key = ("count", least, renamed(true, names), nodes)
         name = self._predicates.of(key, f"first_{least}")
         if key not in self.derived:
-            head = (name, *(names[other] for other in others), names[it])
-            self.derived[key] = head, FALSE
-            self.derived[key] = head, self._counting(key, names[it])
+            arguments = (*(names[other] for other in others), names[it])
+            counts = [("count", number, *key[2:]) for number in range(least, 0, -1)]
+            for count in counts:
+                self.derived[count] = (self._predicates.of(count, f"first_{count[1]}"), *arguments), FALSE
+            for count in reversed(counts):
+                self.derived[count] = self.derived[count][0], self._counting(count, names[it])
         return self._atom(name, *others, last)
 
     def _counting(self, key: tuple[Any, ...], it: str) -> Expression:
@@ -328,12 +331,8 @@ class ConditionWriter:
         before = (*head[:-1], "?before")
         one_before = self._next(nodes, "?before", it)
         if least > 1:
-            fewer = ("count", least - 1, true, nodes)
-            name = self._predicates.of(fewer, f"first_{least - 1}")
-            if fewer not in self.derived:
-                self.derived[fewer] = (name, *head[1:]), FALSE
-                self.derived[fewer] = (name, *head[1:]), self._counting(fewer, it)
-            true = all_of((true, some("?before", all_of((one_before, (name, *before[1:]))))))
+            fewer, _ = self.derived["count", least - 1, true, nodes]
+            true = all_of((true, some("?before", all_of((one_before, (fewer[0], *before[1:]))))))
         return any_of((self.literal(true, denied=True), some("?before", all_of((one_before, before)))))
 
     # --- derived predicates

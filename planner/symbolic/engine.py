@@ -39,8 +39,11 @@ UNSOLVABLE: Final = (10, 11)
 """Exit codes of the translator and the search where they have proven that there is no plan."""
 LAST_LINES: Final = 3
 """Lines of the output that say why a text is refused."""
-REFUSED: Final = (30, 31, 33, 34)
-"""Exit codes where the text is no PDDL that Fast Downward takes."""
+REFUSED: Final = range(30, 38)
+"""Exit codes where the text is no PDDL that Fast Downward takes, or its driver can't run here."""
+SEARCHED: Final = 32
+"""The least of these that is the search's or the driver's, after the translator's output."""
+OUT_OF_MEMORY: Final = (20, 22, 24)
 
 EngineStatus: TypeAlias = Literal["solved", "unsolvable", "unknown"]
 
@@ -83,6 +86,8 @@ def solve(
             return EngineAnswer("solved", tuple(tuple(line.strip("() ").split()) for line in lines if line[0] != ";"))
     if code in UNSOLVABLE:
         return EngineAnswer("unsolvable", why=NO_PLAN)
+    if code in OUT_OF_MEMORY:
+        return EngineAnswer("unknown", why=f"the engine needs more than {memory} of memory; ask for less in one goal")
     return EngineAnswer("unknown", why=said if code in REFUSED else TOO_LATE)
 
 
@@ -90,7 +95,9 @@ def _run(driver: Path, folder: Path, limit: TimeLimit, *, search: str, memory: s
     """Return the exit code, None if it is late, and what it said last; the file ``plan`` is written."""
     files = ("--sas-file", str(folder / "output.sas"), "--plan-file", str(folder / "plan"))
     limits = ["--overall-time-limit", f"{ceil(max(1.0, limit.left_s))}s"]
-    limits += ["--overall-memory-limit", memory] if memory else []
+    limits += (
+        ["--overall-memory-limit", memory] if memory and sys.platform != "darwin" else []
+    )  # its driver can't there
     before, after = (("--alias", search), ()) if "(" not in search else ((), ("--search-options", "--search", search))
     texts = (str(folder / "domain.pddl"), str(folder / "problem.pddl"))
     output = folder / "output"
@@ -108,7 +115,9 @@ def _run(driver: Path, folder: Path, limit: TimeLimit, *, search: str, memory: s
             code = None
         finally:
             end_tree(process)
-    said = output.read_text(encoding="utf-8", errors="replace").partition("translate exit code")[0]
+    said = output.read_text(encoding="utf-8", errors="replace")
+    if code is None or code < SEARCHED:
+        said = said.partition("translate exit code")[0]
     return code, "; ".join(said.strip().splitlines()[-LAST_LINES:])
 
 

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.condition import Condition, evaluate
+from scenecypher.db.condition import Condition, PropertyEquals, evaluate
 from scenecypher.db.graph.invariants import parent_faults
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.execution import NO_AGENT, Infeasible
-from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.operator import Assign, Forget, Operator, nested_effects
 from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.actions.variables import atoms_of
 from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, check_engine, solve
 from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.planner.symbolic.parts import part_of, sought_for
@@ -76,7 +77,7 @@ def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
     levels = _levels(request, graph, whole) if whole is not None else ()
     for number, state in enumerate(levels, 1):
         if limit.is_over():
-            why = f"no plan within {request.timeout_s:g} s of processor time; {MORE_TIME}"
+            why = f"no plan within {request.timeout_s:g} s; {MORE_TIME}"
             break
         nodes = len(state.graph.nodes)
         limit.share(PART_SHARE if number < len(levels) else 1.0)
@@ -88,7 +89,7 @@ def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
 
 
 def export_pddl(request: PlanRequest, graph: SceneGraph) -> tuple[str, str]:
-    """Return domain and problem as `find_plan` first asks the engine, on the part that the goal is about.
+    """Return domain and problem as `find_plan` first asks the engine, on the least part in which the goal has a chance.
 
     Raises InputError if the goal holds already or can't be reached.
     """
@@ -97,10 +98,11 @@ def export_pddl(request: PlanRequest, graph: SceneGraph) -> tuple[str, str]:
         raise InputError(NO_AGENT)
     if evaluate(request.goal, whole.graph, {}):
         raise InputError("the goal holds already: there is nothing to plan")
-    problem = _problem(request, _levels(request, graph, whole)[0])
-    if problem.is_hopeless:
-        raise InputError(unreachable_reason(request.goal, graph))
-    return problem.domain, problem.problem
+    for level in _levels(request, graph, whole):
+        problem = _problem(request, level)
+        if not problem.is_hopeless:
+            return problem.domain, problem.problem
+    raise InputError(unreachable_reason(request.goal, whole))
 
 
 def planning_state(graph: SceneGraph, vocabulary: str) -> PlanningState | None:
@@ -133,15 +135,15 @@ def _levels(request: PlanRequest, graph: SceneGraph, whole: PlanningState) -> li
 def _attempt(request: PlanRequest, state: PlanningState, whole: PlanningState, *, limit: TimeLimit) -> PlanOrReason:
     exact = replace(state, operators=whole.operators)
     if evaluate(request.goal, whole.graph, {}):
-        return _with_required(request, (), exact)
+        return _with_required(request, (), exact, limit)
     problem = _problem(request, state)
     if problem.is_hopeless:
-        return None, unreachable_reason(request.goal, state.graph)
+        return None, unreachable_reason(request.goal, state)
     answer = solve(problem.domain, problem.problem, limit, search=request.search)
     if answer.status != "solved":
         return None, answer.why
     plan = tuple(map(problem.call, answer.steps))
-    with_all, why = _shortened(request, plan, exact)
+    with_all, why = _shortened(request, plan, exact, limit)
     if with_all is None:
         return None, why
     return _validated(with_all, request.goal, whole)
@@ -155,19 +157,23 @@ def _problem(request: PlanRequest, state: PlanningState) -> WrittenProblem:
     return write_problem(state.operators, state.graph, state.agent, request.goal, parents=parents)
 
 
-def _shortened(request: PlanRequest, plan: tuple[ActionCall, ...], state: PlanningState) -> PlanOrReason:
+def _shortened(
+    request: PlanRequest, plan: tuple[ActionCall, ...], state: PlanningState, limit: TimeLimit
+) -> PlanOrReason:
     """Return the plan without needless actions, and with those that the task requires besides."""
     found, why = _validated(plan, request.goal, state)
     if found is None:
         return None, why
     if len(plan) <= MAX_SHORTENED:
         found = shorten_plan(plan, request.goal, state.graph, operators=state.operators, agent=state.agent)
-    return _with_required(request, found, state)
+    return _with_required(request, found, state, limit)
 
 
-def _with_required(request: PlanRequest, found: tuple[ActionCall, ...], state: PlanningState) -> PlanOrReason:
-    """Return the plan, followed by the required actions if a way to do them after it is found."""
-    more = plan_required(request.required_actions, request.goal, state.after(*found))
+def _with_required(
+    request: PlanRequest, found: tuple[ActionCall, ...], state: PlanningState, limit: TimeLimit
+) -> PlanOrReason:
+    """Return the plan, followed by the required actions if a way to do them after it is found in the time left."""
+    more = plan_required(request.required_actions, request.goal, state.after(*found), is_over=limit.is_over)
     if more is None and not found:
         required = _describe_required(request.required_actions)
         return None, f"the goal holds, but no way was found to {required} as well, which the task asks for"
@@ -219,9 +225,16 @@ def _without(
     return kept, graph
 
 
-def unreachable_reason(goal: Condition, graph: SceneGraph) -> str:
-    """Return why a goal that no action can achieve is unreachable."""
-    missing = sorted(sought_for(goal).ids - graph.nodes.keys())
+def unreachable_reason(goal: Condition, state: PlanningState) -> str:
+    """Return why a goal that no action can achieve, or none that is planned for, is unreachable."""
+    missing = sorted(sought_for(goal).ids - state.graph.nodes.keys())
+    asked = {it.key for it in atoms_of(goal) if isinstance(it, PropertyEquals)}
+    effects = (effect for it in state.operators.values() for effect in nested_effects(it.effects))
+    changed = sorted(asked & {effect.key for effect in effects if isinstance(effect, Assign | Forget)})
+    if changed and not missing:
+        return (
+            f"goals about {', '.join(changed)} are not planned for, though actions change it: name the action instead"
+        )
     if not missing:
         return "nothing that can be done makes the goal hold in this scene"
     return f"the goal is about {', '.join(missing[:MAX_NAMED])}, which this scene does not have: is it the task's own?"

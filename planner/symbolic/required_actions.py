@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import product, takewhile
 from typing import Final, TypeAlias
 
 from scenecypher.db.condition import Condition, evaluate
@@ -47,16 +47,23 @@ def apply_call(call: ActionCall, graph: SceneGraph, *, operators: Mapping[str, O
 
 
 def plan_required(
-    required_actions: Sequence[RequiredAction], goal: Condition, state: PlanningState
+    required_actions: Sequence[RequiredAction],
+    goal: Condition,
+    state: PlanningState,
+    *,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> tuple[ActionCall, ...] | None:
     """Return actions that do each required action in order and keep the goal true; None if none are found.
+
+    What was found when time `is_over` counts.
 
     Of the candidates, take the fewest actions, and prefer arguments that the goal names.
     """
     plan: tuple[ActionCall, ...] = ()
     goal_ids = sought_for(goal).ids
     for required in required_actions:
-        found = [steps for steps in _attempts(required, state) if evaluate(goal, state.after(*steps).graph, {})]
+        attempts = takewhile(lambda _: not is_over(), _attempts(required, state))
+        found = [steps for steps in attempts if steps and evaluate(goal, state.after(*steps).graph, {})]
         if not found:
             return None
         best = min(found, key=lambda steps: (len(steps), not goal_ids & {*steps[-1].arguments}, tuple(map(str, steps))))
@@ -64,15 +71,13 @@ def plan_required(
     return plan
 
 
-def _attempts(required: RequiredAction, state: PlanningState) -> Iterator[tuple[ActionCall, ...]]:
-    """Yield plans for one required action, with any arguments, each preceded by its repairs."""
+def _attempts(required: RequiredAction, state: PlanningState) -> Iterator[tuple[ActionCall, ...] | None]:
+    """Yield a plan for one required action with each arguments, preceded by its repairs; None where these fail."""
     nodes = sorted({*state.graph.nodes} - {state.agent})
     for operator in state.operators.values():
         if operator.name.replace("_", "") in required:
             for arguments in product(nodes, repeat=len(operator.parameters)):
-                steps = with_repairs(ActionCall(operator.name, arguments), state, MAX_REPAIRS)
-                if steps is not None:
-                    yield steps
+                yield with_repairs(ActionCall(operator.name, arguments), state, MAX_REPAIRS)
 
 
 def with_repairs(call: ActionCall, state: PlanningState, depth: int) -> tuple[ActionCall, ...] | None:

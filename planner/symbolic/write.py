@@ -42,7 +42,7 @@ from scenecypher.planner.symbolic.expressions import (
 class WrittenProblem:
     """Domain and problem as text, and the operator and node that each name in it stands for.
 
-    Without a chance (`is_hopeless`), the goal asks for what no action changes, or for missing nodes.
+    `is_hopeless`: the goal asks for what no action changes, or for missing nodes.
     """
 
     domain: str
@@ -125,7 +125,7 @@ class _Action:
         grouped: dict[tuple[tuple[str, ...], Expression], list[Expression]] = {}
         for it in self.changes:
             grouped.setdefault((it.variables, it.when), []).append(it.fact)
-        effects = (_effect(variables, when, all_of(facts)) for (variables, when), facts in grouped.items())
+        effects = (_effect(variables, when, *facts) for (variables, when), facts in grouped.items())
         return _ACTION.format(
             name=self.name,
             parameters=" ".join(self.parameters),
@@ -134,8 +134,10 @@ class _Action:
         )
 
 
-def _effect(variables: tuple[str, ...], when: Expression, facts: Expression) -> Expression:
-    effect = facts if when == TRUE else ("when", when, facts)
+def _effect(variables: tuple[str, ...], when: Expression, *facts: Expression) -> Expression:
+    """Return an effect; a fact that is removed and added in one remains, so its conjunction is not simplified."""
+    all_facts = facts[0] if len(facts) == 1 else ("and", *facts)
+    effect = all_facts if when == TRUE else ("when", when, all_facts)
     return ("forall", variables, effect) if variables else effect
 
 
@@ -186,7 +188,7 @@ class _EffectWriter:
         ends: dict[str, str | c.Id] = {}
         for name in _ends(effect):
             term = scope.get(name)
-            if term is None:
+            if term is None or (isinstance(term, c.Id) and term.id not in self.writer.graph.nodes):
                 return
             if isinstance(term, Chosen):
                 variable = self.writer.fresh(name, scope)

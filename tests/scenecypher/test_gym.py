@@ -25,8 +25,8 @@ from scenecypher.errors import ActionRefused, InputError, RejectedError, Unknown
 from scenecypher.gym import MAX_SEEN, HomeEnv
 from scenecypher.importers import datasets
 from scenecypher.planner.actions.action_mask import ActionMask
-from scenecypher.planner.actions.ground_calls import calls_for
 from scenecypher.planner.actions.memory_simulator import MemorySimulator
+from scenecypher.planner.symbolic.ground_calls import calls_for
 from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.settings import Settings
 from tests.planner.actions.grasif_worlds import ROBOT, home

@@ -65,7 +65,9 @@ class LlmPlusP:
         fatal = [str(mistake) for mistake in mistakes if mistake.kind != "temporal inconsistency"]
         if fatal:
             return GiveUp("; ".join(fatal)), usage
-        planned = solve(self._domain.text, problem.text(self._domain), TimeLimit(self._timeout_s()), search=LAMA)
+        seconds = self._timeout_s()
+        limit = TimeLimit(seconds, clock_s=seconds)
+        planned = solve(self._domain.text, problem.text(self._domain), limit, search=LAMA)
         warnings = "; ".join(map(str, mistakes))
         if planned.status != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, warnings)))), usage

@@ -21,7 +21,6 @@ from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.room_order import order_by_rooms
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.methods.ours.belief_search import Belief
 from scenecypher.planner.methods.ours.goal_matches import candidates, lost_classes
@@ -30,6 +29,7 @@ from scenecypher.planner.methods.ours.symbolic import MAX_PLANS
 from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
+from scenecypher.planner.symbolic.room_order import order_by_rooms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 

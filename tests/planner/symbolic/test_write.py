@@ -35,6 +35,7 @@ from scenecypher.planner.actions.operator import (
     AGENT,
     Assign,
     Become,
+    Cease,
     Choose,
     Effect,
     ForEach,
@@ -200,6 +201,8 @@ EFFECTS: Final[Mapping[str, tuple[Effect, ...]]] = {
     "any other": (Unrelate("x", ("ON", "INSIDE")),),
     "from it alone": (Unrelate("x", ("ON", "INSIDE"), directed=True),),
     "both ways": (Relate("x", "ON", "v", mutual=True), Unrelate("x", ("INSIDE",), "v")),
+    "turned round": (Unrelate("x", ("ON",), "v"), Relate("v", "ON", "x")),
+    "removed and added at once": (Cease("x", "marked"), Become("x", "marked"), Become("x", "wet")),
     "removed and added": (Unrelate("x", ("ON",)), Relate("v", "ON", "x")),
     "if there is one": (When(is_bound("v"), (Become("x", "marked"),), (Become("x", "empty"),)),),
     "of each": (ForEach("w", Related("w", "ON", "x"), (When(Same("w", "v"), (), (Become("w", "marked"),)),)),),
@@ -230,6 +233,23 @@ def test_a_goal_that_cannot_hold_is_known_at_once() -> None:
     for goal in (HasState(Id("nobody"), "on"), AtLeast(9, "x", HasClass("x", "cup")), HasClass(Id("pen-1"), "cup")):
         assert write_problem(operators_of("grasif"), HOME, ROBOT, goal).is_hopeless
     assert not write_problem(operators_of("grasif"), HOME, ROBOT, Not(HasState(Id("nobody"), "on"))).is_hopeless
+
+
+def test_a_constant_of_an_action_that_a_part_lacks_changes_nothing() -> None:
+    """Kind: the part of a scene that a goal is about has not the dock that an action names."""
+    dock = Choose("d", (Same("d", Id("dock")),))
+    wash = Operator("wash", (X,), (), (Become("x", "clean"), Become("d", "used")), "", (dock,))
+    graph = SceneGraph.of([Node("cup", "Object", "cup", "cup"), Node("agent", "Agent", "agent", "agent")])
+    found = write_problem({"wash": wash}, graph, "agent", HasState(Id("cup"), "clean"))
+    assert "used" not in found.domain
+    assert not found.is_hopeless
+
+
+def test_a_large_count_is_written() -> None:
+    cups = [Node(f"cup{i}", "Object", f"cup{i}", "cup") for i in range(1_200)]
+    graph = SceneGraph.of([*cups, Node("agent", "Agent", "agent", "agent")])
+    use = Operator("use", (X,), (), (Become("x", "used"),), "")
+    assert not write_problem({"use": use}, graph, "agent", AtLeast(1_100, "x", HasState("x", "used"))).is_hopeless
 
 
 def test_names_that_pddl_does_not_allow_are_replaced_and_found_again() -> None:
