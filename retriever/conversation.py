@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from scenecypher.chat.model import Message, Usage
 from scenecypher.retriever.events import Verified
+from scenecypher.retriever.prompt import PAST, PAST_PART
 from scenecypher.retriever.retrieval import (
     Attempt,
     Declined,
@@ -46,6 +47,16 @@ class Conversation:
     def last(self) -> Attempt:
         """Return the latest attempt."""
         return self.attempts[-1]
+
+    @property
+    def shown_past(self) -> bool:
+        """Return whether the model asked to be shown the past, and was."""
+        return any(isinstance(one.ending, Rejected) and one.ending.code == "past" for one in self.attempts)
+
+    @property
+    def tries(self) -> int:
+        """Return the number of attempts at an answer: all but the one to be shown the past."""
+        return len(self.attempts) - self.shown_past
 
     @property
     def verdict(self) -> Verified | None:
@@ -96,7 +107,14 @@ class Conversation:
         After a refused query that was written twice the queries so far are left out: a small model copies them.
         """
         is_copy = self.last.repeats is not None and isinstance(self.last.ending, Rejected)
-        earlier = self.messages[:1] if is_copy else (*self.messages, Message("assistant", _echo(self.last)))
+        said = Message("assistant", _echo(self.last))
+        past = [part for part in self.messages if part.role == "user" and part.text.startswith(PAST_PART)]
+        start = (
+            (*self.messages[:2], Message("assistant", PAST), *past, Message("assistant", "(no query)"))
+            if past
+            else self.messages[:1]
+        )
+        earlier = start if is_copy else (*self.messages, said)
         messages = (*earlier, message)
         return replace(self, messages=messages, hinted=self.hinted or hinted, doubted=self.doubted or doubted)
 

@@ -127,7 +127,7 @@ def _list_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
     return f"{claim.property} is a list; test it with {literal(claim.values[0])} IN n.{claim.property}"
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _claims(cypher: str, same: ByIdentity, schema: Schema) -> QueryClaims:
     """Return the claims of a query, in which a class stands for its kind if all of its nodes are of one."""
     kinds: dict[str, set[str]] = {}

@@ -122,7 +122,7 @@ def examples_for(
     has_assets = any(kind == "Asset" and number for kind, number in occurring.kinds)
     words = words_for(occurring, question)
     known = (*library(vocabulary), *(home_library() if has_assets else ()), *(map_library() if is_map else ()))
-    written = (it for one in _by_nearness(known, question, meaning) if (it := one.written_out(words)))
+    written = (it for one in _by_nearness(known, question, meaning, meaning.state) if (it := one.written_out(words)))
     return (*islice(written, count),)[::-1]
 
 
@@ -131,7 +131,7 @@ def words_for(occurring: Enumerations, question: str = "") -> Mapping[str, str]:
     return _words_for(ByIdentity(occurring), question)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _words_for(same: ByIdentity, question: str) -> Mapping[str, str]:
     occurring, mentions, found = same.of, Mentions.of(question), dict[str, str]()
     for name, (source, preferred) in SLOTS.items():
@@ -148,11 +148,13 @@ def nearest_examples(
     examples: tuple[Example, ...], question: str, *, count: int, meaning: Meaning = NO_MEANING
 ) -> tuple[Example, ...]:
     """Return the `count` examples that are nearest to `question`, the nearest last."""
-    return _by_nearness(examples, question, meaning)[:count][::-1]
+    return _by_nearness(examples, question, meaning, meaning.state)[:count][::-1]
 
 
 @lru_cache(maxsize=1_024)
-def _by_nearness(examples: tuple[Example, ...], question: str, meaning: Meaning) -> tuple[Example, ...]:
+def _by_nearness(
+    examples: tuple[Example, ...], question: str, meaning: Meaning, _state: tuple[int, bool]
+) -> tuple[Example, ...]:
     """Return all examples, those nearest to `question` first; ties in file order.
 
     The nearest have its form, share most words and, if `meaning` knows vectors, mean most nearly the same.

@@ -12,6 +12,7 @@ from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 UNANSWERABLE: Final = "UNANSWERABLE:"
 PAST: Final = "PAST"
+PAST_PART: Final = "The past of this scene graph, which queries may read too:"
 ASK_FOR_PAST: Final = f"""\
 This scene graph has a past as well: what it was before, what was done, when and by whom. If the question is about \
 that, reply with {PAST} alone; you are then shown how queries read it."""
@@ -88,7 +89,7 @@ def code_writer(schema: str, examples: Sequence[Example], words: LinkedWords | N
 
 def past_part(past: str) -> str:
     """Return the part of a system message that shows the schema of the past."""
-    return f"The past of this scene graph, which queries may read too:\n\n{past}"
+    return f"{PAST_PART}\n\n{past}"
 
 
 def worked(examples: Sequence[Example]) -> str:

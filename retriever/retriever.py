@@ -140,7 +140,7 @@ class Retriever:
             if event is not None:
                 yield event
             conversation = _next_conversation(conversation, event, message)
-            continues = message is not None and len(conversation.attempts) < self.options.attempts
+            continues = message is not None and conversation.tries < self.options.attempts
         yield RetrievalEnded(conversation.retrieval())
 
     def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
@@ -184,7 +184,7 @@ class Retriever:
 
     def _attempt(self, conversation: Conversation, scene: SceneInfo) -> Attempt:
         """Ask the model once, and run its query, arrows turned where they must be, unless it is a repeated one."""
-        reply = traced(self.model).reply(self._request(*conversation.messages, after=len(conversation.attempts)))
+        reply = traced(self.model).reply(self._request(*conversation.messages, after=conversation.tries))
         if conversation.read_at is not None:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
         found = parse_reply(reply)
@@ -192,9 +192,10 @@ class Retriever:
         if self.options.assisted:
             cypher, turned = turned_arrows(found.cypher, self.enumerator.of(scene), vocabulary_of(scene.declared))
             found = replace(found, cypher=cypher)
-        before = conversation.earlier_query(found.cypher) if found.reason is None else None
+        before = conversation.earlier_query(found.cypher) if found.cypher else None
         started = time.perf_counter()
-        ending = before.ending if before else self._ending(found, scene, is_cut_off=reply.finish == "length")
+        is_cut_off = reply.finish == "length"
+        ending = before.ending if before else self._ending(conversation, found, scene, is_cut_off=is_cut_off)
         return Attempt(
             number=len(conversation.attempts) + 1,
             cypher=found.cypher,
@@ -206,10 +207,12 @@ class Retriever:
             turned=turned,
         )
 
-    def _ending(self, found: ParsedReply, scene: SceneInfo, *, is_cut_off: bool) -> AttemptEnding:
+    def _ending(
+        self, conversation: Conversation, found: ParsedReply, scene: SceneInfo, *, is_cut_off: bool
+    ) -> AttemptEnding:
         if found.reason is not None:
             return Declined(found.reason)
-        if found.wants_past and self._offers_past(scene, self.enumerator.of(scene)):
+        if found.wants_past and not conversation.shown_past and self._offers_past(scene, self.enumerator.of(scene)):
             return Rejected("past", ASKED_FOR_PAST)
         if not found.cypher:
             return Rejected("no_query", CUT_OFF if is_cut_off else NO_QUERY)
@@ -245,7 +248,7 @@ class Retriever:
     def _refused(
         self, conversation: Conversation, refusal: Rejected, scene: SceneInfo, occurring: Enumerations
     ) -> Message:
-        if refusal.code == "past" and conversation.last.repeats is None:
+        if refusal.code == "past":
             examples = past_examples(conversation.question, self.options.examples, self.meaning)
             return prompt.shown_past(conversation.question, past_text(self.gate, scene), examples)
         more = f" {_properties(occurring)}" if refusal.code == "property" and self.options.assisted else ""

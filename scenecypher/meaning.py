@@ -48,6 +48,7 @@ class Meaning:
     ) -> None:
         self._load, self._clock, self._lock = load, clock, Lock()
         self._absent_until = -math.inf
+        self._failures = 0
         self._vectors: LRUCache[str, Vector] = LRUCache(KEPT)
 
     def nearest(self, text: str, known: Sequence[str], *, limit: int = 3, least: float = LEAST) -> tuple[Near, ...]:
@@ -64,6 +65,11 @@ class Meaning:
         here = vectors[_plain(text)]
         found = [Near(word, sum(map(mul, here, vectors[one]))) for word, one in plain.items()]
         return tuple(sorted((it for it in found if it.cosine >= least), key=lambda it: (-it.cosine, it.word))[:limit])
+
+    @property
+    def state(self) -> tuple[int, bool]:
+        """What changes when vectors fail or are there again: whoever keeps a result keeps it by this."""
+        return self._failures, self._clock() < self._absent_until
 
     def explained(self, error: UnknownReference) -> UnknownReference:
         """Return the error with the known words that mean what the unknown one means."""
@@ -94,6 +100,7 @@ class Meaning:
                 found.update(zip(batch, map(_unit, embed(batch)), strict=True))
         except ModelUnavailable as error:
             _log.warning("words are compared by their letters alone: %s", error)
+            self._failures += 1
             self._absent_until = self._clock() + PAUSE_S if error.retryable else math.inf
             return {}
         with self._lock:

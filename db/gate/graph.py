@@ -72,8 +72,8 @@ class SceneRef(Graph):
         return cls(scene.key, scene.name, schema=vocabulary_of(scene.declared))
 
 
-def read_graph(database: Database, scope: tuple[str, str | int] | None, member: str) -> Graph:
-    """Return the graph of a database, or a part of it, as `Gate.graph` does."""
+def read_graph(database: Database, scope: tuple[str, str | int] | None, member: str) -> tuple[Graph, Bounds]:
+    """Return the graph of a database, or a part of it, as `Gate.graph` does, and its sizes now."""
     part, key = scope or ("", "")
     schema = Schema(frozenset(), frozenset(), frozenset(), scope=part, member=member)
     bounds = measured_bounds(database, Graph(key, schema=schema))
@@ -84,7 +84,7 @@ def read_graph(database: Database, scope: tuple[str, str | int] | None, member: 
         relation_types=names["relations"],
         properties=names["text"] - {part},
     )
-    return Graph(key, schema=schema, bounds=bounds)
+    return Graph(key, schema=schema), bounds
 
 
 def measured_bounds(database: Database, graph: Graph) -> Bounds:

@@ -63,10 +63,13 @@ INFALLIBLE: Final = re.compile(
     rf"|(?:NOT )?{NAME} = {NAME}"
     rf"|(?:NOT )?{PROPERTY} (?:=|<>|<|>|<=|>=|STARTS WITH|ENDS WITH|CONTAINS) (?:{PROPERTY}|\$\S+)"
     rf"|(?:NOT )?{PROPERTY} IN (?:\$\S+|\[ \$\S+(?: , \$\S+)* \])"
-    rf"|(?:NOT )?\$\S+ IN (?:{NAME} \. (?:states|affordances)|cache \[ {NAME} \. (?:states|affordances) \])"
     rf"|{PROPERTY} IS (?:NOT )?NULL"
 )
 """Conditions that can't fail, whatever a node holds: tests of labels and comparisons of properties."""
+IN_LISTS: Final = re.compile(
+    rf"(?:NOT )?\$\S+ IN (?:{NAME} \. (?:states|affordances)|cache \[ {NAME} \. (?:states|affordances) \])"
+)
+"""Conditions that can't fail in scenes, where these properties are lists of each node."""
 
 
 def _depths(pieces: Sequence[str]) -> list[int]:
@@ -116,10 +119,10 @@ def names_in(details: str) -> set[str]:
     return {piece.strip("`") for piece in PIECE.findall(details)}
 
 
-def cannot_fail(condition: str) -> bool:
+def cannot_fail(condition: str, schema: Schema = SCENES) -> bool:
     """Check that a condition can't fail: only comparisons, joined by AND and OR."""
     parts = re.split(r" (?:OR|AND) ", condition.replace("( ", "").replace(" )", ""))
-    return all(INFALLIBLE.fullmatch(part) for part in parts)
+    return all(INFALLIBLE.fullmatch(part) or (schema.is_scene and IN_LISTS.fullmatch(part)) for part in parts)
 
 
 CLAUSE_WORDS: Final = frozenset(
@@ -291,14 +294,12 @@ def _is_bound(leaf: Plan, above: StepsAbove, schema: Schema) -> bool:
             return 0 < len(sought) == len(INDEX.findall(leaf.details))
         case "scan":
             match = SCANNED.match(leaf.details)
-            return match is not None and _binds(
-                {name.strip("`") for name in match.groups() if name}, above, schema.scope
-            )
+            return match is not None and _binds({name.strip("`") for name in match.groups() if name}, above, schema)
         case _:
             return leaf.operator in LEAF_COMPUTATIONS
 
 
-def _binds(names: set[str], above: StepsAbove, key: str) -> bool:
+def _binds(names: set[str], above: StepsAbove, schema: Schema) -> bool:
     """Check that a condition binds one of these nodes to the scene before any condition that may fail.
 
     A failure would tell of other scenes.
@@ -307,13 +308,13 @@ def _binds(names: set[str], above: StepsAbove, key: str) -> bool:
         if isinstance(step, Plan):
             if any(WITHOUT_MEMBER[part.operator] == "cuts" for part in step):
                 return False
-            if not _binds(names, next(leaves(step, key=key))[1], key):
+            if not _binds(names, next(leaves(step, key=schema.scope))[1], schema):
                 return False
             continue
         for condition in conditions(step):
-            bound = bound_name(condition, key)
+            bound = bound_name(condition, schema.scope)
             if bound in names:
                 return True
-            if bound is None and not cannot_fail(condition):
+            if bound is None and not cannot_fail(condition, schema):
                 return False
     return False

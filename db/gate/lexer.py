@@ -120,7 +120,8 @@ def _pieces(value: object, name: str) -> Iterator[tuple[TokenKind, str]]:
         case int() | float():
             before, after = ("(-", ")") if value < 0 else ("", "")
             yield from (("mark", mark) for mark in before)
-            yield "float" if isinstance(value, float) else "integer", repr(abs(value))
+            is_float = isinstance(value, float)  # by its own class's text: that of NumPy's numbers has their type
+            yield ("float", float.__repr__(abs(value))) if is_float else ("integer", int.__repr__(abs(value)))
             yield from (("mark", mark) for mark in after)
         case list() | tuple():
             yield "mark", "["

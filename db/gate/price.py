@@ -251,6 +251,7 @@ class Pricer:
         for bound in index.bounds:
             self.expression(bound)
         if index.is_slice:
+            base = replace(base, distinct=math.inf)  # a value has many slices
             return self.meter.build(base, ITEM_BYTES * base.items, self.tokens[index.at])
         return either(base.element, *([self.paths.anything] if base.has_nodes or not base.each else []))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from scenecypher.db.gate.lexer import Token, tokens_of
+from scenecypher.db.gate.lexer import NO_PARAMETERS, Token, tokens_of
 from scenecypher.db.schema import PAST, PAST_HIDDEN, PAST_KINDS, PAST_PROPERTIES, PAST_RELATIONS, SCENE_KEY, Schema
 from scenecypher.db.store.bounds import Bounds
 
@@ -33,9 +33,9 @@ FACT_ADVICE: Final = (
 LABEL_ADVICE: Final = "give its nodes labels of the past, such as (e:PastEvent)-[:BEGAN]->(f:PastFact)"
 
 
-def reads_past(cypher: str) -> bool:
+def reads_past(cypher: str, parameters: Mapping[str, object] = NO_PARAMETERS) -> bool:
     """Check whether a query names a label of the past. Raises QueryRefused for a text that the lexer refuses."""
-    return NAMES_PAST.search(cypher) is not None and names_past(tokens_of(cypher))
+    return NAMES_PAST.search(cypher) is not None and names_past(tokens_of(cypher, parameters))
 
 
 def names_past(tokens: Iterable[Token]) -> bool:

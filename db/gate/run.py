@@ -105,14 +105,19 @@ class Gate:
 
     The constructor sends nothing to the server. Expensive queries share the database's slots; `tell` gets a line when
     one waits for a slot. `known` are values that occur in the scene, for better hints. A driver of neo4j's serves as
-    well as a Database, and is not closed.
+    well as a Database, and is not closed; `database` is then the name of the database that is read.
     """
 
     def __init__(
-        self, database: Database | Driver, *, limits: Limits | None = None, tell: Callable[[str], None] | None = None
+        self,
+        server: Database | Driver,
+        *,
+        database: str = "neo4j",
+        limits: Limits | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.limits = limits or Limits()
-        self._database = Database.of(database) if isinstance(database, Driver) else database
+        self._database = Database.of(server, database=database) if isinstance(server, Driver) else server
         self._tell = tell
         self._watchdog = Watchdog(self._database, lost_s=self.limits.lost_seconds)
         self._lost_shapes: set[str] = set()
@@ -136,20 +141,24 @@ class Gate:
     def graph(self, *, scope: tuple[str, str | int] | None = None, member: str = "") -> Graph:
         """Return the graph of the database, or its part in which a property has a value: its names and its size.
 
-        `member` is the label that all nodes of the part have with an index of that property, if any. Raises InputError
-        for a part that is empty, or that relations join with the rest; ServiceError, as if it is too large to be read.
+        It is measured now, and again when a query comes after ten minutes. `member` is the label that all nodes of the
+        part have with an index of that property, if any. Raises InputError for a part that is empty, or that relations
+        join with the rest; ServiceError, as if it is too large to be read.
         """
-        return read_graph(self._database, scope, member)
+        graph, bounds = read_graph(self._database, scope, member)
+        self._measured.put(graph, (time.monotonic() + PLAN_S, bounds))
+        return graph
 
     def check(self, cypher: str, graph: Graph, **asking: Unpack[Asking]) -> Explanation:
         """Check a query's text, names and cost; a refusal is part of the result.
 
-        The server is asked for no more than the graph's size, if that is not known. Raises ServiceError.
+        The server is asked for no more than the graph's size, if that is not known. Raises ServiceError, and InputError
+        as `graph` does.
         """
         return self._explain(Asked(cypher, graph, **asking), planned=False)
 
     def explain(self, cypher: str, graph: Graph, **asking: Unpack[Asking]) -> Explanation:
-        """Check a query and its plan without running it; a refusal is part of the result. Raises ServiceError."""
+        """Check a query and its plan without running it; a refusal is part of the result. Raises as `check`."""
         return self._explain(Asked(cypher, graph, **asking), planned=True)
 
     def _explain(self, asked: Asked, *, planned: bool) -> Explanation:
@@ -157,7 +166,7 @@ class Gate:
         with _own_faults():
             try:
                 past = None
-                if isinstance(graph, SceneRef) and reads_past(asked.cypher):
+                if isinstance(graph, SceneRef) and reads_past(asked.cypher, asked.parameters):
                     past = past_state(self._database, graph)
                 scoped = self._scoped(asked, past)
                 found = Explanation(scoped.text, scoped.parameters, cost=scoped.cost)
@@ -172,11 +181,11 @@ class Gate:
     def run(self, cypher: str, graph: Graph, **asking: Unpack[Asking]) -> Answer:
         """Run a query and return its answer, of a scene at one version.
 
-        Raises QueryRefused, SceneReplaced, ServiceError.
+        Raises QueryRefused, SceneReplaced, ServiceError, and InputError as `graph` does.
         """
         asked = Asked(cypher, graph, **asking)
         with _own_faults():
-            if isinstance(graph, SceneRef) and reads_past(cypher):
+            if isinstance(graph, SceneRef) and reads_past(cypher, asked.parameters):
                 return self._run_with_past(asked, graph)
             return self._run(asked)
 

@@ -118,10 +118,25 @@ def test_a_model_that_asks_for_the_past_is_shown_it(ready: Ready, lived_in: Scen
     assert NO_QUERY in messages(server, 1)[-1]
 
 
+def test_the_past_is_asked_for_beside_the_attempts(ready: Ready, lived_in: SceneInfo) -> None:
+    """The kind: a request for the past was taken for a repeated empty reply, and an attempt was lost by it."""
+    question = "Is a cup still at the place that Ann gave it?"
+    retriever, server = ready(["", "PAST", MOVED], attempts=2)
+    assert retriever.ask(question, lived_in).rows
+    assert "(:PastFact)" in messages(server, 2)[-1]
+    retriever, server = ready(["PAST", MOVED], attempts=1)
+    assert retriever.ask(question, lived_in).rows
+    wrong = "MATCH (e:PastEvnt) RETURN e"
+    retriever, server = ready(["PAST", wrong, wrong, MOVED])
+    assert retriever.ask(question, lived_in).rows
+    assert any("(:PastFact)" in text for text in messages(server, 3)), "the past is not forgotten with the copies"
+    assert not any("PastEvnt" in text.partition("refused twice")[0] for text in messages(server, 3))
+
+
 def test_a_model_that_asks_for_nothing_but_the_past_is_refused(ready: Ready, lived_in: SceneInfo) -> None:
-    retriever, server = ready(["PAST"] * 4)
+    retriever, server = ready(["PAST"] * 5)
     assert retriever.ask("Is a cup on the table?", lived_in).outcome == "refused"
-    assert "refused twice" in messages(server, 2)[-1]
+    assert NO_QUERY in messages(server, 2)[-1]
 
 
 def test_no_known_question_about_the_present_speaks_of_time() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scenecypher.db.gate import Limits
 from scenecypher.db.gate.cost import BYTES_PER_STEP, Cost
 from scenecypher.db.gate.scope import scope
+from scenecypher.db.schema import Schema
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.errors import QueryRefused
 from tests.db.gate.corpus import HOME_BOUNDS, VOCABULARY
@@ -293,6 +294,17 @@ def test_different_relations_are_as_many_as_there_are() -> None:
     cost = cost_of("MATCH ()-[r]->() WITH collect(DISTINCT r) AS l RETURN size([x IN l WHERE x IN l])", Bounds())
     assert cost is not None
     assert cost.row_steps >= 1_000 * 1_000 * 16 / BYTES_PER_STEP
+
+
+def test_slices_of_different_lists_are_more_than_the_lists() -> None:
+    """The kind: a property has one value a node, and each value many slices."""
+    bounds = Bounds(frozenset({("nodes", "Film", 50), ("items", "tags", 100), ("text", "tags", 20)}))
+    films, limits = Schema({"Film"}, set(), {"tags"}), Limits()
+    text = "MATCH (f:Film) UNWIND range(0, 99) AS i WITH collect(DISTINCT {value}) AS c "
+    text += "RETURN size([x IN c WHERE any(y IN c WHERE y > x)]) AS n"
+    for value in ("f.tags[i..]", "[f.tags[i..]]"):
+        with pytest.raises(QueryRefused, match="a loop over `c` inside another"):
+            scope(text.replace("{value}", value), films, limits, bounds=bounds)
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 3))

@@ -5,6 +5,7 @@ import pytest
 from scenecypher.db.gate import Plan
 from scenecypher.db.gate.judge import VERIFIED, bound_name, cannot_fail, check_plan, conditions, subqueries_are_bound
 from scenecypher.db.local.jars import Release
+from scenecypher.db.schema import Schema
 from scenecypher.errors import QueryRefused
 from tests.server import OLDEST
 
@@ -172,6 +173,16 @@ def test_conditions_are_split_as_they_are_evaluated() -> None:
 )
 def test_conditions_that_cannot_fail(condition: str) -> None:
     assert cannot_fail(condition)
+
+
+def test_lists_of_scenes_are_no_lists_elsewhere() -> None:
+    """The kind: a test of a text as a list fails, and tells so of what another one has."""
+    other = Schema({"Object"}, set(), {"states"}, scope="tenant")
+    assert not cannot_fail("$x IN n . states", other)
+    plan = over(SCAN, filtered("$x IN n.states AND n.tenant = $__scene"))
+    with pytest.raises(QueryRefused):
+        check_plan(plan, "r", other)
+    check_plan(over(SCAN, filtered("n.tenant = $__scene AND $x IN n.states")), "r", other)
 
 
 @pytest.mark.parametrize(

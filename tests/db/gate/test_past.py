@@ -332,3 +332,10 @@ def test_a_query_that_its_first_hints_do_not_help_is_tried_with_hints_at_all_nod
     query = "MATCH (f:PastFact {relation: 'INSIDE'})-[:ABOUT]->(n:PastNode) RETURN DISTINCT n.name"
     assert ["cup"] in [[*row] for row in gate.run(query, home).rows]
     assert [text.count("USING INDEX SEEK") for text in judged] == [0, 1, 2]
+
+
+def test_a_query_of_the_past_takes_parameters(gate: Gate, pair: Pair) -> None:
+    scene = SceneRef(pair.home.key, pair.home.name)
+    text = "MATCH (e:PastEvent) WHERE e.actor = $actor RETURN count(e) AS n"
+    assert gate.run(text, scene, parameters={"actor": "ann"}).rows == [[2]]
+    assert gate.check(text, scene, parameters={"actor": "ann"}).refused is None
