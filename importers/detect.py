@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
-from scenecypher.errors import DocumentError
+from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers import dsg, grasif, grasif_pickle, networkx_json, virtualhome
 from scenecypher.importers.json_file import read_json
 from scenecypher.plugins import Plugins
+
+_log: Final = logging.getLogger("scenecypher.importers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +123,32 @@ def read_any(path: Path, *, name: str | None = None, file_format: str | None = N
     return (asked or _format_of(document, path)).read(SceneFile(path, name, document))
 
 
+def suffixes() -> tuple[str, ...]:
+    """Return the endings of files of all formats; a package that can't be read is left out, with a warning."""
+    return (".json", *(suffix for each in _readable() for suffix in each.suffixes))
+
+
 def _format_of_ending(path: Path) -> FileFormat | None:
     """Return the format whose files end so, None if that is JSON or nobody's."""
     if path.suffix in {"", ".json", ".jsonl"}:
         return None
-    return next((FORMATS[name] for name in FORMATS if path.suffix in FORMATS[name].suffixes), None)
+    return next((each for each in _readable() if path.suffix in each.suffixes), None)
+
+
+def _readable() -> Iterator[FileFormat]:
+    """Yield all formats, ours first; warn of those of packages that can't be read."""
+    for name in FORMATS:
+        try:
+            yield FORMATS[name]
+        except InputError as error:
+            _log.warning("%s", error)
 
 
 def _format_of(document: object, path: Path) -> FileFormat:
     """Return the first format whose test the document passes. Raises DocumentError."""
     if isinstance(document, dict):
-        for name in FORMATS:
-            if FORMATS[name].is_one(document):
-                return FORMATS[name]
+        for each in _readable():
+            if each.is_one(document):
+                return each
     cause = f"the content is of no format that is known by its form; say which of {', '.join(FORMATS)} it is"
     raise DocumentError(str(path), "$", cause)

@@ -295,6 +295,7 @@ def session_setting(
     Raises InputError.
     """
     name, method = options.get("task"), options.get("method", METHOD)
+    recipe = recipe_named(method)
     task = datasets.task(name)[1] if name is not None else None
     goal = task.goal if task is not None and task.has_graph_goal else None
     if (wanted := options.get("goal")) is not None:
@@ -312,7 +313,7 @@ def session_setting(
         method,
         goal=goal,
         required_actions=task.action_goals if task is not None else (),
-        model=services.model(options.get("model")) if recipe_named(method).model else NoModel(),
+        model=services.model(options.get("model")) if recipe.model else NoModel(),
         ablations=tuple(options.get("ablations", ())),
         budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),
         belief=options.get("belief"),

@@ -59,6 +59,8 @@ def check_format(file_format: FileFormat, good: Path, *, tries: int = TRIES, see
     InputError; a DocumentError names the file, and a place and a cause for each problem.
     """
     scene = _read(file_format, good)
+    if good.suffix not in file_format.suffixes:
+        assert file_format.is_one(json.loads(good.read_bytes())), f"{good} is none of its own documents by `is_one`"
     assert _read(file_format, good) == scene, f"{good} is read to another scene the second time"
     assert [*broken_rules(scene.graph, scene.vocabulary)] == [], "its scene breaks the rules of its vocabulary"
     back = scene_from_document(json.loads(json.dumps(scene_document(scene))), file=str(good))
@@ -164,6 +166,8 @@ def _read(file_format: FileFormat, path: Path) -> ImportedScene:
     from scenecypher.importers.json_file import read_json
 
     document = None if path.suffix in file_format.suffixes else read_json(path)
+    if isinstance(document, dict):
+        file_format.is_one(document)  # whose errors would end the search for a file's format
     return file_format.read(SceneFile(path, None, document))
 
 

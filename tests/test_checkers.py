@@ -43,13 +43,16 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / package / "__init__.py").write_text('"""A package."""\n', encoding="utf-8")
     modules = (
         "errors",
+        "gate",
         "gym",
         "home",
         "meaning",
         "notebook",
+        "plugins",
         "readable",
         "scenes",
         "settings",
+        "testing",
         "tree",
         "waiting",
         "files",

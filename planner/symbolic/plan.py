@@ -77,7 +77,9 @@ def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
     levels = _levels(request, graph, whole) if whole is not None else ()
     for number, state in enumerate(levels, 1):
         if limit.is_over():
-            why = f"no plan within {request.timeout_s:g} s; {MORE_TIME}"
+            is_late = limit.spent_s < request.timeout_s
+            took = f"{request.clock_s:g} s" if is_late else f"{request.timeout_s:g} s of processor time"
+            why = f"no plan within {took}; {MORE_TIME}"
             break
         nodes = len(state.graph.nodes)
         limit.share(PART_SHARE if number < len(levels) else 1.0)

@@ -259,14 +259,17 @@ def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
 
 def _of_any(paths: Sequence[str]) -> Iterator[Source]:
     """Return a source for each file of a known format. Raises InputError for a path that is none."""
-    from scenecypher.importers.detect import FORMATS, read_any
+    from scenecypher.importers.detect import FORMATS, read_any, suffixes
 
     for path in paths:
         if not has_magic(path) and not Path(path).exists():
-            hint = did_you_mean(path, tuple(FORMATS)) if path.isidentifier() else ""
+            commands = (it.name or getattr(it.callback, "__name__", "") for it in import_app.registered_commands)
+            hint = did_you_mean(path, tuple(dict.fromkeys((*FORMATS, *commands)))) if path.isidentifier() else ""
             raise InputError(f"there is no file {path[:200]!r}{hint}; check the path")
-    suffixes = [".json", *(suffix for name in FORMATS for suffix in FORMATS[name].suffixes)]
-    return _read_at_once(paths, read_any, suffixes)
+        if Path(path).suffix == JSON_LINES:
+            raise InputError(f"{path[:200]}: name the format of lines: scenecypher import FORMAT {path[:200]}")
+    has_folder = any(Path(path).is_dir() for path in paths)
+    return _read_at_once(paths, read_any, suffixes() if has_folder else (".json",))
 
 
 def _read_at_once(

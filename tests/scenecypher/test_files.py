@@ -31,6 +31,7 @@ ELSEWHERE: Final = {
     "db/browser/saved.py": "makes a zip in memory",
     "db/local/jars.py": "downloads into a draft folder; a file whose hash is right is moved whole",
     "evaluation/eai/recordings.py": "downloads into a temporary folder; a file whose hash is right is moved whole",
+    "scenecypher/testing.py": "spoils copies of a file in a temporary folder",
     "evaluation/running.py": "Inspect writes its log into a temporary folder",
 }
 """Modules that write elsewhere than to a user's file, or by somebody else's hand, and why."""

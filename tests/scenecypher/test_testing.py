@@ -106,7 +106,7 @@ def test_a_format_that_leaks_an_error_is_found(tmp_path: Path) -> None:
     file = tmp_path / "named.json"
     file.write_text('{"name": "home"}', encoding="utf-8")
     with pytest.raises(AssertionError, match=r"spoilt copy \d+ of seed 0 ended in (KeyError|TypeError|AttributeError)"):
-        check_format(FileFormat("named", careless), file)
+        check_format(FileFormat("named", careless, lambda document: "name" in document), file)
 
 
 def test_a_format_that_reads_otherwise_each_time_is_found(tmp_path: Path) -> None:
@@ -114,7 +114,16 @@ def test_a_format_that_reads_otherwise_each_time_is_found(tmp_path: Path) -> Non
     file = tmp_path / "any.json"
     file.write_text("{}", encoding="utf-8")
     with pytest.raises(AssertionError, match="another scene the second time"):
-        check_format(FileFormat("any", lambda _: replace(small_home(), name=next(names))), file)
+        check_format(FileFormat("any", lambda _: replace(small_home(), name=next(names)), lambda _: True), file)
+
+
+def test_a_format_that_is_not_found_by_its_content_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text("{}", encoding="utf-8")
+    with pytest.raises(AssertionError, match="is none of its own documents"):
+        check_format(FileFormat("mine", lambda _: small_home()), file)
+    with pytest.raises(KeyError, match="type"):
+        check_format(FileFormat("mine", lambda _: small_home(), lambda document: document["type"] == "x"), file)
 
 
 def test_actions_that_break_the_rules_are_found() -> None:
