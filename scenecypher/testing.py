@@ -188,7 +188,7 @@ def _check_told(file_format: FileFormat, path: Path, which: str) -> None:
 def _spoilt(content: bytes, chance: random.Random) -> bytes:
     """Return a file's content with a few parts dropped, doubled or replaced: of its document if it is JSON."""
     try:
-        document = {"": json.loads(content)}
+        document: Any = {"": json.loads(content)}
     except ValueError:
         return _spoilt_lines(content, chance)
     if chance.random() < 0.1:
@@ -199,7 +199,7 @@ def _spoilt(content: bytes, chance: random.Random) -> bytes:
             case "drop" if key != "":
                 del within[key]
             case "double" if isinstance(within, list):
-                within.append(copy.deepcopy(within[key]))
+                within.append(copy.deepcopy(within[int(key)]))
             case _:
                 within[key] = copy.deepcopy(chance.choice(VALUES))
     return json.dumps(document[""]).encode()

@@ -119,19 +119,24 @@ def _pieces(value: object, name: str) -> Iterator[tuple[TokenKind, str]]:
             yield "string", value
         case int() | float():
             before, after = ("(-", ")") if value < 0 else ("", "")
-            yield from (("mark", mark) for mark in before)
+            yield from _marks(before)
             is_float = isinstance(value, float)  # by its own class's text: that of NumPy's numbers has their type
             yield ("float", float.__repr__(abs(value))) if is_float else ("integer", int.__repr__(abs(value)))
-            yield from (("mark", mark) for mark in after)
+            yield from _marks(after)
         case list() | tuple():
             yield "mark", "["
             for at, item in enumerate(value):
-                yield from (("mark", mark) for mark in "," * bool(at))
+                yield from _marks("," if at else "")
                 yield from _pieces(item, name)
             yield "mark", "]"
         case _:
             hint = "give a text, a number, a truth value, null or a list of these"
             raise QueryRefused("parameter", f"the value of `{name}` can't be used", piece=name, hint=hint)
+
+
+def _marks(marks: str) -> Iterator[tuple[TokenKind, str]]:
+    for mark in marks:
+        yield "mark", mark
 
 
 def integer_of(text: str) -> int:

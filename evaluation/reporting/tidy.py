@@ -50,7 +50,7 @@ def table_csv(result: ExperimentResult, table: Table) -> str:
     text = StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(TidyFigure)], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(asdict, tidy_figures(result, table)))
+    writer.writerows([asdict(figure) for figure in tidy_figures(result, table)])
     return text.getvalue()
 
 
