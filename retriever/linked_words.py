@@ -18,7 +18,7 @@ LinkedWords: TypeAlias = tuple[tuple[str, str], ...]
 """Words or phrases of a question, each with what it may be in the scene."""
 
 KEPT: Final = 32
-"""Questions and scenes whose words are kept; each keeps the counts of a scene, some 0.4 MB for 5,000 nodes."""
+"""Questions and scenes whose words are kept; each keeps the counts of its scene in memory."""
 SHORTEST: Final = 2
 COMPOUND: Final = 4
 """Letters of the shortest word that is looked for at the end of others: lamp in tablelamp."""

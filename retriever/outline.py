@@ -84,8 +84,8 @@ def is_robot_map(scene: Enumerations) -> bool:
 
 
 def _is_internal(use: PropertyUse) -> bool:
-    """Check if a map's property says nothing to a model: one for the map's software, or one value for all."""
-    return use.name in MAP_INTERNALS or (len(use.values) == 1 and use.name != LAYER)
+    """Check if a map's property says nothing to a model: one for the map's software, or one value for all, no list."""
+    return use.name in MAP_INTERNALS or (len(use.values) == 1 and use.name != LAYER and not use.is_list)
 
 
 def _property(use: PropertyUse, meanings: Mapping[str, str]) -> str:

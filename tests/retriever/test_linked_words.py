@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
+from scenecypher.errors import ModelUnavailable
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.empty_answers import causes, mistake_in
@@ -184,3 +186,19 @@ def test_a_name_says_nothing_of_its_kind() -> None:
         "desk_1": "(:Place {name: 'desk_1'})",
         "both-1": "(n {name: 'both-1'})",
     }
+
+
+def test_an_outage_of_the_vectors_is_not_kept_with_the_words() -> None:
+    """The kind: what is found for a question is kept, also where it was found without the vectors."""
+    now, fails = [0.0], [True]
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        if fails[0]:
+            raise ModelUnavailable("no answer", retryable=True)
+        return [[1.0, 0.0] if text in {"sofa", "couch"} else [0.0, 1.0] for text in texts]
+
+    meaning = Meaning(lambda: embed, clock=lambda: now[0])
+    seats = Enumerations(kinds=(("Asset", 1),), classes=(ClassUse("Asset", "couch", 1, "couch_1"),))
+    assert linked_words("Where is the sofa?", seats, meaning) == ()
+    fails[0], now[0] = False, 1_000.0
+    assert "couch" in dict(linked_words("Where is the sofa?", seats, meaning))["sofa"]
