@@ -18,7 +18,7 @@ from scenecypher.db.schema import (
 )
 from scenecypher.db.store.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.retriever.notes import MAP_INTERNALS, MAP_MEANINGS, MAP_NOTES
+from scenecypher.retriever.notes import MAP_INTERNALS, MAP_MEANINGS, MAP_NOTES, MEANINGS, PATH_NOTES
 
 EXAMPLES_A_KIND: Final = 3
 PLACES: Final = 12
@@ -52,7 +52,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
     is_map = is_robot_map(whole)
     kinds = {kind: meaning for kind, meaning in KINDS.items() if kind in counts or kind not in MAP_KINDS}
     uses = [use for use in shown.properties if not (is_map and _is_internal(use))]
-    meanings: Mapping[str, str] = {**(MAP_MEANINGS if is_map else {}), **EXTRA_PROPERTIES}
+    meanings: Mapping[str, str] = {**MEANINGS, **(MAP_MEANINGS if is_map else {}), **EXTRA_PROPERTIES}
     return Outline(
         labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in kinds.items()),
         properties=(*CORE_PROPERTIES.items(), *((use.name, _property(use, meanings)) for use in uses)),
@@ -64,7 +64,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
         affordances=tuple((use.value, use.count) for use in shown.affordances),
         examples=_examples(shown),
         agents=tuple(map(_agent, shown.agents)),
-        notes=(*conventions_of(vocabulary).notes, *(MAP_NOTES if is_map else ())),
+        notes=(*conventions_of(vocabulary).notes, *(_map_notes(whole) if is_map else ())),
         left_off=tuple((field, n) for field in LISTED if (n := _missing(field, shown, whole))),
     )
 
@@ -81,6 +81,12 @@ def _missing(field: str, shown: Enumerations, whole: Enumerations) -> int:
 def is_robot_map(scene: Enumerations) -> bool:
     """Check if a scene is a 3D scene graph as a robot maps it."""
     return {LAYER, "node_type"} <= {use.name for use in scene.properties}
+
+
+def _map_notes(scene: Enumerations) -> tuple[str, ...]:
+    """Return the notes for a map; of a robot's path only where there is one."""
+    has_path = any(use.name == "path" for use in scene.properties)
+    return (*MAP_NOTES, *(PATH_NOTES if has_path else ()))
 
 
 def _is_internal(use: PropertyUse) -> bool:
