@@ -25,7 +25,11 @@ FULL_GRAPH: Final = "full-graph"
 
 def _symbolic(context: MethodContext) -> Method:
     goal = context.goal or ALWAYS
-    return Symbolic(lambda required_actions: context.plan_goal(goal, required_actions), context.required_actions)
+    return Symbolic(
+        lambda required_actions: context.plan_goal(goal, required_actions),
+        context.required_actions,
+        max_steps=context.max_steps,
+    )
 
 
 def _lookplangraph(context: MethodContext) -> Method:
@@ -44,14 +48,20 @@ USUAL_PLACES: Final = "usual-places"
 
 def _goal_asker(context: MethodContext, elsewhere: frozenset[str] = frozenset()) -> GoalAsker:
     return GoalAsker(
-        context.model, context.vocabulary, context.occurring, context.read_part, elsewhere, context.meaning
+        context.model,
+        context.vocabulary,
+        context.occurring,
+        context.read_part,
+        elsewhere,
+        context.meaning,
+        context.why_unreachable,
     )
 
 
 def _explore_then_plan(context: MethodContext) -> Method:
     ranker = None if USUAL_PLACES in context.ablations else context.model
     asker = _goal_asker(context, frozenset(usual_places()))
-    return ExploreThenPlan(asker, context.plan_goal, context.read_all, ranker=ranker)
+    return ExploreThenPlan(asker, context.plan_goal, context.read_all, max_steps=context.max_steps, ranker=ranker)
 
 
 GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
@@ -116,7 +126,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         ablations=WITHOUT_EXAMPLES,
     ),
     "goal-then-plan": Recipe(
-        lambda context: GoalThenPlan(_goal_asker(context), context.plan_goal),
+        lambda context: GoalThenPlan(_goal_asker(context), context.plan_goal, max_steps=context.max_steps),
         "the model states the goal only, from the schema; a PDDL engine plans, and again after a refused action",
         fix=False,
     ),

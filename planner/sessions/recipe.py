@@ -42,9 +42,10 @@ class MethodContext:
 
     `model` is told what others did since the last decision. With `fix`, the session first does what stands in an
     action's way; with `belief`, it acts on what the robot believes. `occurring` returns the classes, states and
-    relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. `goal` is the goal
-    of a data set's task, if any, and `required_actions` are the actions that it requires in addition. `read_part` reads
-    the part of the scene that a goal is about, `read_all` all of it. `meaning` finds words for the scene's own.
+    relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. The session ends
+    after `max_steps` decisions. `goal` is the goal of a data set's task, if any, and `required_actions` are the actions
+    that it requires in addition. `read_part` reads the part of the scene that a goal is about, `read_all` all of it.
+    `why_unreachable` says what of a goal no action can bring about. `meaning` finds words for the scene's own.
     """
 
     model: Model
@@ -54,7 +55,9 @@ class MethodContext:
     occurring: Callable[[], Enumerations]
     read_part: Callable[[Condition], SceneGraph]
     read_all: Callable[[], SceneGraph]
+    why_unreachable: Callable[[Condition], str]
     timeout_s: Callable[[], float]
+    max_steps: int
     fix: bool = False
     belief: bool = False
     meaning: Meaning = NO_MEANING

@@ -29,7 +29,14 @@ from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWrit
 from scenecypher.planner.sessions.toolbox import Toolbox
 from scenecypher.planner.sessions.views import make_view
 from scenecypher.planner.symbolic.parts import part_of
-from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
+from scenecypher.planner.symbolic.plan import (
+    PLAN_TIMEOUT_S,
+    PlanRequest,
+    PlanResult,
+    find_plan,
+    planning_state,
+    why_unreachable,
+)
 from scenecypher.planner.symbolic.required_actions import RequiredAction
 from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
@@ -165,7 +172,9 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         occurring=lambda: enumerator.of(simulator.scene),
         read_part=lambda goal: part_of(now(), goal, wide=False, operators=simulator.operators),
         read_all=now,
+        why_unreachable=lambda goal: why_unreachable(goal, planning_state(now(), scene.vocabulary)),
         timeout_s=lambda: _engine_timeout_s(setting, watch),
+        max_steps=setting.budget.steps,
         fix=simulator.fix,
         belief=acts_on_belief(setting, recipe),
         meaning=setting.meaning,

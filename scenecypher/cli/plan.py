@@ -77,7 +77,12 @@ def plan(
         typer.Option("--ablation", metavar="NAME", help="Leave a part of the method out; may be given several times."),
     ] = None,
     max_steps: Annotated[
-        int | None, typer.Option("--max-steps", min=1, help="Decisions at most; else 30, or what the task grants.")
+        int | None,
+        typer.Option(
+            "--max-steps",
+            min=1,
+            help="Decisions at most, each action of an engine's plan among them; else 30, or what the task grants.",
+        ),
     ] = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens at most.")] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0, help="Seconds at most.")] = None,

@@ -74,6 +74,10 @@ In the home as it is known now, that goal matches:
 {matches}
 If this is what the instruction asks for, reply with an empty "goal", and the goal stays as it is. If it is not, state \
 the whole goal once more: by the ids that are meant, or by other variables and facts."""
+UNREACHABLE: Final = """\
+In the home as it is known now, that goal can't be reached: {why}.
+If the instruction asks for just this, reply with an empty "goal", and it is told so. If another goal does what it \
+asks for, state the whole goal once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,8 @@ class StatedGoal:
 class GoalThenPlan:
     """Method that asks for the goal, then decides like Symbolic, by `plan_goal`."""
 
-    def __init__(self, asker: GoalAsker, plan_goal: Callable[[Condition], PlanResult]) -> None:
-        self._asker, self._plan_goal = asker, plan_goal
+    def __init__(self, asker: GoalAsker, plan_goal: Callable[[Condition], PlanResult], *, max_steps: int) -> None:
+        self._asker, self._plan_goal, self._max_steps = asker, plan_goal, max_steps
         self._symbolic: Symbolic | None = None
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
@@ -103,7 +107,7 @@ class GoalThenPlan:
             stated, usage = self._asker.ask(memory)
             return stated.thought(), usage
         goal = stated.goal
-        self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal))
+        self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal), max_steps=self._max_steps)
         decision, usage = self._symbolic.decide(memory)
         return (told_end(decision, stated, memory) if isinstance(decision, Done) else decision), usage
 
@@ -127,7 +131,8 @@ class GoalAsker:
     """Asks `model` for a goal, shows it once what that matches, and checks it against what occurs in the scene.
 
     `read_part` reads the part of the scene that a goal is about. `elsewhere` is as in GoalParser. Words that the scene
-    does not use are told with those of its words that `meaning` finds near.
+    does not use are told with those of its words that `meaning` finds near. `why_unreachable` says what of a goal no
+    action can bring about, which the model is told once.
     """
 
     model: Model
@@ -136,6 +141,7 @@ class GoalAsker:
     read_part: Callable[[Condition], SceneGraph]
     elsewhere: frozenset[str] = frozenset()
     meaning: Meaning = NO_MEANING
+    why_unreachable: Callable[[Condition], str] = lambda _: ""
 
     def ask(self, memory: Memory) -> tuple[StatedGoal, Usage]:
         """Return the goal, and the tokens of all replies. Raises ReplyRejected after three unusable ones."""
@@ -160,11 +166,14 @@ class GoalAsker:
                     raise
                 break
             else:
-                matches, is_notable = match_words(goal, self.read_part(goal), self.vocabulary)
+                part = self.read_part(goal)
+                matches, is_notable = match_words(goal, part, self.vocabulary)
                 stated = StatedGoal(goal, matches if is_notable else "")
-                if first is not None or not is_notable:
+                why = "" if lost_classes(goal, part, self.vocabulary) else self.why_unreachable(goal)
+                if first is not None or not (is_notable or why):
                     return stated, counting.usage
                 first, said = stated, MATCHES.format(matches="\n".join((matches, *self._meant(goal, occurring))))
+                said = UNREACHABLE.format(why=why) if why else said
             messages += [Message("assistant", form.model_dump_json(by_alias=True)), Message("user", said)]
         if first is None:
             raise counting.rejection(mistake)

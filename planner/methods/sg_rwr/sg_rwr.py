@@ -17,7 +17,13 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.solution import FORM, parse_solution
-from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program, format_sections, parse_sections
+from scenecypher.planner.prompts.text_replies import (
+    ask_in_text,
+    extract_program,
+    format_sections,
+    parse_sections,
+    said_before,
+)
 from scenecypher.planner.prompts.worked import required_examples
 from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.sessions.reasoning_tools import PYTHON, tools_text
@@ -152,9 +158,9 @@ class SgRwr:
         if TERMINATE in text:
             return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
         if "code" in parts and self._code:
-            return _python_call(extract_program(parts["code"]), parts.get("explanation", ""))
+            return _python_call(extract_program(parts["code"]), said_before(text, "code"))
         if parts.get("query"):
-            return Ask(parts["query"], parts.get("explanation", ""))
+            return Ask(parts["query"], said_before(text, "query"))
         kinds = "a [Query], [Code] or" if self._code else "a [Query] or"
         raise ReplyRejected(f"it holds neither {kinds} the solution with {TERMINATE}; reply in one of these forms")
 

@@ -103,6 +103,19 @@ def test_assumptions_and_errors_are_put_back_to_the_reasoner(whole: Played) -> N
     assert whole.last(8) == "The output of the code:\nremove ['ball_1']"
 
 
+@pytest.mark.parametrize("heading", ["[Summary]\n", "[Analysis]\n", "**[Answer]**: ", "", "[Explanation]\n"])
+def test_what_is_said_under_another_heading_is_remembered(store: SceneStore, heading: str) -> None:
+    """Kind: what a model found out is lost to it, since it stood under another heading than the form's."""
+    first = f"{heading}The ball is in the way.\n\n[Query]\nWhere is the door?\n\n[Answer]\nIN THE MOON"
+    rows = f"```cypher\n{QUERY}\n```"
+    found = "[Summary]\nIt is at (5, 4).\n\nINFO RETRIEVED"
+    played = play(store, "sg-rwr", [first, rows, found, ends("red", "Answer")])
+    remembered = played.requests[-1]["messages"][2]["content"]
+    assert remembered.startswith("[Explanation]\n")
+    assert "The ball is in the way.\n\n[Query]\nWhere is the door?" in remembered
+    assert "MOON" not in remembered, "what it makes up of the rest of the conversation is not"
+
+
 def test_code_that_goes_on_assuming_is_a_turn_that_is_told(store: SceneStore) -> None:
     assuming = codes("door = 'door_1'  # Assume it is locked\nprint(door)")
     played = play(store, "sg-rwr", [assuming, assuming, assuming, ends("red", "Answer")])
