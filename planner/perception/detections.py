@@ -20,6 +20,7 @@ from scenecypher.planner.perception.observation import MAX_THINGS, Extent, Obser
 from scenecypher.planner.perception.placing import fixtures_of
 from scenecypher.planner.perception.seen_thing import DetectedSupport, Name, SeenThing, StrictModel
 from scenecypher.planner.perception.spatial import fuse, support_at
+from scenecypher.planner.perception.wording import normal_form
 
 
 class Detection(SeenThing):
@@ -43,12 +44,14 @@ class DetectionsFile(StrictModel):
     """Content of a file: detections of one look at the node `of`.
 
     Only if `seen` is ``whole`` are believed things absent that were not detected; a detector finds what it was trained
-    on, so ``part`` is the default. `support` is that of all detections without one of their own.
+    on, so ``part`` is the default. `classes` are those that it knows: it says nothing of others. `support` is that of
+    all detections without one of their own.
     """
 
     of: Name | None = None
     seen: Literal["whole", "part"] = "part"
     support: DetectedSupport | None = None
+    classes: Annotated[list[Name], Field(max_length=10_000)] | None = None
     sightings: Annotated[list[Detection], Field(max_length=8 * MAX_THINGS)]
 
     @model_validator(mode="after")
@@ -81,7 +84,9 @@ class Detections:
         if len(things) > MAX_THINGS:
             msg = f"{len(things)} things in one look; at most {MAX_THINGS} are merged: look at one place"
             raise InputError(msg)
-        seen = Observation(known.id, things, step, shut, partial_states=True, extent=extent)
+        classes = self.content.classes
+        names = None if classes is None else frozenset(normal_form(meaning_of_name(it, known).class_) for it in classes)
+        seen = Observation(known.id, things, step, shut, partial_states=True, extent=extent, classes=names)
         return with_names(seen, known)
 
     def _sighting(self, it: Detection, known: KnownNode, supports: Sequence[Node]) -> Sighting:

@@ -76,7 +76,7 @@ class Observation:
     the `extent` is whole and the observation covers them: by the relation types `covers` (nothing is seen inside a
     closed container) and, if limited to them, the grid `cells`. With `partial_states` the given states are incomplete:
     other believed states are kept unless a given one excludes them. `nameless` counts things that were left out since
-    what they are called is no name.
+    what they are called is no name. `classes` are those (in normal form) that the observer can see; None: all.
     """
 
     of: str
@@ -88,6 +88,7 @@ class Observation:
     partial_states: bool = False
     extent: Extent = WHOLE
     nameless: int = 0
+    classes: frozenset[str] | None = None
 
 
 class Observer(Protocol):

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from scenecypher.db.graph.scene import Node, Point, Relation
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.perception.assumptions import assumed_of
 from scenecypher.planner.perception.draft import CONFIDENCE, SEEN, BeliefDraft, relation_text
+from scenecypher.planner.perception.evidence import INFERRED, LEAST, PRIOR, agreeing, disagreeing
 from scenecypher.planner.perception.findings import Finding, FindingKind
 from scenecypher.planner.perception.matching import Matches, is_unnamed
-from scenecypher.planner.perception.moving import gained_relations
+from scenecypher.planner.perception.moving import Moves
 from scenecypher.planner.perception.new_things import ASSUMED, NewThings
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import Placement, fixtures_of, is_covered, is_shut_in
 from scenecypher.planner.perception.wording import NUMBERED, is_of_class, normal_form
 from scenecypher.planner.vocabularies.states import ToldStates, believable_states
-
-LEAST: Final = 0.3
-"""Confidence below which a sighting is told, but not merged."""
-INFERRED: Final = 0.75
-"""Factor of a sighting's confidence if its support, or what it is, was inferred."""
-MISSED: Final = 0.5
-"""Factor of a belief's confidence for each look that missed the thing without making it absent."""
-PRIOR: Final = 0.5
-"""Confidence of a belief that nobody has confirmed, where a look misses the thing."""
 
 
 @dataclass(slots=True)
@@ -50,9 +41,11 @@ class ObservationDraft(BeliefDraft):
     is_crowded: bool = False
     new_things: NewThings | None = None
     fixtures: tuple[Node, ...] = ()
+    moves: Moves = field(init=False)
 
     def __post_init__(self) -> None:
         BeliefDraft.__post_init__(self)
+        self.moves = Moves(self.belief, self.vocabulary)
         fixtures = fixtures_of(self.belief, self.observation.of, vocabulary=self.vocabulary)
         self.fixtures = tuple(map(self.belief.nodes.__getitem__, fixtures))
 
@@ -90,12 +83,12 @@ class ObservationDraft(BeliefDraft):
             words = f"seen {relation_text(*relation)} for the first time{self._twin(number)}"
             self._add_finding("new", node.id, words + self._told_as(node.id, seen))
             self._merge_states(node.id, seen.states, is_new=True)
-            known = node.id
+            known, is_again = node.id, False
         else:
-            self._merge_known(known, seen, relation)
+            is_again = self._merge_known(known, seen, relation)
         self.ids[number] = known
         self.seen.add(known)
-        self._note_sighting(known, seen, confidence)
+        self._note_sighting(known, seen, confidence, is_again=is_again)
 
     def _twin(self, number: int) -> str:
         """Return why a thing was not taken for one of its class."""
@@ -121,7 +114,7 @@ class ObservationDraft(BeliefDraft):
                 words = f"seen, where it is believed: {self._place_text(known)}"
                 self._add_finding("confirmed", known, words)
                 self._merge_states(known, seen.states)
-                self._note_sighting(known, seen, round(seen.confidence * INFERRED, 4))
+                self._note_sighting(known, seen, round(seen.confidence * INFERRED, 4), is_again=True)
             elif known is not None or not self._merge_fixture(number, seen):
                 self.unplaced.append(number)
                 self._tell_unplaced(number, f"seen, but not on or in {self.observation.of}: not merged")
@@ -134,17 +127,33 @@ class ObservationDraft(BeliefDraft):
                 continue
             was = self._place_text(node_id)
             if self.observation.extent.is_whole:
-                self.vanished.append(node_id)
-                self.mark_absent(node_id)
-                self._add_finding("absent", node_id, f"believed {was}, not seen there")
+                self._merge_absence(node_id, was)
             elif self.observation.extent.kind == "disputed":
                 self._add_finding("doubted", node_id, f"believed {was}, not seen there: it is kept")
             else:
-                before = self.nodes[node_id].properties.get(CONFIDENCE, PRIOR)
-                self.set_facts(node_id, {CONFIDENCE: MISSED * before if isinstance(before, int | float) else PRIOR})
                 self._add_finding("missed", node_id, f"believed {was}, not seen, but only a part was: it is kept")
 
-    def _merge_known(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
+    def _merge_absence(self, node_id: str, was: str) -> None:
+        """Remove a thing that a whole look did not show, unless it was seen there more often than not by now."""
+        self.vanished.append(node_id)
+        left = disagreeing(self._confidence(node_id) or PRIOR) if self.observation.partial_states else 0.0
+        if left < LEAST:
+            self.mark_absent(node_id)
+            self._add_finding("absent", node_id, f"believed {was}, not seen there")
+        else:
+            self.set_facts(node_id, {CONFIDENCE: left})
+            words = f"believed {was}, not seen there, but before: it is kept until it is missed again"
+            self._add_finding("doubted", node_id, words)
+
+    def _confidence(self, node_id: str) -> float:
+        """Return how sure the belief is of a thing's place by looks so far; 0 if nobody has seen it there."""
+        facts = self.nodes[node_id].properties
+        known = facts.get(CONFIDENCE, 1.0)
+        return float(known) if facts.get(SEEN) is True and isinstance(known, int | float) else 0.0
+
+    def _merge_known(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> bool:
+        """Merge a sighting of a believed thing; return True if it is where it is believed."""
+        is_again = True
         is_vague = seen.id is None and self.nodes[relation[1]].kind == "Place"
         if Relation(node_id, *relation) in self.relations:
             words = f"seen {relation_text(*relation)}, as believed"
@@ -153,12 +162,13 @@ class ObservationDraft(BeliefDraft):
             words = f"seen {relation_text(*relation)}, where it is believed {self._place_text(node_id)}"
             self._add_finding("confirmed", node_id, words)
         else:
-            was = self._place_text(node_id)
+            was, is_again = self._place_text(node_id), False
             self.remove_from_place(node_id)
             self._place(node_id, relation)
             words = f"seen {relation_text(*relation)}, believed {was}"
             self._add_finding("moved", node_id, words + self._told_as(node_id, seen))
         self._merge_states(node_id, seen.states)
+        return is_again
 
     def _merge_fixture(self, number: int, seen: Sighting) -> bool:
         """Merge the states of a room's furniture or door if the sighting is of one; return False if it is not."""
@@ -205,7 +215,8 @@ class ObservationDraft(BeliefDraft):
             words = f"it can't be {' and '.join(told.doubted)} as far as is known: not merged"
             self._add_finding("doubted", node_id, words)
 
-    def _note_sighting(self, node_id: str, seen: Sighting, confidence: float) -> None:
+    def _note_sighting(self, node_id: str, seen: Sighting, confidence: float, *, is_again: bool) -> None:
+        confidence = agreeing(self._confidence(node_id), confidence) if is_again else confidence
         facts: dict[str, object] = {
             **seen.traits,
             SEEN: True,
@@ -218,11 +229,13 @@ class ObservationDraft(BeliefDraft):
 
     def _believed_here(self) -> Iterator[str]:
         """Yield believed objects that the observation covers."""
+        classes = self.observation.classes
         of, covers = self.observation.of, self.observation.covers
         for node_id in sorted({*self.belief.sources(of, *covers)} if covers else ()):
             node = self.belief.nodes[node_id]
             hidden = is_covered(self.belief, node_id, of, containment=self._containment)
-            if node.kind == "Object" and not hidden and self._in_view(node):
+            is_known = classes is None or normal_form(node.class_) in classes
+            if node.kind == "Object" and is_known and not hidden and self._in_view(node):
                 yield node_id
 
     def _in_view(self, node: Node) -> bool:
@@ -230,9 +243,8 @@ class ObservationDraft(BeliefDraft):
         return cells is None or (isinstance(center, Point) and (round(center.x), round(center.y)) in cells)
 
     def _place(self, node_id: str, relation: tuple[str, str]) -> None:
-        placed = Relation(node_id, *relation)
-        room_of, vocabulary = self.observation.of, self.vocabulary
-        self.relations |= {*gained_relations(self.belief, placed, room_of=room_of, vocabulary=vocabulary)}
+        placed, contents = Relation(node_id, *relation), self.contents_of(node_id) if node_id in self.belief else ()
+        self.relations |= {*self.moves.gained(placed, room_of=self.observation.of, contents=contents)}
         self.placed.setdefault(node_id, set()).add(placed.target)
 
     def _place_text(self, node_id: str) -> str:

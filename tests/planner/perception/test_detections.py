@@ -202,3 +202,12 @@ def test_a_look_has_no_more_than_two_hundred_things(tmp_path: Path) -> None:
         merged(world(), written(tmp_path, *many))
     with pytest.raises(InputError, match="300 things in one picture; at most 200 are merged"):
         read_detections(written(tmp_path, *({**it, "picture": "0.png"} for it in many)))
+
+
+def test_a_detector_says_nothing_of_classes_that_it_does_not_know(tmp_path: Path) -> None:
+    """A detector of eighty classes that saw the whole made all others absent."""
+    known = {"seen": "whole", "classes": ["spoons", "fork"]}
+    findings, after = merged(world((1.2, 3), (2.8, 3)), written(tmp_path, **known))
+    assert (findings, len(after.sources("table-1", "ON"))) == ([], 2)
+    findings, _ = merged(world((1.2, 3), (2.8, 3)), written(tmp_path, seen="whole", classes=["Cup"]))
+    assert findings == [("absent", "cup-1"), ("absent", "cup-2")]
