@@ -31,13 +31,13 @@ class Moves:
 
     def lost(self, thing: str, contents: Collection[str]) -> set[Relation]:
         """Return the relations of a thing to containers, holders and near things, and of its contents to all others."""
-        types = {*self._containment, *NEARNESS, *REMEMBERED}
-        found = {it for it in self.graph.outgoing.get(thing, ()) if it.type in types}
-        found |= {it for it in self.graph.incoming.get(thing, ()) if it.type in {*NEARNESS, *HOLDING}}
-        for carried in contents:
-            ends = (*self.graph.outgoing.get(carried, ()), *self.graph.incoming.get(carried, ()))
-            found |= {it for it in ends if it.type in NEARNESS and not {it.source, it.target} <= {thing, *contents}}
-            found |= {Relation(carried, "INSIDE", room) for room in self._rooms(carried)}
+        leaving, moved = {*self._containment, *REMEMBERED}, {thing, *contents}
+        found = {it for it in self.graph.outgoing.get(thing, ()) if it.type in leaving}
+        found |= {it for it in self.graph.incoming.get(thing, ()) if it.type in HOLDING}
+        for node in moved:
+            ends = (*self.graph.outgoing.get(node, ()), *self.graph.incoming.get(node, ()))
+            found |= {it for it in ends if it.type in NEARNESS and not {it.source, it.target} <= moved}
+        found |= {Relation(it, "INSIDE", room) for it in contents for room in self._rooms(it)}
         return found
 
     def gained(self, relation: Relation, *, room_of: str, contents: Collection[str] = ()) -> Iterator[Relation]:
