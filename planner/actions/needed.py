@@ -18,6 +18,18 @@ def needed_words(operator: Operator, parameter: str) -> str:
     return " and ".join(filter(None, needed))
 
 
+def needed_kinds(operator: Operator, parameter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the affordances of which a parameter needs one, and the classes that need none."""
+    parts = [
+        part
+        for requirement in operator.requires
+        if requirement.fault == "affordance"
+        for part in _alternatives(requirement.condition)
+    ]
+    affordances = tuple(it.affordance for it in parts if isinstance(it, HasAffordance) and it.x == parameter)
+    return affordances, tuple(it.class_ for it in parts if isinstance(it, HasClass) and it.x == parameter)
+
+
 def _words(condition: Condition, parameter: str) -> str:
     """Return the affordances of which a condition asks one, and what may stand for them.
 

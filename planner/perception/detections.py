@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +12,15 @@ from pydantic import Field, FiniteFloat, ValidationError, model_validator
 
 from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import Node, Point
+from scenecypher.errors import InputError
 from scenecypher.importers.json_file import read_json
 from scenecypher.planner.perception.camera_file import Box, PosedCamera, camera_of
-from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
-from scenecypher.planner.perception.observation import Extent, Observation, Sighting, Support
+from scenecypher.planner.perception.naming import KnownNode, meaning_of_name, with_names
+from scenecypher.planner.perception.observation import MAX_THINGS, Extent, Observation, Sighting, Support
 from scenecypher.planner.perception.placing import fixtures_of
 from scenecypher.planner.perception.seen_thing import DetectedSupport, Name, SeenThing, StrictModel
 from scenecypher.planner.perception.spatial import fuse, support_at
+from scenecypher.planner.perception.wording import normal_form
 
 
 class Detection(SeenThing):
@@ -41,13 +44,23 @@ class DetectionsFile(StrictModel):
     """Content of a file: detections of one look at the node `of`.
 
     Only if `seen` is ``whole`` are believed things absent that were not detected; a detector finds what it was trained
-    on, so ``part`` is the default. `support` is that of all detections without one of their own.
+    on, so ``part`` is the default. `classes` are those that it knows: it says nothing of others. `support` is that of
+    all detections without one of their own.
     """
 
     of: Name | None = None
     seen: Literal["whole", "part"] = "part"
     support: DetectedSupport | None = None
-    sightings: Annotated[list[Detection], Field(max_length=5_000)]
+    classes: Annotated[list[Name], Field(max_length=10_000)] | None = None
+    sightings: Annotated[list[Detection], Field(max_length=8 * MAX_THINGS)]
+
+    @model_validator(mode="after")
+    def _are_few(self) -> Self:
+        most = Counter(it.picture for it in self.sightings).most_common(1)
+        if most and most[0][1] > MAX_THINGS:
+            msg = f"{most[0][1]} things in one picture; at most {MAX_THINGS} are merged: look at one place"
+            raise ValueError(msg)
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +79,15 @@ class Detections:
             by_picture.setdefault(it.picture, []).append(self._sighting(it, known, supports))
         part = "" if self.content.seen == "whole" else "what was detected"
         shut = ("ON",) if "closed" in known.states else ("INSIDE", "ON")
-        return Observation(
-            known.id,
-            fuse(by_picture.values()),
-            step,
-            shut,
-            partial_states=True,
-            extent=Extent(self.content.seen, part),
-        )
+        extent = Extent(self.content.seen, part)
+        things = fuse(by_picture.values())
+        if len(things) > MAX_THINGS:
+            msg = f"{len(things)} things in one look; at most {MAX_THINGS} are merged: look at one place"
+            raise InputError(msg)
+        classes = self.content.classes
+        names = None if classes is None else frozenset(normal_form(meaning_of_name(it, known).class_) for it in classes)
+        seen = Observation(known.id, things, step, shut, partial_states=True, extent=extent, classes=names)
+        return with_names(seen, known)
 
     def _sighting(self, it: Detection, known: KnownNode, supports: Sequence[Node]) -> Sighting:
         meaning = meaning_of_name(it.class_, known)

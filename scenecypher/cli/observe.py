@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from scenecypher.planner.perception.vision import ImageReading
 
 MAX_SENT: Final = 8
-EXPLAINED: Final = frozenset({"unseen", "partial", "unplaced"})
+EXPLAINED: Final = frozenset({"unseen", "partial", "unplaced", "doubted"})
 """Findings whose reason is always shown: what was not merged."""
 STYLES: Final = {
     **dict.fromkeys(("moved", "changed"), "yellow"),
     **dict.fromkeys(("absent", "unseen"), "red"),
-    **dict.fromkeys(("unplaced", "missed", "partial"), "dim"),
+    **dict.fromkeys(("unplaced", "missed", "doubted", "partial"), "dim"),
     "new": "green",
 }
 
