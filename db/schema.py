@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
@@ -225,6 +225,13 @@ class Declared:
                 raise InputError(msg)
         object.__setattr__(self, "relation_types", tuple(sorted({*self.relation_types} - {*RELATION_TYPES})))
         object.__setattr__(self, "properties", tuple(sorted({*self.properties} - {*EXTRA_PROPERTIES})))
+
+    @classmethod
+    def of_names(cls, names: Iterable[str]) -> Declared:
+        """Return the declaration of `names`: relation types if in capitals, otherwise properties."""
+        names = [*names]
+        types = tuple(name for name in names if RELATION_NAME.fullmatch(name))
+        return cls(types, tuple(name for name in names if name not in types))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import click
 import typer
 
 from scenecypher.cli.completion import vocabularies
@@ -166,6 +167,8 @@ def _import_all(
     sources: Sequence[Source], report: ImportReport, vocabulary: str | None, *, dry_run: bool, replaces: bool
 ) -> None:
     unlike = _refuse_same_names(sources)
+    context = click.get_current_context(silent=True)
+    command = (context and context.info_name) or ""
     what = "checking" if dry_run else "importing"
     with nullcontext() if dry_run else open_store() as store, progress_bar(what) as progress, _seldom_collecting():
 
@@ -173,9 +176,16 @@ def _import_all(
             try:
                 report.outcomes[number] = _import_one(unlike[number], store, vocabulary, progress, replaces=replaces)
             except InputError as error:
-                report.outcomes[number] = (unlike[number].label, error)
+                report.outcomes[number] = (unlike[number].label, _told(error, command))
 
         _for_each(bring, len(unlike), progress, workers=1 if dry_run else WRITERS)
+
+
+def _told(error: InputError, command: str) -> InputError:
+    """Return the error of a file; if the file is of another format than the command's, which it is."""
+    from scenecypher.importers.detect import told_form
+
+    return told_form(error, command)
 
 
 def _for_each(bring: Callable[[int, Progress], None], count: int, progress: Progress, *, workers: int) -> None:
