@@ -103,7 +103,8 @@ PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
         "actor": "text, who acted, as the events of the scene name it",
         "began": "time of the start",
         "ended": "time of the end; absent while it runs, or if it was cut off",
-        "outcome": "text: 'done', 'not_met', 'given_up', 'infeasible', 'stopped', 'failed' or a limit that was reached",
+        "outcome": "text: 'done', 'not_met', 'given_up', 'impossible', 'infeasible', 'stopped', 'failed' or a limit "
+        "that was reached",
         "reason": "text, why it ended",
         "answer": "text, the answer if a question was asked",
         "version": "whole number, the version of the scene at the start",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeAlias
 
@@ -11,6 +11,7 @@ from scenecypher.db.condition import Condition
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
@@ -43,8 +44,8 @@ class MethodContext:
     `model` is told what others did since the last decision. With `fix`, the session first does what stands in an
     action's way; with `belief`, it acts on what the robot believes. `occurring` returns the classes, states and
     relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. `goal` is the goal
-    of a data set's task, if any, and `required_actions` are the actions that it requires in addition. `read_part` reads
-    the part of the scene that a goal is about, `read_all` all of it. `meaning` finds words for the scene's own.
+    of a data set's task, if any, and `required_actions` are the actions that it requires in addition. `read_all` reads
+    the scene, and `events` its history, newest first. `meaning` finds words for the scene's own.
     """
 
     model: Model
@@ -52,8 +53,8 @@ class MethodContext:
     ablations: frozenset[str]
     plan_goal: GoalPlanner
     occurring: Callable[[], Enumerations]
-    read_part: Callable[[Condition], SceneGraph]
     read_all: Callable[[], SceneGraph]
+    events: Callable[[], Iterable[Event]]
     timeout_s: Callable[[], float]
     fix: bool = False
     belief: bool = False

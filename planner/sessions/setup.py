@@ -28,7 +28,6 @@ from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAcce
 from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
 from scenecypher.planner.sessions.toolbox import Toolbox
 from scenecypher.planner.sessions.views import make_view
-from scenecypher.planner.symbolic.parts import part_of
 from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
 from scenecypher.planner.symbolic.required_actions import RequiredAction
 from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
@@ -163,8 +162,8 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
             setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),
         occurring=lambda: enumerator.of(simulator.scene),
-        read_part=lambda goal: part_of(now(), goal, wide=False, operators=simulator.operators),
         read_all=now,
+        events=lambda: setting.store.latest(scene),
         timeout_s=lambda: _engine_timeout_s(setting, watch),
         fix=simulator.fix,
         belief=acts_on_belief(setting, recipe),
