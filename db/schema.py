@@ -104,7 +104,7 @@ PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
         "actor": "text, who acted, as the events of the scene name it",
         "began": "time of the start",
         "ended": "time of the end, if it ended",
-        "outcome": "text: 'done', 'not_met', 'given_up', 'infeasible', 'stopped', 'failed' or a limit",
+        "outcome": "text: 'done', 'not_met', 'given_up', 'impossible', 'infeasible', 'stopped', 'failed' or a limit",
         "reason": "text, why it ended",
         "answer": "text, the answer to a question",
         "version": "whole number, the version of the scene at the start",

@@ -27,7 +27,6 @@ from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
 from scenecypher.errors import InputError, RejectedError
@@ -40,7 +39,7 @@ from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.variables import atoms_of
 from scenecypher.planner.sessions.budget import SPARE_STEPS
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
-from scenecypher.planner.sessions.goal_words import read_goal
+from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.sessions.session import ends_session
 from scenecypher.planner.symbolic.ground_calls import calls_for
 from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, find_plan
@@ -385,7 +384,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
     def _stated_goal(self, scene: SceneInfo, start: SceneGraph) -> Condition:
         goal = self._goal
         if isinstance(goal, str):
-            return read_goal(goal, resolve=lambda it: resolve_reference(start, it), types=scene.declared.relation_types)
+            return GoalParser(start, scene.vocabulary, scene.declared.relation_types).read(goal)
         found = goal if goal is not None else own_goal(scene.declared)
         if found is None or found == ALWAYS:
             raise InputError(f"give a task of a data set, or a goal: {scene.name} has none of its own")

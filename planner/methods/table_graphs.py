@@ -48,13 +48,10 @@ USUAL_PLACES: Final = "usual-places"
 
 def _goal_asker(context: MethodContext, elsewhere: frozenset[str] = frozenset()) -> GoalAsker:
     return GoalAsker(
-        context.model,
-        context.vocabulary,
-        context.occurring,
-        context.read_part,
-        elsewhere,
-        context.meaning,
-        context.why_unreachable,
+        *(context.model, context.vocabulary, context.occurring, context.read_all, context.events),
+        elsewhere=elsewhere,
+        meaning=context.meaning,
+        why_unreachable=context.why_unreachable,
     )
 
 

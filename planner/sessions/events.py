@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.chat.model import Usage
 
-Outcome: TypeAlias = Literal["done", "not_met", "given_up", "infeasible", "steps", "tokens", "seconds"]
+Outcome: TypeAlias = Literal["done", "not_met", "given_up", "impossible", "infeasible", "steps", "tokens", "seconds"]
 """Outcome of a session: the method ended it, or a limit of the budget was reached.
 
 ``done`` is never said of a goal that is known and does not hold: if the method says so, it is ``not_met``.

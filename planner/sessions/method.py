@@ -71,9 +71,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """The instruction can't be carried out."""
+    """The instruction can't be carried out; `impossible` if the method says that by nothing it can."""
 
     reason: str = ""
+    impossible: bool = False
 
 
 Decision: TypeAlias = Ask | CallTool | Think | Act | Solve | Done | GiveUp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeAlias
 
@@ -11,6 +11,7 @@ from scenecypher.db.condition import Condition
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
@@ -44,8 +45,8 @@ class MethodContext:
     action's way; with `belief`, it acts on what the robot believes. `occurring` returns the classes, states and
     relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. The session ends
     after `max_steps` decisions. `goal` is the goal of a data set's task, if any, and `required_actions` are the actions
-    that it requires in addition. `read_part` reads the part of the scene that a goal is about, `read_all` all of it.
-    `why_unreachable` says what of a goal no action can bring about. `meaning` finds words for the scene's own.
+    that it requires in addition. `read_all` reads the scene, and `events` its history, newest first. `why_unreachable`
+    says what of a goal no action can bring about. `meaning` finds words for the scene's own.
     """
 
     model: Model
@@ -53,8 +54,8 @@ class MethodContext:
     ablations: frozenset[str]
     plan_goal: GoalPlanner
     occurring: Callable[[], Enumerations]
-    read_part: Callable[[Condition], SceneGraph]
     read_all: Callable[[], SceneGraph]
+    events: Callable[[], Iterable[Event]]
     why_unreachable: Callable[[Condition], str]
     timeout_s: Callable[[], float]
     max_steps: int

@@ -235,9 +235,8 @@ class Session:
             case Think(thought):
                 yield Thought(spent.steps, thought)
                 return TurnResult(spent, "OK.")
-            case Done(reason=reason) | GiveUp(reason):
-                outcome: Outcome = "done" if isinstance(decision, Done) else "given_up"
-                return TurnResult(spent, ending=(outcome, reason))
+            case Done() | GiveUp():
+                return TurnResult(spent, ending=(_outcome(decision), decision.reason))
             case _:
                 assert_never(decision)
 
@@ -307,6 +306,12 @@ class Session:
             reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
         return replace(result, ending=("done", _done_text(result.done)))
+
+
+def _outcome(decision: Done | GiveUp) -> Outcome:
+    if isinstance(decision, Done):
+        return "done"
+    return "impossible" if decision.impossible else "given_up"
 
 
 def _done_text(done: Sequence[str]) -> str:

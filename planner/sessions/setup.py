@@ -28,7 +28,6 @@ from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAcce
 from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
 from scenecypher.planner.sessions.toolbox import Toolbox
 from scenecypher.planner.sessions.views import make_view
-from scenecypher.planner.symbolic.parts import part_of
 from scenecypher.planner.symbolic.plan import (
     PLAN_TIMEOUT_S,
     PlanRequest,
@@ -170,8 +169,8 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
             setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),
         occurring=lambda: enumerator.of(simulator.scene),
-        read_part=lambda goal: part_of(now(), goal, wide=False, operators=simulator.operators),
         read_all=now,
+        events=lambda: setting.store.latest(scene),
         why_unreachable=lambda goal: why_unreachable(goal, planning_state(now(), scene.vocabulary)),
         timeout_s=lambda: _engine_timeout_s(setting, watch),
         max_steps=setting.budget.steps,

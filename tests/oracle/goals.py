@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from scenecypher.chat.model import Message
 
@@ -14,13 +14,17 @@ FACT: Final = re.compile(r"(\S+) is (?:(on|inside|under|attached to) (?:the )?(\
 DESIRED: Final = re.compile(r"([a-z]+) (?:(ON|INSIDE|UNDER|ATTACHED_TO) ([a-z]+)|([A-Z_]+))")
 
 
-def _facts(messages: Sequence[Message]) -> list[dict[str, Any]]:
+Fact: TypeAlias = tuple[str, str, str]
+"""What a fact is about, the words after it, and what it is related to, if anything."""
+
+
+def _facts(messages: Sequence[Message]) -> list[Fact]:
     """Return the facts of an instruction in the goal's own words, such as ``cup-1 is on table-1; lamp-1 is on``."""
     found = [FACT.fullmatch(part) for part in _instruction(messages).split("; ")]
     return [_fact(it[1], WORDS.get(it[2]), it[3], it[4]) for it in found if it]
 
 
-def _desired(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def _desired(messages: Sequence[Message]) -> list[Fact]:
     """Return the facts of desired states of classes, such as ``breadslice INSIDE toaster, breadslice HEATED``."""
     found = [DESIRED.fullmatch(part) for part in _instruction(messages).split(", ")]
     return [_fact(*it.groups()) for it in found if it]
@@ -30,12 +34,13 @@ def _instruction(messages: Sequence[Message]) -> str:
     return messages[1].text.removeprefix("Instruction: ")
 
 
-def _fact(what: str, relation: str | None, to: str | None, state: str | None) -> dict[str, Any]:
-    return {"what": what, "relation": relation, "to": to, "state": state, "negated": False}
+def _fact(what: str, relation: str | None, to: str | None, state: str | None) -> Fact:
+    return (what, relation or f"is {state}", to or "")
 
 
-def _reply(facts: list[dict[str, Any]], variables: Sequence[Mapping[str, Any]] = ()) -> str:
-    return json.dumps({"reason": "as it is asked", "variables": [*variables], "goal": facts})
+def _reply(facts: Sequence[Fact], variables: Sequence[str] = ()) -> str:
+    goal = [*variables, *(" ".join(filter(None, fact)) for fact in facts)]
+    return json.dumps({"reason": "as it is asked", "impossible": False, "goal": goal})
 
 
 def _class_of(id_: str) -> str:
@@ -44,53 +49,51 @@ def _class_of(id_: str) -> str:
 
 def right(messages: Sequence[Message]) -> str:
     """State the goal by ids, or desired states by classes; keep it if it is shown what that matches."""
-    if not _is_shown(messages) and (desired := _desired(messages)):
-        return _by_class(desired)
-    return _reply([] if _is_shown(messages) else _facts(messages))
+    return _kept(messages) or (_by_class(desired) if (desired := _desired(messages)) else _reply(_facts(messages)))
 
 
 def by_class(messages: Sequence[Message]) -> str:
     """State the goal by the classes of its things; by their ids if several match."""
     facts = _facts(messages)
-    return _reply(facts) if _is_shown(messages) else _by_class(facts)
+    return _reply(facts) if _kept(messages) else _by_class(facts)
 
 
-def _by_class(facts: Sequence[Mapping[str, Any]]) -> str:
-    names = {it: f"v{number}" for number, it in enumerate(dict.fromkeys(fact["what"] for fact in facts))}
-    plain: dict[str, Any] = {**dict.fromkeys(("color", "number", "of")), "quantity": "one"}
-    variables: list[dict[str, Any]] = []
-    for id_, name in names.items():
-        same = [it["name"] for it in variables if it["class"] == _class_of(id_)]
-        variables.append({**plain, "name": name, "class": _class_of(id_), "not_same_as": same})
-    return _reply(
-        [{**fact, "what": names[fact["what"]], "to": names.get(fact["to"], fact["to"])} for fact in facts], variables
-    )
+def _by_class(facts: Sequence[Fact]) -> str:
+    names = {it: f"v{number}" for number, it in enumerate(dict.fromkeys(what for what, _, _ in facts))}
+    variables: list[str] = []
+    for number, (id_, name) in enumerate(names.items()):
+        same = [names[other] for other in [*names][:number] if _class_of(other) == _class_of(id_)]
+        others = f" other than {', '.join(same)}" if same else ""
+        variables.append(f"{name}: one {_class_of(id_)}{others}")
+    return _reply([(names[what], words, names.get(to, to)) for what, words, to in facts], variables)
 
 
 def wrong_first(messages: Sequence[Message]) -> str:
     """Name things that the scene does not have, then state the right goal."""
     facts = _facts(messages)
-    return right(messages) if len(messages) > 2 else _reply([{**fact, "what": f"{fact['what']}x"} for fact in facts])
+    return right(messages) if len(messages) > 2 else _reply([(f"{what}x", words, to) for what, words, to in facts])
 
 
 def ambiguous(messages: Sequence[Message]) -> str:
     """State the goal by class, and keep it whatever it matches."""
-    return _reply([]) if _is_shown(messages) else by_class(messages)
+    return _kept(messages) or by_class(messages)
 
 
 def partial(messages: Sequence[Message]) -> str:
     """Leave out the last of several facts."""
     facts = _facts(messages)
-    return _reply([] if _is_shown(messages) else facts[: max(1, len(facts) - 1)])
+    return _reply(facts[: max(1, len(facts) - 1)])
 
 
 def wrong(messages: Sequence[Message]) -> str:
     """State the opposite of the first fact, which holds already."""
-    return _reply([] if _is_shown(messages) else [{**_facts(messages)[0], "negated": True}])
+    (what, words, to), *_ = _facts(messages)
+    return _reply([(f"not {what}", words, to)])
 
 
-def _is_shown(messages: Sequence[Message]) -> bool:
-    return "that goal matches:" in messages[-1].text
+def _kept(messages: Sequence[Message]) -> str:
+    """Return the goal that was stated before, if it is shown what that matches."""
+    return messages[-2].text if "that goal matches:" in messages[-1].text else ""
 
 
 GOALS: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {

@@ -1,39 +1,63 @@
-"""Goals as people type them."""
+"""Goals as people type them and as models state them: one language, of which each goal is a Condition."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from itertools import product
+from typing import Final
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from scenecypher.db.condition import And, Condition, HasState, Id, Not, Related
+from scenecypher.db.condition import (
+    And,
+    AtLeast,
+    Condition,
+    Exists,
+    HasClass,
+    HasState,
+    Id,
+    Not,
+    Related,
+    bind,
+    conjuncts,
+    evaluate,
+)
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError, UnknownReference
-from scenecypher.planner.sessions.goal_words import read_goal
+from scenecypher.planner.sessions.goal_words import GoalParser, is_held
 
-NODES = {"mug": "mug-1", "old mug": "mug-2", "Shelf": "shelf", "fridge": "fridge"}
-
-
-def resolve(word: str) -> str:
-    if word not in NODES:
-        raise UnknownReference(f"there is no {word!r} in this scene")
-    return NODES[word]
+ROOM: Final = SceneGraph.of(
+    (
+        Node("mug-1", "Object", "mug", "mug"),
+        Node("mug-2", "Object", "old mug", "mug"),
+        Node("shelf", "Asset", "Shelf", "shelf"),
+        Node("fridge", "Asset", "fridge", "fridge"),
+    )
+)
 
 
 @pytest.mark.parametrize(
     ("text", "goal"),
     [
-        ("mug ON Shelf", Related(Id("mug-1"), "ON", Id("shelf"))),
-        ("old mug in fridge", Related(Id("mug-2"), "INSIDE", Id("fridge"))),
-        ("mug not ON Shelf", Not(Related(Id("mug-1"), "ON", Id("shelf")))),
-        ("mug LEANING_AGAINST Shelf", Related(Id("mug-1"), "LEANING_AGAINST", Id("shelf"))),
-        ("fridge is Closed", HasState(Id("fridge"), "closed")),
-        (" fridge is not open ;", Not(HasState(Id("fridge"), "open"))),
+        ("mug ON Shelf", (Related(Id("mug-1"), "ON", Id("shelf")),)),
+        ("old mug in fridge", (Related(Id("mug-2"), "INSIDE", Id("fridge")),)),
+        ("mug not ON Shelf", (Not(Related(Id("mug-1"), "ON", Id("shelf"))), Not(is_held(Id("mug-1"))))),
+        ("not mug ON Shelf", (Not(Related(Id("mug-1"), "ON", Id("shelf"))), Not(is_held(Id("mug-1"))))),
+        ("mug LEANING_AGAINST Shelf", (Related(Id("mug-1"), "LEANING_AGAINST", Id("shelf")),)),
+        ("fridge is Closed", (HasState(Id("fridge"), "closed"),)),
+        (" fridge is not open ;", (Not(HasState(Id("fridge"), "open")),)),
         (
             "mug on Shelf; fridge is closed",
-            And((Related(Id("mug-1"), "ON", Id("shelf")), HasState(Id("fridge"), "closed"))),
+            (Related(Id("mug-1"), "ON", Id("shelf")), HasState(Id("fridge"), "closed")),
         ),
     ],
 )
-def test_what_is_typed_is_a_condition(text: str, goal: Condition) -> None:
-    assert read_goal(text, resolve=resolve, types=("LEANING_AGAINST",)) == goal
+def test_what_is_typed_is_a_condition(text: str, goal: tuple[Condition, ...]) -> None:
+    found = GoalParser(ROOM, "household", types=("LEANING_AGAINST",)).read(text)
+    assert (*conjuncts(found),) == goal
 
 
 @pytest.mark.parametrize(
@@ -48,5 +72,162 @@ def test_what_is_typed_is_a_condition(text: str, goal: Condition) -> None:
 def test_what_can_not_be_read_is_told(text: str, says: str) -> None:
     expected = UnknownReference if "there is no" in says else InputError
     with pytest.raises(expected) as raised:
-        read_goal(text, resolve=resolve)
+        GoalParser(ROOM, "household").read(text)
     assert says in str(raised.value)
+
+
+THINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "cup": ("cup_1", "cup_2", "cup_3"),
+    "mat": ("mat_1", "mat_2", "mat_3"),
+    "lamp": ("lamp_1",),
+}
+NODES: Final = tuple(Node(id_, "Object", id_, class_) for class_, ids in THINGS.items() for id_ in ids)
+MATS: Final = SceneGraph.of(NODES)
+
+
+def goal(*parts: str, graph: SceneGraph = MATS, vocabulary: str = "household") -> Condition:
+    return GoalParser(graph, vocabulary).read("; ".join(parts))
+
+
+def placed(on: set[tuple[str, str]]) -> SceneGraph:
+    return SceneGraph.of(NODES, (Relation(cup, "ON", mat) for cup, mat in on))
+
+
+def test_a_fact_is_about_a_node_or_so_many_of_a_class() -> None:
+    assert goal("cup_1 is open") == HasState(Id("cup_1"), "open")
+    counted = AtLeast(3, "x", And((HasClass("x", "cup"), HasState("x", "on"))))
+    assert goal("x: 3 Cup", "x is ON") == counted
+    assert goal("lamp is on") == HasState(Id("lamp_1"), "on"), "a class of one node needs no name"
+
+
+@given(st.sets(st.sampled_from([*product(THINGS["cup"], THINGS["mat"])])))
+def test_quantities_mean_what_they_say(on: set[tuple[str, str]]) -> None:
+    mats = {cup: {mat for it, mat in on if it == cup} for cup in THINGS["cup"]}
+    cups = {mat: {cup for cup, it in on if it == mat} for mat in THINGS["mat"]}
+    pairs = [(one, other) for one in mats for other in mats if one != other]
+    laid = sum(map(bool, mats.values()))
+    stated: dict[str, bool] = {
+        "c: all cup; m: one mat; c ON m": any(len(it) == 3 for it in cups.values()),
+        "all cup ON mat": all(mats.values()),
+        "one cup ON mat": any(mats.values()),
+        "2 cup ON mat": laid >= 2,
+        "at least 2 cups ON mat": laid >= 2,
+        "exactly 2 cup ON mat": laid == 2,
+        "at most 1 cup ON mat": laid <= 1,
+        "no cup ON mat": laid == 0,
+        "exactly 0 cup ON mat": laid == 0,
+        "all cup ON mat_1 or all cup ON mat_2": all("mat_1" in it for it in mats.values())
+        or all("mat_2" in it for it in mats.values()),
+        "c: all cup; c ON mat_1 or c ON mat_2": all(it & {"mat_1", "mat_2"} for it in mats.values()),
+        "x: 3 thing of one kind; x ON mat": laid == 3,
+        "x: as many cup as y; y: all mat; x ON mat": False,
+        "y: all mat; x: as many cup as y; x ON mat": laid == 3,
+        "c: all cup; m: one mat for each c; c ON m": all(any(cups[mat] == {cup} for mat in mats[cup]) for cup in mats),
+        "a: one cup; b: one cup other than a; m: one mat; a ON m; b ON m": any(
+            mats[one] & mats[other] for one, other in pairs
+        ),
+        "a: one cup; b: all cup other than a; a ON mat; not b ON mat": any(
+            mats[one] and not any(mats[other] for other in mats if other != one) for one in mats
+        ),
+    }
+    for text, expected in stated.items():
+        if text == "x: as many cup as y; y: all mat; x ON mat":
+            with pytest.raises(UnknownReference, match="'y' stands for nothing yet"):
+                goal(text)
+        else:
+            assert evaluate(goal(text), placed(on), {}) is expected, text
+
+
+def test_facts_that_share_nothing_do_not_hide_each_other() -> None:
+    """No lamp would make all facts true if each were within the quantifier of the lamps."""
+    red = SceneGraph.of((*NODES, Node("lamp_2", "Asset", "lamp_2", "lamp", properties={"color": "red"})))
+    lit = goal("c: one cup", "l: all red lamp", "c ON mat", "l is on", graph=red)
+    assert not evaluate(lit, placed(set()), {})
+
+
+def test_a_bound_variable_is_left_alone() -> None:
+    inner = Exists("x", HasState("x", "on"))
+    assert bind(And((HasState("x", "on"), inner)), {"x": Id("a")}) == And((HasState(Id("a"), "on"), inner))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x: 4 cup; x is on", "of 'cup' there are 3 like that here"),
+        ("x: 999999999 cup; x is on", "there are 3 like that here"),
+        ("x: one cap; x is on", "did you mean 'cup'"),
+        ("cup is on", "'cup' can mean several things: cup_1, cup_2, cup_3; use an id, or say `all cup`"),
+        ("cap is on", "did you mean 'cup'"),
+        ("c: all cup; c ON c", "can't be ON itself"),
+        ("c: all cup; lamp is on", "no fact is about 'c'"),
+        ("c: all cup; c: all cup; c is on", "'c' can't be a name for things"),
+        ("cup_1: all cup; cup_1 is on", "'cup_1' can't be a name for things"),
+        ("x: one cup other than y; x is on", "'y' stands for nothing yet"),
+        ("c: one cup; m: one mat for each c; c ON m", "'c' is one thing"),
+        ("c: all cup; m: one mat for each c; c is on; m is on", "no fact joins 'm' and 'c'"),
+        ("c: all cup; m: one mat for each c; not c ON m", "no fact joins 'm' and 'c'"),
+        ("c: all cup; c is on; c is not on", "a fact and its opposite"),
+        ("x: one cup where x is on; x ON mat", "of 'cup' there are 0 like that here"),
+        ("x: 4 thing of one kind; x is on", "no class has 4 such things"),
+        ("cup_1 is back", "cup_1 never was elsewhere"),
+        ("cup_1 is sparkling", "no state 'sparkling' occurs"),
+        ("cup_1 has owner Jun", "no owner 'Jun' occurs"),
+    ],
+)
+def test_what_is_no_goal_is_told(text: str, told: str) -> None:
+    with pytest.raises(UnknownReference, match=re.escape(told)):
+        goal(text)
+
+
+def test_states_that_only_an_action_gives_may_be_asked_for() -> None:
+    assert goal("cup_1 is heated", vocabulary="virtualhome_ext") == HasState(Id("cup_1"), "heated")
+
+
+def house() -> SceneGraph:
+    """Return two rooms with dirty and clean pillows, one of them in a closed chest, and a person's cup."""
+    nodes = (
+        *(Node(it, "Place", it, it) for it in ("hall", "den")),
+        Node("robot", "Agent", "robot", "robot"),
+        Node("bed_1", "Asset", "bed_1", "bed"),
+        Node("chest_1", "Object", "chest_1", "chest"),
+        *(Node(f"pillow_{n}", "Object", f"pillow_{n}", "pillow", ("dirty",) if n < 3 else ()) for n in range(1, 5)),
+        Node("cup_1", "Object", "cup_1", "cup", properties={"traits": ("Jun's", "blue")}),
+        Node("cup_2", "Object", "cup_2", "cup", properties={"color": "red"}),
+    )
+    relations = [("bed_1", "INSIDE", "den"), ("chest_1", "INSIDE", "hall"), ("pillow_1", "ON", "bed_1")]
+    relations += [("pillow_2", "INSIDE", "chest_1"), ("pillow_3", "INSIDE", "chest_1"), ("pillow_4", "ON", "bed_1")]
+    relations += [("cup_1", "ON", "bed_1"), ("cup_2", "INSIDE", "hall"), ("robot", "INSIDE", "hall")]
+    return SceneGraph.of(nodes, (Relation(*it) for it in relations))
+
+
+def meant(things: str) -> set[str]:
+    """Return the things that a phrase means: those that must be on for the goal that all of them are."""
+    graph, condition = house(), goal(f"x: all {things}", "x is on", graph=house())
+    assert evaluate(condition, SceneGraph.of(map(_on, graph.nodes.values())), {})
+    without = {id_: SceneGraph.of(_on(it, but=id_) for it in graph.nodes.values()) for id_ in graph.nodes}
+    return {id_ for id_, lit in without.items() if not evaluate(condition, lit, {})}
+
+
+def _on(node: Node, but: str = "") -> Node:
+    return Node(node.id, node.kind, node.name, node.class_, ("on",) if node.id != but else (), (), node.properties)
+
+
+@pytest.mark.parametrize(
+    ("things", "expected"),
+    [
+        ("pillow where x is dirty", {"pillow_1", "pillow_2"}),
+        ("dirty pillows", {"pillow_1", "pillow_2"}),
+        ("pillow where it is not dirty", {"pillow_3", "pillow_4"}),
+        ("thing where x INSIDE chest_1", {"pillow_2", "pillow_3"}),
+        ("thing where x INSIDE den", {"pillow_1", "pillow_4", "cup_1"}),
+        ("pillow where x INSIDE hall and x is dirty", {"pillow_2"}),
+        ("pillow where x ON bed or x is dirty", {"pillow_1", "pillow_2", "pillow_4"}),
+        ("cup where x has traits Jun's", {"cup_1"}),
+        ("red cup", {"cup_2"}),
+        ("cup where x has color red", {"cup_2"}),
+        ("bed where pillow_1 ON x", {"bed_1"}),
+    ],
+)
+def test_what_holds_at_the_start_chooses_the_things(things: str, expected: set[str]) -> None:
+    """Kind: a goal that can't say "the dirty ones" or "what is in there" is stated of too much or of nothing."""
+    assert meant(things) == expected

@@ -87,9 +87,8 @@ def _goal(world: TinyWorld) -> str:
         for found in sorted(world.graph.relations)
         if found.source == it and found.type in {"INSIDE", "ON"}
     )
-    known = {"name": "x", "class": world.graph.nodes[thing].class_, "color": None, "quantity": "one"}
-    fact = {"what": "x", "relation": relation.type, "to": relation.target, "state": None, "negated": False}
-    return _json(reason="so", variables=[{**known, "number": None, "of": None, "not_same_as": []}], goal=[fact])
+    goal = [f"x: one {world.graph.nodes[thing].class_}", f"x {relation.type} {relation.target}"]
+    return _json(reason="so", impossible=False, goal=goal)
 
 
 def main_replies(method: str, world: TinyWorld) -> Sequence[str]:
@@ -119,7 +118,7 @@ def main_replies(method: str, world: TinyWorld) -> Sequence[str]:
         # A malformed goal; one that holds already, so that the model is shown what it matches; its repetition; a rank.
         **dict.fromkeys(
             ("goal-then-plan", "explore-then-plan"),
-            ("hm", _goal(world), _json(reason="so", variables=[], goal=[]), _json(reason="so", places=[place])),
+            ("hm", _goal(world), _goal(world), _json(reason="so", places=[place])),
         ),
         **dict.fromkeys(
             ("sg2", "sg2-limit"),

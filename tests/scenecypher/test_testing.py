@@ -139,6 +139,6 @@ def test_actions_that_break_the_rules_are_found() -> None:
 
 
 def test_a_method_sees_its_replies_and_its_prompts_are_kept(store: SceneStore) -> None:
-    goal = '{"reason": "so", "variables": [], "goal": []}'
+    goal = '{"reason": "so", "impossible": false, "goal": []}'
     trial = check_method(METHODS["goal-then-plan"], store, replies=[goal] * 3, steps=3)
     assert "bring the cup to the bedroom" in trial.prompts[0].messages[-1].text

@@ -68,8 +68,7 @@ class ExploreThenPlan:
         """Return the goal as a thought, then actions of plans and looks. Raises ReplyRejected as the asker does."""
         stated = stated_goal(memory)
         if stated is None:
-            stated, usage = self._asker.ask(memory)
-            return stated.thought(), usage
+            return self._asker.ask(memory)
         belief = Belief(self._read_all(), self._vocabulary, _looked(memory, self._vocabulary))
         missing = lost_classes(stated.goal, belief.graph, self._vocabulary)
         if missing:

@@ -1,21 +1,25 @@
-"""What a goal matches in a scene now: the candidates of its variables by room, and what holds already."""
+"""What a goal matches in a scene now: the candidates of its variables and what tells them apart, and what holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.actions.variables import is_static
-from scenecypher.planner.prompts.layout import SceneLayout, is_confirmed
+from scenecypher.planner.prompts.layout import TRAITS, SceneLayout, is_confirmed
 from scenecypher.planner.symbolic.parts import sought_for
 
 MAX_LISTED: Final = 6
-"""Nodes of a room that are listed; more are counted."""
+"""Nodes of a variable that are listed; more are counted."""
+MAX_BOUND: Final = 64
+"""Ways to choose the outer variables that are tried for an inner one."""
+Quantifier: TypeAlias = c.ForAll | c.Exists | c.AtLeast | c.Exactly
+Bindings: TypeAlias = Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,37 +37,34 @@ class Candidates:
         """Check if the goal leaves open which nodes are meant."""
         return len(self.nodes) > self.needed > len(self.met)
 
-    @property
-    def is_notable(self) -> bool:
-        """Check if the goal may mean another thing than was meant."""
-        return self.is_open or len(self.nodes) < max(1, self.needed)
 
-
-def candidates(goal: c.Condition, graph: SceneGraph) -> Iterator[Candidates]:
+def candidates(goal: c.Condition, graph: SceneGraph, bound: Bindings = ({},)) -> Iterator[Candidates]:
     """Yield the candidates of each variable that is bound outside of a negation, outer variables first."""
     match goal:
-        case c.And():
+        case c.And() | c.Or():
             for part in goal.parts:
-                yield from candidates(part, graph)
-        case c.ForAll() | c.Exists() | c.AtLeast():
-            among, asked = _guard(goal), goal.then if isinstance(goal, c.ForAll) else goal.where
-            if among:
-                nodes = tuple(sorted(c.witnesses(goal.var, c.And(among), graph=graph, bindings={})))
-                met = tuple(node for node in nodes if c.evaluate(asked, graph, {goal.var: node}))
-                classes = frozenset(part.class_ for part in among if isinstance(part, c.HasClass))
-                yield Candidates(goal.var, nodes, met, _needed(goal, nodes), classes)
-            yield from candidates(asked, graph)
+                yield from candidates(part, graph, bound)
+        case c.ForAll() | c.Exists() | c.AtLeast() | c.Exactly():
+            among, asked = _guard(goal, graph, bound), goal.then if isinstance(goal, c.ForAll) else goal.where
+            if among.parts:
+                found = [(it, node) for it in bound for node in c.witnesses(goal.var, among, graph=graph, bindings=it)]
+                nodes = tuple(sorted({node for _, node in found}))
+                met = {node for it, node in found if c.evaluate(asked, graph, {**it, goal.var: node})}
+                classes = frozenset(part.class_ for part in among.parts if isinstance(part, c.HasClass))
+                yield Candidates(goal.var, nodes, tuple(sorted(met)), _needed(goal, nodes, bound), classes)
+                bound = [{**it, goal.var: node} for it, node in found[:MAX_BOUND]] or bound
+            yield from candidates(asked, graph, bound)
         case _:
             return
 
 
 def match_words(goal: c.Condition, graph: SceneGraph, vocabulary: str) -> tuple[str, bool]:
     """Return what the goal matches, a line for each variable, and whether the model should be asked about it."""
-    found, holds = [*candidates(goal, graph)], c.evaluate(goal, graph, {})
-    lines = [_words(each, SceneLayout(graph, vocabulary)) for each in found]
+    found, holds, layout = [*candidates(goal, graph)], c.evaluate(goal, graph, {}), SceneLayout(graph, vocabulary)
+    lines = [_words(each, layout) for each in found]
     if holds:
         lines.append("The goal holds already: nothing would be done for it.")
-    return "\n".join(lines), holds or any(each.is_notable for each in found)
+    return "\n".join(lines), holds or any(_is_notable(each, layout) for each in found)
 
 
 def lost_classes(goal: c.Condition, graph: SceneGraph, vocabulary: str) -> list[str]:
@@ -77,38 +78,62 @@ def lost_classes(goal: c.Condition, graph: SceneGraph, vocabulary: str) -> list[
     lost = {graph.nodes[it].class_ for it in sought_for(goal).ids & graph.nodes.keys() if is_lost(it)}
     for each in candidates(goal, graph):
         is_unknown = not any(graph.by_class.get(class_) for class_ in each.classes)
-        if is_unknown or (each.nodes and sum(not is_lost(it) for it in each.nodes) < each.needed):
+        if each.classes and (is_unknown or (each.nodes and sum(not is_lost(it) for it in each.nodes) < each.needed)):
             lost |= each.classes
     return sorted(lost)
 
 
-def _guard(goal: c.ForAll | c.Exists | c.AtLeast) -> tuple[c.Condition, ...]:
-    """Return what the variable ranges over: its class and the like, without what relates it to others."""
-    parts = (part for part in c.conjuncts(goal.where) if is_static(part) and not isinstance(part, c.Not | c.HasKind))
-    return tuple(parts)
+def _guard(goal: Quantifier, graph: SceneGraph, bound: Bindings) -> c.And:
+    """Return what the variable ranges over: what no action changes, and where that is which can't be moved."""
+    parts = [*c.conjuncts(goal.where)]
+    fixed = [part for part in parts if is_static(part) and not isinstance(part, c.HasKind)]
+    nodes = c.witnesses(goal.var, c.And(tuple(fixed)), graph=graph, bindings=bound[0]) if fixed else ()
+    if not {graph.nodes[it].kind for it in nodes} & {"Object", "Agent"}:
+        known = (it for it in parts if isinstance(it, c.Related) and it.source == goal.var)
+        fixed += [it for it in known if fixed and (isinstance(it.target, c.Id) or it.target in bound[0])]
+    return c.And(tuple(fixed))
 
 
-def _needed(goal: c.ForAll | c.Exists | c.AtLeast, nodes: Sequence[str]) -> int:
-    match goal:
-        case c.ForAll():
-            return len(nodes)
-        case c.AtLeast():
-            return goal.n
-        case _:
-            return 1
+def _needed(goal: Quantifier, nodes: Sequence[str], bound: Bindings) -> int:
+    """Return how many of the nodes the goal is about, with those of variables that must be other ones."""
+    if isinstance(goal, c.ForAll):
+        return len(nodes)
+    if not isinstance(goal, c.Exists):
+        return goal.n
+    denied = [it.part for it in c.conjuncts(goal.where) if isinstance(it, c.Not)]
+    if any(isinstance(it, c.Exists) and it.var.startswith("other_") for it in denied):
+        return len(bound)  # one for each of the outer variable's
+    within = [it for it in c.conjuncts(goal.where) if isinstance(it, c.Exists)]
+    differing = [it for it in within if c.Not(c.Same(it.var, goal.var)) in c.conjuncts(it.where)]
+    return 1 + len(differing) + sum(isinstance(it, c.Same) for it in denied)
+
+
+def _is_notable(found: Candidates, layout: SceneLayout) -> bool:
+    """Check if the goal may mean another thing than was meant, so that something else would be done."""
+    choice = {_description(it, layout) for it in found.nodes if it not in found.met}
+    return len(found.nodes) < max(1, found.needed) or (found.is_open and len(choice) > 1)
 
 
 def _words(found: Candidates, layout: SceneLayout) -> str:
     if not found.nodes:
         return f"{found.var}: none is known."
-    rooms: dict[str, list[str]] = {}
+    alike: dict[str, list[str]] = {}
     for node in found.nodes:
-        rooms.setdefault(layout.room_of(node) or "no known room", []).append(node)
-    where = "; ".join(f"in {room}: {_listed(nodes)}" for room, nodes in sorted(rooms.items()))
-    number = len(found.nodes)
-    which = f"{found.needed} of {number}, any of them" if found.is_open else f"{found.needed} of {number}"
+        alike.setdefault(_description(node, layout), []).append(node)
+    where = "; ".join(f"{words}: {_listed(nodes)}" for words, nodes in sorted(alike.items())[:MAX_LISTED])
+    more = f"; and {len(alike) - MAX_LISTED} other places or states" if len(alike) > MAX_LISTED else ""
+    which = f"{found.needed} of {len(found.nodes)}{', any of them' if found.is_open else ''}"
     already = f" It holds already for {_listed(found.met)}." if found.met else ""
-    return f"{found.var}: {which}; {where}.{already}"
+    return f"{found.var}: {which}; {where}{more}.{already}"
+
+
+def _description(node: str, layout: SceneLayout) -> str:
+    """Return what tells a node from others of its class: its room, what it is in or on, states and colour."""
+    found = layout.graph.nodes[node]
+    holder = layout.holder(node)
+    places = [f"{word} {it}" for word, it in layout.supports(node)] + ([f"held by {holder}"] if holder else [])
+    traits = [str(found.properties[name]) for name in TRAITS if name in found.properties]
+    return ", ".join((f"in {layout.room_of(node) or 'no known room'}", *places, *found.states, *traits))
 
 
 def _listed(nodes: Sequence[str]) -> str:

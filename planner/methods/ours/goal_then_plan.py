@@ -1,9 +1,10 @@
 """Goal, then plan: the model states only the goal, an engine plans, the session executes; an addition of ours.
 
 The model sees the words of the schema, never the graph. Its goal is checked against the names that occur in the scene;
-a faulty one is asked again with the fault, at most twice. If the goal holds already, leaves open which nodes are meant,
-or is about none, the model is shown what it matches, and may say it better once. Then the method plans as `symbolic`
-does, again after each refused action.
+a faulty one is asked again with the fault, at most twice. If the goal holds already, leaves a choice that changes what
+is done, or is about no node, the model is shown what it matches, and may say it better once. It may also say that the
+goal is impossible, or that nothing is to be done: that ends the session with its reason. Then the method plans as
+`symbolic` does, again after each refused action.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.condition import Condition, condition_document, condition_from_document, explain
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.errors import ReplyRejected, UnknownReference
+from scenecypher.db.store.history import Event
+from scenecypher.errors import InputError, ReplyRejected, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.actions.giving import given_states
-from scenecypher.planner.methods.ours.goal_form import OPPOSITES, GoalForm, GoalParser, goal_examples
+from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
-from scenecypher.planner.sessions.method import Decision, Done, Memory, Think
+from scenecypher.planner.sessions.goal_words import GoalParser, states_to_name
+from scenecypher.planner.sessions.method import Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
-from scenecypher.planner.vocabularies.registry import operators_of
 
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""
@@ -45,22 +46,29 @@ SYSTEM: Final = """\
 You say what must be so when an instruction is carried out in a home. You know which words the home's scene graph has, \
 not the graph. You do not plan: another program does.
 
-Reply with one JSON object: "reason" (a sentence), "variables" and "goal".
-"variables" are the things that the goal is about. One variable is
-{{"name": a word for it,
- "class": one of the classes,
- "color": its colour where that matters, else null,
- "quantity": "one" for one and the same thing, whichever it is; "all" for everything of the class; "number" for at \
-least so many of them; "own" if each thing of another variable has one of its own,
- "number": how many, for "number", else null,
- "of": for "own", the variable whose things have one each, else null,
- "not_same_as": the other variables that must be other things}}
-"goal" is a list of facts that must all hold in the end. A fact is
-{{"what": a variable, or the id of a node if the instruction names one,
- "relation": a relation type such as INSIDE or ON, HELD for in the agent's hand, or null,
- "to": the variable or id of what it is related to, a class for anything of that class, or null,
- "state": a state such as open or on, or null,
- "negated": true where it must not be so, else false}}
+Reply with one JSON object: "reason" (a sentence), "impossible" and "goal".
+"impossible" is true if nothing that is done in a home can make it so; "goal" is empty then, and "reason" says why.
+"goal" is a list of texts, all of which must hold in the end; it is empty if nothing is to be done. A text is a fact, \
+or the name of things.
+A fact is one of
+ X RELATION Y: with a relation type such as INSIDE or ON
+ X is STATE: with a state such as open or on
+ X is held: in the agent's hand
+ X is back: where it was before it was last moved
+ X is as before: in the states in which it was before they last changed
+ not FACT: it must not be so
+ FACT or FACT: at least one of them
+X is a name of things, an id, or a class of which there is one; Y may be any class too, for anything of that class.
+The name of things is
+ NAME: QUANTITY CLASS
+with a quantity that is "one" for one and the same thing, whichever it is; "all"; "no"; a number for at least so many; \
+"exactly" or "at most" and a number. The class "thing" is everything that can be moved. After the class may stand, in \
+this order:
+ of one kind: all must be of one class, whichever it is
+ for each NAME: each thing of that name has one of its own
+ other than NAME: other things than those of that name
+ where FACT and FACT: only things of which this is so now, before anything is done; there also X has PROPERTY VALUE
+NAME: as many CLASS as NAME: exactly as many as things of that name are there now
 State no more than the instruction asks for.
 
 The words of this home:
@@ -72,12 +80,12 @@ Examples, in words of this home:
 MATCHES: Final = """\
 In the home as it is known now, that goal matches:
 {matches}
-If this is what the instruction asks for, reply with an empty "goal", and the goal stays as it is. If it is not, state \
-the whole goal once more: by the ids that are meant, or by other variables and facts."""
+If this is what the instruction asks for, reply with the same goal. If it is not, state the whole goal once more: by \
+the ids that are meant, or by other things and facts."""
 UNREACHABLE: Final = """\
 In the home as it is known now, that goal can't be reached: {why}.
-If the instruction asks for just this, reply with an empty "goal", and it is told so. If another goal does what it \
-asks for, state the whole goal once more."""
+If the instruction asks for just this, reply with the same goal, and it is told so. If another goal does what it asks \
+for, state the whole goal once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +112,14 @@ class GoalThenPlan:
         """Return the goal as a thought, then the plan's actions. Raises ReplyRejected after three unusable goals."""
         stated = stated_goal(memory)
         if stated is None:
-            stated, usage = self._asker.ask(memory)
-            return stated.thought(), usage
+            return self._asker.ask(memory)
         goal = stated.goal
         self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal), max_steps=self._max_steps)
         decision, usage = self._symbolic.decide(memory)
         return (told_end(decision, stated, memory) if isinstance(decision, Done) else decision), usage
 
     def _plan(self, goal: Condition) -> PlanResult:
-        lost = lost_classes(goal, self._asker.read_part(goal), self._asker.vocabulary)
+        lost = lost_classes(goal, self._asker.read_all(), self._asker.vocabulary)
         if lost:
             why = f"nobody knows where to find {' and '.join(lost)}: the method explore-then-plan looks for it"
             return PlanResult(None, why, nodes=0, seconds=0.0)
@@ -130,26 +137,30 @@ def told_end(end: Done, stated: StatedGoal, memory: Memory) -> Done:
 class GoalAsker:
     """Asks `model` for a goal, shows it once what that matches, and checks it against what occurs in the scene.
 
-    `read_part` reads the part of the scene that a goal is about. `elsewhere` is as in GoalParser. Words that the scene
-    does not use are told with those of its words that `meaning` finds near. `why_unreachable` says what of a goal no
-    action can bring about, which the model is told once.
+    `read_all` reads the scene, `events` its history, newest first. `elsewhere` is as in GoalParser. Words that the
+    scene does not use are told with those of its words that `meaning` finds near. `why_unreachable` says what of a goal
+    no action can bring about, which the model is told once.
     """
 
     model: Model
     vocabulary: str
     occurring: Callable[[], Enumerations]
-    read_part: Callable[[Condition], SceneGraph]
+    read_all: Callable[[], SceneGraph]
+    events: Callable[[], Iterable[Event]]
     elsewhere: frozenset[str] = frozenset()
     meaning: Meaning = NO_MEANING
     why_unreachable: Callable[[Condition], str] = lambda _: ""
 
-    def ask(self, memory: Memory) -> tuple[StatedGoal, Usage]:
-        """Return the goal, and the tokens of all replies. Raises ReplyRejected after three unusable ones."""
+    def ask(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the goal as a thought, or the end if none is stated, and the tokens of all replies.
+
+        Raises ReplyRejected after three unusable ones.
+        """
         occurring, counting = self.occurring(), _CountingModel(self.model)
-        states = states_to_name(self.vocabulary)
-        parser = GoalParser(occurring, self.elsewhere, (*OPPOSITES, *states))
+        types = tuple(pattern.type for pattern in occurring.patterns)
+        parser = GoalParser(self.read_all(), self.vocabulary, types, self.elsewhere, self.events)
         messages = [
-            Message("system", _system(occurring, states, memory.schema)),
+            Message("system", _system(occurring, states_to_name(self.vocabulary), memory.schema)),
             Message("user", f"Instruction: {memory.instruction}"),
         ]
         first: StatedGoal | None = None
@@ -157,27 +168,39 @@ class GoalAsker:
         while counting.replies < ATTEMPTS:
             try:
                 form = counting.form(messages)
-                goal = first.goal if first and not form.goal else parser.condition(form)
-            except UnknownReference as unknown:
-                mistake = str(self.meaning.explained(unknown))
+                stated = self._stated(form, parser)
+            except (UnknownReference, InputError) as error:
+                mistake = str(self.meaning.explained(error) if isinstance(error, UnknownReference) else error)
                 said = f"That goal can't be used: {mistake}. State the whole goal again."
             except ReplyRejected:
                 if first is None:
                     raise
                 break
             else:
-                part = self.read_part(goal)
-                matches, is_notable = match_words(goal, part, self.vocabulary)
-                stated = StatedGoal(goal, matches if is_notable else "")
-                why = "" if lost_classes(goal, part, self.vocabulary) else self.why_unreachable(goal)
-                if first is not None or not (is_notable or why):
+                if not isinstance(stated, StatedGoal):
                     return stated, counting.usage
-                first, said = stated, MATCHES.format(matches="\n".join((matches, *self._meant(goal, occurring))))
-                said = UNREACHABLE.format(why=why) if why else said
-            messages += [Message("assistant", form.model_dump_json(by_alias=True)), Message("user", said)]
+                is_lost = lost_classes(stated.goal, parser.graph, self.vocabulary)
+                why = "" if is_lost else self.why_unreachable(stated.goal)
+                if first is not None or not (stated.matches or why):
+                    return stated.thought(), counting.usage
+                first, said = stated, UNREACHABLE.format(why=why)
+                if not why:
+                    matches = "\n".join((stated.matches, *self._meant(stated.goal, occurring)))
+                    said = MATCHES.format(matches=matches)
+            messages += [Message("assistant", form.model_dump_json()), Message("user", said)]
         if first is None:
             raise counting.rejection(mistake)
-        return first, counting.usage
+        return first.thought(), counting.usage
+
+    def _stated(self, form: GoalForm, parser: GoalParser) -> StatedGoal | Done | GiveUp:
+        """Return the goal that a form states, or the end of a session whose model states none, with its reason."""
+        if form.impossible:
+            return GiveUp(form.reason, impossible=True)
+        if not form.goal:
+            return Done(f"nothing is to be done: {form.reason}")
+        goal = parser.read("; ".join(form.goal))
+        matches, is_notable = match_words(goal, parser.graph, self.vocabulary)
+        return StatedGoal(goal, matches if is_notable else "")
 
     def _meant(self, goal: Condition, occurring: Enumerations) -> Iterator[str]:
         """Yield what the classes that a goal names and the scene lacks may be called there."""
@@ -192,12 +215,6 @@ def _system(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
     examples = "\n".join(f"Instruction: {said}\n{form}" for said, form in goal_examples(occurring))
     text = SYSTEM.format(words=goal_words(occurring, states, schema), examples=examples)
     return text if examples else text.partition("\n\nExamples, in words")[0]
-
-
-def states_to_name(vocabulary: str) -> tuple[str, ...]:
-    """Return the states that actions of a vocabulary give to something."""
-    operators = operators_of(vocabulary).values()
-    return tuple(sorted({state for operator in operators for state, _ in given_states(operator.effects)}))
 
 
 def goal_words(occurring: Enumerations, states: Iterable[str], schema: str) -> str:

@@ -44,11 +44,8 @@ def problem(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
 def goal(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
     """Return the goal that the action reaches: something is held, or the agent is in a room."""
     held = _family(vocabulary) == "babyai"
-    what, relation, to = (
-        (node_of(action), "HELD", None) if held else (min(graph.by_kind["Agent"]), "INSIDE", node_of(action))
-    )
-    fact = {"what": what, "relation": relation, "to": to, "state": None, "negated": False}
-    return (json.dumps({"reason": "so", "variables": [], "goal": [fact]}),)
+    fact = f"{node_of(action)} is held" if held else f"{min(graph.by_kind['Agent'])} INSIDE {node_of(action)}"
+    return (json.dumps({"reason": "so", "impossible": False, "goal": [fact]}),)
 
 
 def no_replies(_action: str, _graph: SceneGraph, _vocabulary: str) -> Sequence[str]:

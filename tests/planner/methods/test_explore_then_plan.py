@@ -25,7 +25,6 @@ from scenecypher.planner.worlds.usual_places import plain_class, usual_places
 from tests.planner.actions.grasif_worlds import home, node
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.playing import Played
-from tests.planner.methods.test_goal_form import fact, variable
 from tests.planner.methods.test_goal_matches import HOME as TWO_CUPS
 from tests.planner.methods.test_goal_matches import reply
 from tests.scripted_model import MODEL_NAME, ScriptedModel
@@ -33,7 +32,7 @@ from tests.scripted_model import MODEL_NAME, ScriptedModel
 pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
 
 HOME: Final = home()
-PEN_AWAY: Final = reply(fact("pen-1", "table-1"))
+PEN_AWAY: Final = reply("pen-1 ON table-1")
 PLACES: Final = json.dumps({"places": ["nowhere", "fridge-1", "table-1"]})
 
 
@@ -129,8 +128,8 @@ def test_a_room_is_searched_before_it_is_left_but_not_what_holds_nothing(store: 
 
 def test_of_several_another_is_taken_where_one_is_gone(store: SceneStore) -> None:
     now = moved(TWO_CUPS, "cup-2", Relation("cup-2", "ON", "fridge-1"))
-    goal = reply(fact("cup", "fridge-1", relation="INSIDE"), variables=(variable("cup", "cup"),))
-    played = explore(store, [goal, reply()], now, before=TWO_CUPS)
+    goal = reply("cup: one cup", "cup INSIDE fridge-1")
+    played = explore(store, [goal, goal], now, before=TWO_CUPS)
     assert played.end.outcome == "done"
     assert holds(store, played, Exists("x", And((HasClass("x", "cup"), Related("x", "INSIDE", Id("fridge-1"))))))
 
@@ -155,8 +154,8 @@ def test_a_class_of_which_nothing_is_known_is_looked_for(store: SceneStore) -> N
     """The belief has no book, but books are known to the data sets."""
     book = replace(HOME.nodes["pen-1"], id="book-1", name="book-1", class_="book")
     now = SceneGraph.of((*HOME.nodes.values(), book), HOME.relations | {Relation("book-1", "INSIDE", "fridge-1")})
-    goal = reply(fact("book", "desk-1"), variables=(variable("book", "book"),))
-    played = explore(store, [goal, reply(), PLACES], now)
+    goal = reply("book: one book", "book ON desk-1")
+    played = explore(store, [goal, goal, PLACES], now)
     assert "book: none is known." in played.last(1)
     assert played.end.outcome == "done"
     assert holds(store, played, Related(Id("book-1"), "ON", Id("desk-1")))
@@ -164,11 +163,10 @@ def test_a_class_of_which_nothing_is_known_is_looked_for(store: SceneStore) -> N
 
 def test_a_class_that_the_scene_calls_otherwise_is_told(store: SceneStore) -> None:
     """Mugs are known to the data sets, bureaus are not; the home has a cup and a desk."""
-    mug, bureau, desk = variable("mug", "mug"), variable("bureau", "bureau"), variable("desk", "desk")
     replies = [
-        reply(fact("mug", "bureau"), variables=(mug, bureau)),
-        reply(fact("mug", "desk"), variables=(mug, desk)),
-        reply(fact("cup-1", "desk-1")),
+        reply("x: one mug", "y: one bureau", "x ON y"),
+        reply("mug: one mug", "y: one desk", "mug ON y"),
+        reply("cup-1 ON desk-1"),
     ]
     played = explore(store, replies, HOME, meaning=Meaning(lambda: alike))
     assert "no class 'bureau' occurs in this scene; use one that does; in this scene 'bureau' may be 'desk'" in (
@@ -187,7 +185,7 @@ def alike(words: Sequence[str]) -> list[list[float]]:
 
 def test_a_goal_that_is_only_remembered_to_hold_is_looked_at(store: SceneStore) -> None:
     now = moved(HOME, "pen-1", Relation("pen-1", "ON", "table-1"))
-    played = explore(store, [reply(fact("pen-1", "desk-1")), reply(), PLACES], now)
+    played = explore(store, [reply("pen-1 ON desk-1"), reply("pen-1 ON desk-1"), PLACES], now)
     assert "holds already" in played.last(1)
     assert played.end.outcome == "done"
     assert holds(store, played, Related(Id("pen-1"), "ON", Id("desk-1")))

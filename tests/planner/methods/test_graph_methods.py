@@ -191,10 +191,8 @@ def test_the_papers_three_mistakes_are_told_apart(store: SceneStore, written: st
 
 def on_the_table(class_: str) -> str:
     """Return the goal that a thing of a class is on Tom's table."""
-    variable = {"name": "it", "class": class_, "quantity": "one", "not_same_as": []}
-    fact = {"what": "it", "relation": "ontop", "to": "table-2", "state": None, "negated": False}
-    variables = [variable | dict.fromkeys(("color", "number", "of"))]
-    return json.dumps({"reason": "as asked", "variables": variables, "goal": [fact]})
+    goal = [f"it: one {class_}", "it ontop table-2"]
+    return json.dumps({"reason": "as asked", "impossible": False, "goal": goal})
 
 
 def test_a_goal_is_asked_again_twice_whatever_is_wrong_with_it(store: SceneStore) -> None:
