@@ -69,8 +69,9 @@ class Options:
     ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and lets it
     answer in words (SG-RwR's ablation without code). `checks`: model-free checks of an answer's form, with one message
     about doubts. `assisted`, which no paper has: the prompt links the question's words to the scene's, arrows that no
-    relation has are turned, and attempts after the first are asked for at a temperature above nought. `names`: names of
-    nodes and places of agents in the schema text. `past`: when the prompt has the part about the past.
+    relation has are turned, an empty result is explained by what the scene lacks, and attempts after the first are
+    asked for at a temperature above nought. `names`: names of nodes and places of agents in the schema text. `schema`:
+    a schema text in place of the scene's. `past`: when the prompt has the part about the past.
     """
 
     attempts: int = 4
@@ -84,6 +85,7 @@ class Options:
     checks: bool = False
     assisted: bool = True
     names: bool = True
+    schema: str = ""
     past: PastMode = "auto"
 
     def __post_init__(self) -> None:
@@ -147,7 +149,7 @@ class Retriever:
         yield RetrievalEnded(conversation.retrieval())
 
     def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
-        return schema_text(
+        return self.options.schema or schema_text(
             occurring,
             question,
             vocabulary=scene.vocabulary,
@@ -271,7 +273,7 @@ class Retriever:
         self, conversation: Conversation, answer: Answer, occurring: Enumerations, schema: Schema
     ) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts
-        if conversation.hinted or is_last or not is_empty(answer):
+        if not self.options.assisted or conversation.hinted or is_last or not is_empty(answer):
             return ()
         cypher = conversation.last.cypher
         return causes(cypher, occurring, self.meaning, schema, corrections_only=says_no(answer))

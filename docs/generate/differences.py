@@ -23,7 +23,7 @@ _NEEDS: Final = (
 )
 _EXAMPLES: Final = (
     "worked examples are of our own worlds",
-    "the papers' are not published; no test uses the worlds of ours",
+    "the papers' are not published; the homes' are of our apartment, whose other tasks are tested",
 )
 
 _PICTURES: Final = (

@@ -39,8 +39,11 @@ A method is shown the scene's schema and finds out the rest by asking or calling
 has it; what it is not shown stands in none of its prompts. A method that gives one whole solution has it carried out
 action by action, what is refused being skipped, and is not asked again: the papers' static setting.
 
-One budget holds for all: steps, tokens, seconds, and three refusals in a row. A reply that does not have the asked form
-is asked again with what is wrong with it, at most twice.
+The schema of SG2's and SG-RwR's methods is that of the environment, equal for all of its scenes; that of ours counts
+what is in the scene. `--schema environment|scene` chooses.
+
+One budget holds for all: steps, tokens and seconds. Three refusals in a row end `lookplangraph` and our methods. A
+reply that does not have the asked form is asked again with what is wrong with it, at most twice.
 
 ## Ablations
 

@@ -20,6 +20,7 @@ finds those that are on in `context.ablations`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -61,8 +62,19 @@ from scenecypher.retriever.verifier import VerifierMode
 
 SHARED: Final = {**STATIC, **EVERY_ACTION}
 
-static_recipe: Final = partial(Recipe, names=False, every_action=False, fix=False, ablations=SHARED)
-"""Recipe in the papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
+static_recipe: Final = partial(
+    Recipe,
+    schema="environment",
+    names=False,
+    every_action=False,
+    ends_refused=False,
+    fix=False,
+    ablations=SHARED,
+)
+"""Recipe in the papers' static setting: a whole solution, executed as it stands, and one schema an environment.
+
+SG2, "Experimental Settings".
+"""
 
 
 def verifying_retriever(verifier: VerifierMode) -> Callable[[SceneAccess], Retriever]:
@@ -71,7 +83,9 @@ def verifying_retriever(verifier: VerifierMode) -> Callable[[SceneAccess], Retri
     The Code Writer has the schema without node names, and no examples (SG2, Table 4).
     """
     options = Options(verifier=verifier, seed=SEED, names=False, examples=0, assisted=False)
-    return lambda access: Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
+    return lambda access: Retriever(
+        access.model, access.reader.gate, access.reader.enumerator, replace(options, schema=access.schema)
+    )
 
 
 VERIFIERS: Final = {
@@ -109,7 +123,14 @@ def _single_coder(context: MethodContext) -> Method:
 
 
 def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[MethodContext], Method]:
-    return lambda context: SgRwr(context.model, context.vocabulary, shots=shots, code=code, stepwise=_stepwise(context))
+    return lambda context: SgRwr(
+        context.model,
+        context.vocabulary,
+        shots=shots,
+        code=code,
+        stepwise=_stepwise(context),
+        at_once=ASK_AT_ONCE in context.ablations,
+    )
 
 
 def _react(name: str, *, tools: bool) -> Callable[[MethodContext], Method]:
@@ -220,6 +241,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         form="glance",
         priors=False,
         step_writer=alfworld_step_writer,
+        ends_refused=False,
         belief=True,
         fix=False,
         ablations=WITHOUT_EXAMPLES,

@@ -29,6 +29,10 @@ ViewForm: TypeAlias = Literal["text", "json", "lines", "glance"]
 """Form of the view: LookPlanGraph's sentences or JSON document (appendix C), JSON lines, or ALFWorld's words."""
 
 
+SchemaScope: TypeAlias = Literal["environment", "scene"]
+"""Subject of a schema text: any scene of the environment, as in the papers, or this scene, with its classes counted."""
+
+
 class GoalPlanner(Protocol):
     """Function that plans from the present scene for a goal and for required actions."""
 
@@ -68,12 +72,16 @@ class MethodContext:
 
 @dataclass(frozen=True, slots=True)
 class SceneAccess:
-    """Read-only access of a tool or an asker to one scene."""
+    """Read-only access of a tool or an asker to one scene; `schema` is the text of its environment's schema, if used.
+
+    With the scene's own schema it is empty, and the asker writes that.
+    """
 
     store: SceneStore
     scene: SceneInfo
     reader: SceneReader
     model: Model
+    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,7 @@ class Ablation:
     every_action: bool | None = None
     form: ViewForm | None = None
     priors: bool | None = None
+    named: bool | None = None
     fix: bool | None = None
     reprompt: bool | None = None
     asker: Callable[[SceneAccess], Asker] | None = None
@@ -94,30 +103,39 @@ class Ablation:
 class Recipe:
     """One planning method: `build` creates it, `paper` is its source ("": ours), `words` describe it.
 
-    Without `names`, its schema text names no node; without `every_action`, it is told only of the actions that SG2's
-    paper lists. `tools` create its tools, `asker` creates what answers its questions (None: the retriever) and
-    `step_writer` what words its executed actions (None: the session). With `fix`, corrections are inserted before an
-    action; with `reprompt`, infeasible actions are fed back; with `belief`, it acts on the robot's belief. `model` and
-    `goal` state whether it needs a model and a goal.
+    `schema` is what its schema text is about; without `names`, that of a scene names no node; without `every_action`,
+    it is told only of the actions that SG2's paper lists. `tools` create its tools, `asker` creates what answers its
+    questions (None: the retriever) and `step_writer` what words its executed actions (None: the session). With `fix`,
+    corrections are inserted before an action; with `reprompt`, infeasible actions are fed back; with `belief`, it acts
+    on the robot's belief; with `ends_refused`, consecutive refusals end it, which is LookPlanGraph's rule (section
+    IV-A) and ours. `model` and `goal` state whether it needs a model and a goal.
     """
 
     build: Callable[[MethodContext], Method]
     words: str
     paper: str = ""
     extent: Extent = "schema"
+    schema: SchemaScope = "scene"
     names: bool = True
     every_action: bool = True
     form: ViewForm = "text"
     priors: bool = True
+    named: bool = False
     tools: Mapping[str, Callable[[SceneAccess], Tool]] = field(default_factory=dict)
     asker: Callable[[SceneAccess], Asker] | None = None
     step_writer: Callable[[SceneAccess], StepWriter] | None = None
     model: bool = True
     goal: bool = False
+    ends_refused: bool = True
     belief: bool = False
     fix: bool = True
     reprompt: bool = True
     ablations: Mapping[str, Ablation] = field(default_factory=dict)
+
+    @property
+    def sees_schema(self) -> bool:
+        """True if the method is shown a schema text."""
+        return self.model and self.extent == "schema"
 
     def without(self, name: str, switches: tuple[str, ...]) -> Recipe:
         """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
@@ -138,6 +156,7 @@ def _apply_ablation(recipe: Recipe, ablation: Ablation) -> Recipe:
         every_action=recipe.every_action if ablation.every_action is None else ablation.every_action,
         form=recipe.form if ablation.form is None else ablation.form,
         priors=recipe.priors if ablation.priors is None else ablation.priors,
+        named=recipe.named if ablation.named is None else ablation.named,
         fix=recipe.fix if ablation.fix is None else ablation.fix,
         reprompt=recipe.reprompt if ablation.reprompt is None else ablation.reprompt,
         asker=ablation.asker or recipe.asker,

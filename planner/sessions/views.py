@@ -106,8 +106,9 @@ def _executed_calls(memory: Memory) -> list[ActionCall]:
 class MemoryView:
     """LookPlanGraph's memory graph (section IV-B): what is around the agent, and what it remembers that matters.
 
-    What matters elsewhere are the nodes that it touched or saw and, with `priors`, all of the classes that the
-    instruction names. Walls and the like are left out unless they matter, or something is or could be put on them.
+    What matters elsewhere are the nodes that it touched or saw and, with the recipe's `named`, which is ours, all of
+    the classes that the instruction names. Walls and the like are left out unless they matter, or something is or could
+    be put on them.
     """
 
     def __init__(self, access: SceneAccess, recipe: Recipe, instruction: str) -> None:
@@ -124,7 +125,7 @@ class MemoryView:
         """Return the graph as text."""
         touched, priors = touched_nodes(memory), self._recipe.priors
         grid = vocabulary_named(self._access.scene.vocabulary).looking.whole_rooms
-        named = self._named if priors and not grid else frozenset[str]()
+        named = self._named if self._recipe.named and priors and not grid else frozenset[str]()
         graph = _surrounding_graph(self._access, touched=touched, classes=named, priors=priors)
         shown = self._without_structure(graph, touched | inspected_nodes(memory))
         return _graph_text(shown, memory, self._access, form=self._recipe.form)

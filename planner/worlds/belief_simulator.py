@@ -10,6 +10,7 @@ from typing import Final
 
 from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose, invert
 from scenecypher.db.graph.scene import GraphView, SceneGraph
+from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event, versions_in_effect
@@ -54,7 +55,8 @@ class BeliefSimulator(Simulator):
 
     World and belief are two commits, each with the action's id and suffixes of its own. `past` is the scene in whose
     history actions are looked for that the belief lacks. In the scene `watched`, if any, the robot notices what others
-    do where it is.
+    do where it is. With `known_places`, an action on a movable thing fails where the belief about its place is out of
+    date: who does not know where a thing is can't go to it. It needs the world's scene as `past`.
     """
 
     def __init__(
@@ -69,8 +71,11 @@ class BeliefSimulator(Simulator):
         fix: bool = False,
         meaning: Meaning = NO_MEANING,
         watched: SceneInfo | None = None,
+        ids_only: bool = False,
+        known_places: bool = False,
     ) -> None:
-        super().__init__(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning)
+        super().__init__(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, ids_only=ids_only)
+        self._known_places = known_places
         self._world, self._past, self._world_scene = world, past, past
         self._watched, self._watched_until = watched, -1
         self._revealing = vocabulary_named(scene.vocabulary).looking.revealing
@@ -213,6 +218,7 @@ class BeliefSimulator(Simulator):
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         self._check(operator, call, expected=intent.expected_version)
         action_id = f"{intent.action_id}{WORLD_ID_SUFFIX}"
+        self._check_places(call, action_id)
         try:
             world_version = self._world.execute(str(call), action_id=action_id, because=because)
         except (ActionRefused, UnknownReference) as refusal:
@@ -264,6 +270,18 @@ class BeliefSimulator(Simulator):
         now = self._store.now(self.scene)
         check_version(now.info.version, expected)
         self._decide(operator, call, SceneVersion.of(now.info.version, now.graph, self._agent))
+
+    def _check_places(self, call: ActionCall, action_id: str) -> None:
+        """Check that the robot knows where the movable arguments are. Raises WorldMismatch after a look there."""
+        if not self._known_places or self._world_scene is None:
+            return
+        belief, world = self.belief(), self._store.now(self._world_scene).graph
+        containment = conventions_of(self.scene.vocabulary).containment
+        lost = [it for it in call.arguments if not _is_where_believed(it, belief, world, containment)]
+        if lost:
+            supports = [end for it in lost for end in belief.targets(it, *containment)]
+            found = self._look_around(supports, f"{call} was not possible", action_id)
+            raise WorldMismatch(str(call), tuple(f"{it} is not where you know it to be" for it in lost), found)
 
     def _drop_assumptions(self, operator: Operator, call: ActionCall, action_id: str) -> tuple[str, ...]:
         """Drop the affordances assumed of new things that a refused action needed, if nothing else explains it."""
@@ -320,6 +338,14 @@ def told_event(event: Event, seen: Collection[str], graph: GraphView) -> Event:
 def mentions(action: str, node_id: str) -> bool:
     """Check if the text of an action names a node."""
     return re.search(rf"(?<![\w-]){re.escape(node_id)}(?![\w-])", action) is not None
+
+
+def _is_where_believed(thing: str, belief: GraphView, world: GraphView, containment: Sequence[str]) -> bool:
+    """Check if a movable thing is in or on all that it is believed to be in or on directly, or in a hand."""
+    if thing not in world or belief.nodes[thing].kind != "Object" or world.sources(thing, *HOLDING):
+        return True
+    believed, actual = {*belief.targets(thing, *containment)}, world.reached(thing, *containment)
+    return believed <= actual and bool(believed) == bool(actual)
 
 
 def _places_to_look(belief: GraphView, of: Sequence[str], vocabulary: str) -> tuple[str, ...]:

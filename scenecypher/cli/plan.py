@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -104,6 +104,13 @@ def plan(
             help="Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
         ),
     ] = None,
+    schema: Annotated[
+        Literal["environment", "scene"] | None,
+        typer.Option(
+            "--schema",
+            help="Show the schema of any scene of the environment, or of this one, with counts; else by method.",
+        ),
+    ] = None,
     world: Annotated[str | None, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = None,
     url: Annotated[str | None, typer.Option("--url", metavar="URL", help=URL_HELP)] = None,
     observer: Annotated[str | None, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = None,
@@ -124,7 +131,9 @@ def plan(
     from scenecypher.planner.sessions.log import settings_then
     from scenecypher.planner.sessions.recording import RunRecorder
 
-    given = _Options(method, ablation, belief, fix, reprompt, world, url, observer, max_steps, max_tokens, max_seconds)
+    given = _Options(
+        method, ablation, belief, fix, reprompt, schema, world, url, observer, max_steps, max_tokens, max_seconds
+    )
     _check(instruction, task, goal, log=log, resume=resume)
     given.checked(is_resumed=resume is not None)
     is_said = instruction is not None or goal is not None or task is not None
@@ -149,6 +158,7 @@ def plan(
             setting,
             budget=Budget(given.steps or setting.budget.steps, tokens=given.tokens, seconds=given.seconds),
             reprompt=given.reprompt,
+            schema=given.schema,
             world=world_behind(db, info, of, actor=method, meter=image_meter),
             image_meter=image_meter,
             place=given.place,
@@ -196,6 +206,7 @@ class _Options:
     belief: bool | None
     fix: bool | None
     reprompt: bool | None
+    schema: Literal["environment", "scene"] | None
     world: str | None
     url: str | None
     observer: str | None

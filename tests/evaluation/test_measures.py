@@ -57,8 +57,9 @@ def test_success_requires_a_feasible_plan() -> None:
     assert (found.value, found.n, found.count) == (0.4, 5, 2)
     assert found.low == pytest.approx(0.1176, abs=1e-4), "Wilson's interval of 2 of 5"
     assert found.high == pytest.approx(0.7693, abs=1e-4)
-    assert values("success").value == 0.6, "SG2 looks at the outcome alone"
-    assert values("success_clean").value == 0.4
+    assert values("success").value == 0.4, "the simulators of SG2 and SG-RwR stop at what can't be done"
+    assert values("success_skipping").value == 0.6, "beside it: the outcome alone"
+    assert values("refused").value == pytest.approx(1 / 4), "and what was refused"
     assert values("sr_all").value == 0.0
 
 
@@ -93,7 +94,7 @@ def test_the_figures_of_an_episode() -> None:
         "moved": 0,
         "success": 1,
         "done": 1,
-        "clean": 1,
+        "refused": 0,
         "same": 0,
         "app": 0.5,
         "app_needed": 1,
@@ -110,7 +111,7 @@ def test_the_figures_of_an_episode() -> None:
 
 
 def test_a_failed_episode_has_the_worst_value_of_each_share_and_no_costs() -> None:
-    shares = ("success", "done", "clean", "same", "app", "app_needed")
+    shares = ("success", "done", "same", "app", "app_needed")
     assert figures(EPISODE, None) == {"moved": 0, **dict.fromkeys(shares, 0)}
 
 

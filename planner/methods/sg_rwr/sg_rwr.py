@@ -31,7 +31,7 @@ from scenecypher.planner.sessions.reasoning_tools import PYTHON, tools_text
 Shots: TypeAlias = Literal["", "fs", "alg"]
 
 TERMINATE: Final = "TASK TERMINATE"
-ASSUMPTION: Final = re.compile(r"\bassum(?:e|ing)\b", re.IGNORECASE)
+ASSUMPTION: Final = re.compile("assum(?:e|ing|ption)", re.IGNORECASE)
 """Words that indicate invented scene information (SG-RwR, 2.5)."""
 
 SYSTEM: Final = """\

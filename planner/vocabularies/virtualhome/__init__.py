@@ -54,6 +54,8 @@ VOCABULARY: Final = Vocabulary(
         one_parent=False,
         notes=NOTES,
         texts=__name__,
+        relations=("BETWEEN",),
+        properties=("category", "prefab", "center", "size_x", "size_y", "size_z"),
     ),
     operators=OPERATORS,
     words=Words(

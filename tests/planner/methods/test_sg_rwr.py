@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.prompts.environment_schema import environment_schema
 from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.sessions.events import Answered, Asked, Called, Finished, Refused, Retrieved, Solved
 from tests.planner.methods.playing import (
@@ -73,7 +74,7 @@ def test_reasoner_and_retriever_take_turns(whole: Played) -> None:
 
 def test_both_see_the_schema_and_never_the_graph(whole: Played) -> None:
     reasoner, retriever = system_of(whole.requests[0]), system_of(whole.requests[1])
-    assert "(:Door)-[:CONNECTS]->(:Place)" in reasoner
+    assert environment_schema("babyai") in reasoner
     assert "(:Door)-[:CONNECTS]->(:Place)" in retriever
     assert names_in_text(reasoner, ROOMS) == [], "zero-shot: no example either"
     assert names_in_text(retriever, ROOMS) == []
@@ -116,8 +117,18 @@ def test_what_is_said_under_another_heading_is_remembered(store: SceneStore, hea
     assert "MOON" not in remembered, "what it makes up of the rest of the conversation is not"
 
 
-def test_code_that_goes_on_assuming_is_a_turn_that_is_told(store: SceneStore) -> None:
-    assuming = codes("door = 'door_1'  # Assume it is locked\nprint(door)")
+ASSUMING = (
+    "door = 'door_1'  # Assume it is locked",
+    "door = 'door_1'  # Assumed to be locked",
+    "assume_door = 'door_1'",
+    "door = 'door_1'  # an assumption",
+)
+
+
+@pytest.mark.parametrize("line", ASSUMING)
+def test_code_that_goes_on_assuming_is_a_turn_that_is_told(store: SceneStore, line: str) -> None:
+    """Kind of fault: a filter of words that lets their other forms through."""
+    assuming = codes(f"{line}\nprint('door_1')")
     played = play(store, "sg-rwr", [assuming, assuming, assuming, ends("red", "Answer")])
     assert [type(event) for event in played.events] == [Refused, Finished]
     assert "could not be used: the code assumes" in played.last(3)
@@ -199,3 +210,13 @@ def test_rwr_text_has_no_code_reads_the_graph_and_translates(store: SceneStore) 
     assert played.actions == list(PLAN)
     assert played.end.usage == script_usage(5)
     assert {role_of(request) for request in played.requests} == {"reasoner", "reader", "translator"}
+
+
+@pytest.mark.parametrize("method", ["sg-rwr", "sg-rwr-fs", "sg-rwr-alg", "rwr-text"])
+def test_asking_at_once_stands_in_the_prompt(store: SceneStore, method: str) -> None:
+    """Kind of fault: a switch that is offered and changes nothing."""
+    end = ends("red", "Answer")
+    asked = [
+        system_of(play(store, method, [end], ablations=ablations).requests[0]) for ablations in ((), ("ask-at-once",))
+    ]
+    assert ["Ask at once for all" in system for system in asked] == [False, True]
