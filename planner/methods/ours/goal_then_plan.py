@@ -179,14 +179,10 @@ class GoalAsker:
             else:
                 if not isinstance(stated, StatedGoal):
                     return stated, counting.usage
-                is_lost = lost_classes(stated.goal, parser.graph, self.vocabulary)
-                why = "" if is_lost else self.why_unreachable(stated.goal)
-                if first is not None or not (stated.matches or why):
+                said = "" if first else self._doubts(stated, parser, occurring)
+                if not said:
                     return stated.thought(), counting.usage
-                first, said = stated, UNREACHABLE.format(why=why)
-                if not why:
-                    matches = "\n".join((stated.matches, *self._meant(stated.goal, occurring)))
-                    said = MATCHES.format(matches=matches)
+                first = stated
             messages += [Message("assistant", form.model_dump_json()), Message("user", said)]
         if first is None:
             raise counting.rejection(mistake)
@@ -201,6 +197,14 @@ class GoalAsker:
         goal = parser.read("; ".join(form.goal))
         matches, is_notable = match_words(goal, parser.graph, self.vocabulary)
         return StatedGoal(goal, matches if is_notable else "")
+
+    def _doubts(self, stated: StatedGoal, parser: GoalParser, occurring: Enumerations) -> str:
+        """Return what the model is asked about its goal: what it matches, or why nothing can bring it about; or ""."""
+        is_lost = lost_classes(stated.goal, parser.graph, self.vocabulary)
+        if why := "" if is_lost else self.why_unreachable(stated.goal):
+            return UNREACHABLE.format(why=why)
+        matches = "\n".join((stated.matches, *self._meant(stated.goal, occurring)))
+        return MATCHES.format(matches=matches) if stated.matches else ""
 
     def _meant(self, goal: Condition, occurring: Enumerations) -> Iterator[str]:
         """Yield what the classes that a goal names and the scene lacks may be called there."""
