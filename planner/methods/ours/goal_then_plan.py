@@ -20,7 +20,7 @@ from scenecypher.db.condition import Condition, condition_document, condition_fr
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event
-from scenecypher.errors import InputError, ReplyRejected, UnknownReference
+from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
@@ -170,7 +170,7 @@ class GoalAsker:
                 form = counting.form(messages)
                 stated = self._stated(form, parser)
             except (UnknownReference, InputError) as error:
-                mistake = str(self.meaning.explained(error) if isinstance(error, UnknownReference) else error)
+                mistake = self._explained(error)
                 said = f"That goal can't be used: {mistake}. State the whole goal again."
             except ReplyRejected:
                 if first is None:
@@ -197,6 +197,9 @@ class GoalAsker:
         goal = parser.read("; ".join(form.goal))
         matches, is_notable = match_words(goal, parser.graph, self.vocabulary)
         return StatedGoal(goal, matches if is_notable else "")
+
+    def _explained(self, error: SceneCypherError) -> str:
+        return str(self.meaning.explained(error) if isinstance(error, UnknownReference) else error)
 
     def _doubts(self, stated: StatedGoal, parser: GoalParser, occurring: Enumerations) -> str:
         """Return what the model is asked about its goal: what it matches, or why nothing can bring it about; or ""."""

@@ -38,7 +38,6 @@ from tests.planner.actions.grasif_worlds import home, random_home
 from tests.planner.actions.household_worlds import ROOMLESS, SILENT, TWICE
 from tests.planner.actions.worlds import HOME as FLAT
 from tests.planner.methods.playing import ROOMS, play
-from tests.planner.methods.test_goal_form import fact
 from tests.planner.methods.test_goal_matches import reply
 
 APARTMENT: Final = our_home("apartment")[0].graph
@@ -154,11 +153,11 @@ def test_whatever_actions_bring_about_is_reachable(vocabulary: str, graph: Scene
 def test_an_unreachable_goal_is_told_to_the_model_which_may_state_another(store: SceneStore) -> None:
     """Kind: a model is never told that what it asks for can't be."""
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
-    wrong, right = reply(fact("table-1", "desk-1")), reply(fact("cup-1", "desk-1"))
+    wrong, right = reply("table-1 ON desk-1"), reply("cup-1 ON desk-1")
     played = play(store, "goal-then-plan", [wrong, right], graph=home(), vocabulary="grasif", instruction="tidy up")
     assert "no action brings it about that the table-1 is on desk-1" in played.last(1).replace("table-1", "the table-1")
     assert played.end.outcome == "done"
     assert played.actions[-1] == "put_on(desk-1)"
-    insists = play(store, "goal-then-plan", [wrong, reply()], graph=home(), vocabulary="grasif", instruction="tidy up")
+    insists = play(store, "goal-then-plan", [wrong, wrong], graph=home(), vocabulary="grasif", instruction="tidy up")
     assert insists.end.outcome == "given_up"
     assert "no action brings it about" in insists.end.reason
