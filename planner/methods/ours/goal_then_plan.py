@@ -163,7 +163,7 @@ class GoalAsker:
             Message("system", _system(occurring, states_to_name(self.vocabulary), memory.schema)),
             Message("user", f"Instruction: {memory.instruction}"),
         ]
-        first: StatedGoal | None = None
+        first: StatedGoal | Done | GiveUp | None = None
         mistake = ""
         while counting.replies < ATTEMPTS:
             try:
@@ -177,16 +177,14 @@ class GoalAsker:
                     raise
                 break
             else:
-                if not isinstance(stated, StatedGoal):
-                    return stated, counting.usage
-                said = "" if first else self._doubts(stated, parser, occurring)
-                if not said:
-                    return stated.thought(), counting.usage
+                said = self._doubts(stated, parser, occurring)
+                if first or not said:
+                    return _decision(stated), counting.usage
                 first = stated
             messages += [Message("assistant", form.model_dump_json()), Message("user", said)]
         if first is None:
             raise counting.rejection(mistake)
-        return first.thought(), counting.usage
+        return _decision(first), counting.usage
 
     def _stated(self, form: GoalForm, parser: GoalParser) -> StatedGoal | Done | GiveUp:
         """Return the goal that a form states, or the end of a session whose model states none, with its reason."""
@@ -201,8 +199,10 @@ class GoalAsker:
     def _explained(self, error: SceneCypherError) -> str:
         return str(self.meaning.explained(error) if isinstance(error, UnknownReference) else error)
 
-    def _doubts(self, stated: StatedGoal, parser: GoalParser, occurring: Enumerations) -> str:
+    def _doubts(self, stated: StatedGoal | Done | GiveUp, parser: GoalParser, occurring: Enumerations) -> str:
         """Return what the model is asked about its goal: what it matches, or why nothing can bring it about; or ""."""
+        if not isinstance(stated, StatedGoal):
+            return ""
         is_lost = lost_classes(stated.goal, parser.graph, self.vocabulary)
         if why := "" if is_lost else self.why_unreachable(stated.goal):
             return UNREACHABLE.format(why=why)
@@ -216,6 +216,10 @@ class GoalAsker:
             near = " or ".join(repr(it.word) for it in self.meaning.nearest(class_, here))
             if near:
                 yield f"In this scene {class_!r} may be {near}."
+
+
+def _decision(stated: StatedGoal | Done | GiveUp) -> Decision:
+    return stated.thought() if isinstance(stated, StatedGoal) else stated
 
 
 def _system(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
