@@ -139,6 +139,7 @@ def _totals(event: Event) -> Attributes:
 def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     """Prepare a session of `recipe` with the setting's ablations. Raises InputError, SceneNotFound."""
     settings = _other_settings(setting, recipe)
+    ablations = recipe.ablations_named(setting.name, setting.ablations)
     recipe = recipe.without(setting.name, setting.ablations)
     watch, named = Stopwatch(setting.budget.seconds), model_name(setting.model)
     setting = replace(setting, model=DeadlineModel(setting.model, watch))
@@ -158,7 +159,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     context = MethodContext(
         InformedModel(traced(setting.model), others),
         scene.vocabulary,
-        frozenset(setting.ablations),
+        frozenset(ablations),
         plan_goal=lambda goal, required_actions=(): _plan(
             setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),

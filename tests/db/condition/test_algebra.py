@@ -22,7 +22,7 @@ def rebuilt(condition: c.Condition, parts: tuple[c.Condition, ...]) -> c.Conditi
 def test_a_condition_is_made_again_of_its_children(condition: c.Condition) -> None:
     """A form whose children are not walked, or not in the order in which they are changed."""
     assert c.fold(condition, rebuilt) == condition
-    count = c.fold(condition, lambda _, parts: 1 + sum(parts))
+    count: int = c.fold(condition, lambda _, parts: 1 + sum(parts))
     assert count == json.dumps(c.condition_document(condition)).count('{"op": '), "every form within is walked"
 
 
