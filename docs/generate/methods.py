@@ -47,8 +47,8 @@ reply that does not have the asked form is asked again with what is wrong with i
 
 ## Ablations
 
-| method | `--ablation` | what changes |
-|---|---|---|"""
+`--ablation` takes those that a method has:
+"""
 
 DIFFERING: Final = """
 ## What differs from the papers' prompts
@@ -98,9 +98,15 @@ def _tools(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _ablations() -> Iterator[str]:
-    for name, recipe in METHODS.items():
-        for switch, ablation in recipe.ablations.items():
-            yield f"| `{name}` | `{switch}` | {ablation.words} |"
+    """Yield a table of the methods and their ablations, and what each ablation changes."""
+    having = {name: recipe.ablations for name, recipe in METHODS.items() if recipe.ablations}
+    columns = [*dict.fromkeys(ablation for ablations in having.values() for ablation in ablations)]
+    yield f"| method | {' | '.join(f'`{ablation.name}`' for ablation in columns)} |"
+    yield f"|---|{'---|' * len(columns)}"
+    for name, ablations in having.items():
+        yield f"| `{name}` | {' | '.join('yes' if each in ablations else '' for each in columns)} |"
+    yield ""
+    yield from (f"- `{ablation.name}`: {ablation.words}" for ablation in columns)
 
 
 def _differences() -> Iterator[str]:

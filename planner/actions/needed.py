@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasKind, HasState, Not, Or
+from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasKind, HasState, Not, disjuncts
 from scenecypher.planner.actions.operator import Operator
 
 
@@ -37,7 +35,7 @@ def _words(condition: Condition, parameter: str) -> str:
     """
     given: dict[str, list[str]] = {"": [], "class": [], "state": [], "kind": []}
     silent = False
-    for part in _alternatives(condition):
+    for part in disjuncts(condition):
         match part:
             case HasAffordance(x, word) if x == parameter:
                 given[""].append(word)
@@ -61,17 +59,8 @@ def _is_silence(condition: Condition) -> bool:
     """Check if a condition says that affordances are not given."""
     match condition:
         case Not(part):
-            return all(isinstance(it, HasAffordance) for it in _alternatives(part))
+            return all(isinstance(it, HasAffordance) for it in disjuncts(part))
         case And(parts):
             return any(_is_silence(part) for part in parts)
         case _:
             return False
-
-
-def _alternatives(condition: Condition) -> Iterator[Condition]:
-    """Yield a condition, or those of which one must hold."""
-    if isinstance(condition, Or):
-        for part in condition.parts:
-            yield from _alternatives(part)
-    else:
-        yield condition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.condition import ALWAYS
@@ -14,13 +15,36 @@ from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, GoalThenP
 from scenecypher.planner.methods.ours.stepwise import Stepwise
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.methods.sayplan.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
-from scenecypher.planner.methods.switches import WITHOUT_EXAMPLES, has_examples
+from scenecypher.planner.methods.switches import NO_EXAMPLES, has_examples
 from scenecypher.planner.sessions.graph_tools import confirm_graph, verify_plan
 from scenecypher.planner.sessions.method import Method
 from scenecypher.planner.sessions.recipe import Ablation, MethodContext, Recipe
 from scenecypher.planner.worlds.usual_places import usual_places
 
-FULL_GRAPH: Final = "full-graph"
+JSON_GRAPH: Final = Ablation(
+    "json-graph", "the memory graph as JSON (table V)", lambda recipe: replace(recipe, form="json")
+)
+FULL_GRAPH: Final = Ablation(
+    "full-graph",
+    "the whole graph instead of the memory graph (table V)",
+    lambda recipe: replace(recipe, extent="full"),
+)
+NO_PRIORS: Final = Ablation(
+    "no-priors", "objects that were not seen are left out (table V)", lambda recipe: replace(recipe, priors=False)
+)
+NAMED_CLASSES: Final = Ablation(
+    "named-classes",
+    "ours: the memory graph has the things of the classes that the instruction names, in all rooms",
+    lambda recipe: replace(recipe, named=True),
+)
+NO_CORRECTION: Final = Ablation(
+    "no-correction",
+    "no corrections are inserted, and infeasible actions are not fed back (table V)",
+    lambda recipe: replace(recipe, fix=False, reprompt=False),
+)
+USUAL_PLACES: Final = Ablation(
+    "usual-places", "the data sets' scenes say where things usually are, instead of the model"
+)
 
 
 def _symbolic(context: MethodContext) -> Method:
@@ -37,13 +61,10 @@ def _lookplangraph(context: MethodContext) -> Method:
         belief=context.belief,
         fix=context.fix,
         whole=FULL_GRAPH in context.ablations,
-        priors="no-priors" not in context.ablations,
+        priors=NO_PRIORS not in context.ablations,
         examples=has_examples(context),
     )
     return LookPlanGraph(context.model, context.vocabulary, telling)
-
-
-USUAL_PLACES: Final = "usual-places"
 
 
 def _goal_asker(context: MethodContext, elsewhere: frozenset[str] = frozenset()) -> GoalAsker:
@@ -72,21 +93,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         paper="LookPlanGraph, section IV, algorithm 1, appendix F-3",
         extent="memory",
         belief=True,
-        ablations={
-            "json-graph": Ablation("the memory graph as JSON (table V)", form="json"),
-            FULL_GRAPH: Ablation("the whole graph instead of the memory graph (table V)", extent="full"),
-            "no-priors": Ablation("objects that were not seen are left out (table V)", priors=False),
-            "named-classes": Ablation(
-                "ours: the memory graph has the things of the classes that the instruction names, in all rooms",
-                named=True,
-            ),
-            "no-correction": Ablation(
-                "no corrections are inserted, and infeasible actions are not fed back (table V)",
-                fix=False,
-                reprompt=False,
-            ),
-            **WITHOUT_EXAMPLES,
-        },
+        ablations=(JSON_GRAPH, FULL_GRAPH, NO_PRIORS, NAMED_CLASSES, NO_CORRECTION, NO_EXAMPLES),
     ),
     "sayplan": Recipe(
         lambda context: SayPlan(context.model, context.vocabulary, examples=has_examples(context)),
@@ -96,7 +103,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         tools={VERIFY: verify_plan},
         ends_refused=False,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     "sayplan-lite": Recipe(
         lambda context: SayPlanLite(context.model, context.vocabulary, examples=has_examples(context)),
@@ -106,7 +113,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         tools={VERIFY: verify_plan, CONFIRM: confirm_graph},
         ends_refused=False,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     "llm-as-p": Recipe(
         lambda context: LlmAsP(context.model, context.vocabulary, examples=has_examples(context)),
@@ -116,7 +123,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         form="json",
         ends_refused=False,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     "llm+p": Recipe(
         lambda context: LlmPlusP(
@@ -128,7 +135,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         form="json",
         ends_refused=False,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     "goal-then-plan": Recipe(
         lambda context: GoalThenPlan(_goal_asker(context), context.plan_goal, max_steps=context.max_steps),
@@ -140,7 +147,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         "the same on a belief: what the goal names and nobody saw is looked for, by how likely and near places are",
         belief=True,
         fix=False,
-        ablations={USUAL_PLACES: Ablation("the data sets' scenes say where things usually are, instead of the model")},
+        ablations=(USUAL_PLACES,),
     ),
     "symbolic": Recipe(
         _symbolic,

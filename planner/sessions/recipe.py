@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal, Protocol, TypeAlias
 
 from scenecypher.chat.model import Model
@@ -55,7 +56,7 @@ class MethodContext:
 
     model: Model
     vocabulary: str
-    ablations: frozenset[str]
+    ablations: frozenset[Ablation]
     plan_goal: GoalPlanner
     occurring: Callable[[], Enumerations]
     read_all: Callable[[], SceneGraph]
@@ -86,17 +87,14 @@ class SceneAccess:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """Changes of a recipe by a switch (None: no change); the method itself may read the switch by its name."""
+    """A part that a method can go without: its `name` for `--ablation`, and `words` for what changes.
 
+    `change` returns the recipe without the part; a method itself finds its ablations in `MethodContext.ablations`.
+    """
+
+    name: str
     words: str
-    extent: Extent | None = None
-    every_action: bool | None = None
-    form: ViewForm | None = None
-    priors: bool | None = None
-    named: bool | None = None
-    fix: bool | None = None
-    reprompt: bool | None = None
-    asker: Callable[[SceneAccess], Asker] | None = None
+    change: Callable[[Recipe], Recipe] = lambda recipe: recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,34 +128,22 @@ class Recipe:
     belief: bool = False
     fix: bool = True
     reprompt: bool = True
-    ablations: Mapping[str, Ablation] = field(default_factory=dict)
+    ablations: tuple[Ablation, ...] = ()
 
     @property
     def sees_schema(self) -> bool:
         """True if the method is shown a schema text."""
         return self.model and self.extent == "schema"
 
-    def without(self, name: str, switches: tuple[str, ...]) -> Recipe:
-        """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
-        recipe = self
+    def ablations_named(self, name: str, switches: Iterable[str]) -> tuple[Ablation, ...]:
+        """Return the ablations with these names, of the method called `name`. Raises InputError for an unknown one."""
+        known = {ablation.name: ablation for ablation in self.ablations}
         for switch in switches:
-            if switch not in self.ablations:
-                hint = did_you_mean(switch, tuple(self.ablations))
-                known = ", ".join(self.ablations) or "none"
-                raise InputError(f"the method {name} has no ablation {switch!r}{hint}; it has {known}")
-            recipe = _apply_ablation(recipe, self.ablations[switch])
-        return recipe
+            if switch not in known:
+                hint, choices = did_you_mean(switch, tuple(known)), ", ".join(known) or "none"
+                raise InputError(f"the method {name} has no ablation {switch!r}{hint}; it has {choices}")
+        return tuple(known[switch] for switch in switches)
 
-
-def _apply_ablation(recipe: Recipe, ablation: Ablation) -> Recipe:
-    return replace(
-        recipe,
-        extent=recipe.extent if ablation.extent is None else ablation.extent,
-        every_action=recipe.every_action if ablation.every_action is None else ablation.every_action,
-        form=recipe.form if ablation.form is None else ablation.form,
-        priors=recipe.priors if ablation.priors is None else ablation.priors,
-        named=recipe.named if ablation.named is None else ablation.named,
-        fix=recipe.fix if ablation.fix is None else ablation.fix,
-        reprompt=recipe.reprompt if ablation.reprompt is None else ablation.reprompt,
-        asker=ablation.asker or recipe.asker,
-    )
+    def without(self, name: str, switches: Iterable[str]) -> Recipe:
+        """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
+        return reduce(lambda recipe, ablation: ablation.change(recipe), self.ablations_named(name, switches), self)

@@ -153,6 +153,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     settings = _other_settings(setting, recipe)
     if not recipe.ends_refused:
         setting = replace(setting, budget=replace(setting.budget, infeasible=None))
+    ablations = recipe.ablations_named(setting.name, setting.ablations)
     recipe = recipe.without(setting.name, setting.ablations)
     watch, named = Stopwatch(setting.budget.seconds), model_name(setting.model)
     setting = replace(setting, model=DeadlineModel(setting.model, watch))
@@ -174,7 +175,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     context = MethodContext(
         InformedModel(traced(setting.model), others),
         scene.vocabulary,
-        frozenset(setting.ablations),
+        frozenset(ablations),
         plan_goal=lambda goal, required_actions=(): _plan(
             setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.condition import And, Condition, HasState, PropertyEquals, evaluate, explain
+from scenecypher.db.condition import And, Condition, HasState, PropertyEquals, atoms_of, evaluate, explain
 from scenecypher.db.graph.invariants import parent_faults
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
@@ -15,7 +15,7 @@ from scenecypher.errors import InputError
 from scenecypher.planner.actions.execution import NO_AGENT, Infeasible
 from scenecypher.planner.actions.operator import Assign, Forget, Operator, nested_effects
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import atoms_of, is_static
+from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, check_engine, solve
 from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.planner.symbolic.parts import part_of, sought_for

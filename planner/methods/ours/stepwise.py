@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
-from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.past import TurnForm, exchanges
+from scenecypher.planner.sessions.method import Act, Ask, Decision, Done, GiveUp, Memory
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 SYSTEM: Final = """\
@@ -41,6 +42,12 @@ CORRECTED: Final = """\
 Where it does not hold, what has to be done first is done by itself if a rule knows how, and you are told of it; else \
 nothing more changes, and you are told why and what to do first."""
 CHECKED: Final = "Where it does not hold nothing changes, and you are told why and what to do first."
+
+
+TURNS: Final = (
+    TurnForm(Ask, lambda it: f"{it.reason}\nasked: {it.question}", lambda _, turn: f"found: {turn.feedback}"),
+    TurnForm(Act, lambda it: f"{it.reason}\nact: {it.action}", lambda _, turn: f"result: {turn.feedback}"),
+)
 
 
 class StepwiseReply(BaseModel):
@@ -77,23 +84,12 @@ class Stepwise:
 def prompt(memory: Memory, *, fix: bool = False) -> tuple[Message, Message]:
     """Return the two messages of a step; equal memories give equal bytes."""
     lines = [f"Instruction: {memory.instruction}"]
-    lines += [_turn_text(number, turn) for number, turn in enumerate(memory.turns, 1)]
+    told = exchanges(memory.turns, TURNS, unreadable="the reply could not be used: {}")
+    lines += [f"Step {number}: " + "\n".join(filter(None, pair)) for number, pair in enumerate(told, 1)]
     lines.append(f"Step {len(memory.turns) + 1}: decide.")
     checked = CORRECTED if fix else CHECKED
     system = SYSTEM.format(actions=memory.actions, schema=memory.schema, rows=ROWS_SHOWN, checked=checked)
     return Message("system", system), Message("user", "\n\n".join(lines))
-
-
-def _turn_text(number: int, turn: Turn) -> str:
-    match turn.decision:
-        case Ask(question, reason):
-            return f"Step {number}: {reason}\nasked: {question}\nfound: {turn.feedback}"
-        case Act(action, reason):
-            return f"Step {number}: {reason}\nact: {action}\nresult: {turn.feedback}"
-        case CallTool() | Think() | Solve() | Done() | GiveUp():
-            raise AssertionError
-        case None:
-            return f"Step {number}: the reply could not be used: {turn.feedback}"
 
 
 def _decision(reply: StepwiseReply) -> Decision:
