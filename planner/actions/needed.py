@@ -22,7 +22,7 @@ def needed_kinds(operator: Operator, parameter: str) -> tuple[tuple[str, ...], t
         part
         for requirement in operator.requires
         if requirement.fault == "affordance"
-        for part in _alternatives(requirement.condition)
+        for part in disjuncts(requirement.condition)
     ]
     affordances = tuple(it.affordance for it in parts if isinstance(it, HasAffordance) and it.x == parameter)
     return affordances, tuple(it.class_ for it in parts if isinstance(it, HasClass) and it.x == parameter)

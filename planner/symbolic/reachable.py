@@ -28,7 +28,7 @@ from scenecypher.planner.actions.operator import (
     When,
     nested_effects,
 )
-from scenecypher.planner.actions.variables import atoms_of, is_static, variables_of
+from scenecypher.planner.actions.variables import is_static, variables_of
 from scenecypher.planner.symbolic.required_actions import PlanningState
 from scenecypher.planner.symbolic.write import goal_parts
 
@@ -152,7 +152,7 @@ class _Relaxation:
         return self._fitting[var, where]
 
     def _is_fixed(self, condition: c.Condition) -> bool:
-        keys = {it.key for it in atoms_of(condition) if isinstance(it, c.PropertyEquals)}
+        keys = {it.key for it in c.atoms_of(condition) if isinstance(it, c.PropertyEquals)}
         return is_static(condition) and not self._assigned & keys
 
     # --- atoms

@@ -25,7 +25,7 @@ from scenecypher.planner.actions.operator import (
     When,
 )
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import atoms_of, is_static
+from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.symbolic.conditions import Chosen, ConditionWriter, Names, Scope, unused_name
 from scenecypher.planner.symbolic.expressions import (
     FALSE,
@@ -108,7 +108,7 @@ def in_serial_order(goal: c.Condition, graph: SceneGraph) -> list[c.Condition]:
     """
 
     def key(part: c.Condition) -> tuple[int, str]:
-        atoms = [*atoms_of(part)]
+        atoms = [*c.atoms_of(part)]
         things = (it.id for atom in atoms for it in c.terms(atom)[:1] if isinstance(it, c.Id))
         at = next((target for thing in things for target in graph.targets(thing, "ON", "INSIDE")), "")
         is_place = any(isinstance(it, c.Related | c.Within) for it in atoms)
