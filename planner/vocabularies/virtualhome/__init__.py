@@ -54,6 +54,7 @@ VOCABULARY: Final = Vocabulary(
         one_parent=False,
         notes=NOTES,
         texts=__name__,
+        structure=STRUCTURE,
     ),
     operators=OPERATORS,
     words=Words(
@@ -64,7 +65,6 @@ VOCABULARY: Final = Vocabulary(
     looking=Looking(
         revealing=frozenset({"find", "open"}),
         nearness=True,
-        structure=STRUCTURE,
         affordances_of=lambda _: ("grabbable",),
     ),
     planning=Planning(simplify=simplify_operators, keeps_one_parent=False),
