@@ -44,7 +44,8 @@ class Conventions:
     them, and they form no cycle. `notes` are lines of the schema text. `texts` is the Python package with the files of
     worked examples: `queries.jsonl` for queries; `domain.pddl` and `examples/` for planning methods. An environment's
     schema names its `relations` and `properties` besides those of the actions and of every node, and its `classes`, if
-    they are a closed list.
+    they are a closed list. `structure` are the classes of walls and the like: views leave them out where nothing is on
+    them, and no example of a name is one.
     """
 
     containment: tuple[LiteralString, ...]
@@ -54,6 +55,7 @@ class Conventions:
     relations: tuple[LiteralString, ...] = ()
     properties: tuple[LiteralString, ...] = ()
     classes: tuple[str, ...] = ()
+    structure: frozenset[str] = frozenset()
 
 
 class NamedVocabulary(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,8 +62,8 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
         classes=_by_kind(shown.classes),
         states=tuple((use.value, use.count) for use in shown.states),
         affordances=tuple((use.value, use.count) for use in shown.affordances),
-        examples=_examples(shown),
-        agents=tuple(map(_agent, shown.agents)),
+        examples=_examples(shown, conventions_of(vocabulary).structure),
+        agents=tuple(map(agent_words, shown.agents)),
         notes=(*conventions_of(vocabulary).notes, *(_map_notes(whole) if is_map else ())),
         left_off=tuple((field, n) for field in LISTED if (n := _missing(field, shown, whole))),
     )
@@ -118,13 +118,13 @@ def _by_kind(classes: Iterable[ClassUse]) -> tuple[tuple[str, WordCounts], ...]:
     return tuple((kind, tuple(found[kind])) for kind in KINDS if kind in found)
 
 
-def _examples(shown: Enumerations) -> tuple[tuple[str, str], ...]:
+def _examples(shown: Enumerations, structure: Container[str]) -> tuple[tuple[str, str], ...]:
     places = tuple((name, "Place") for name in shown.places[:PLACES])
     return places + tuple(
         (use.example, kind)
         for kind in KINDS
         if kind not in {"Place", "Agent"}
-        for use in _most_frequent(use for use in shown.classes if use.kind == kind)
+        for use in _most_frequent(use for use in shown.classes if use.kind == kind and use.name not in structure)
     )
 
 
@@ -132,7 +132,8 @@ def _most_frequent(classes: Iterable[ClassUse]) -> list[ClassUse]:
     return sorted(classes, key=lambda use: (-use.count, use.name))[:EXAMPLES_A_KIND]
 
 
-def _agent(use: AgentUse) -> str:
+def agent_words(use: AgentUse) -> str:
+    """Return where an agent is and what it holds."""
     where = f" is INSIDE {', '.join(use.places)}" if use.places else " is in no place"
     held = ", ".join(f"{kind} {name}" for kind, name in use.holds) or "holds nothing"
     return f"{use.name} (class {use.class_}){where} and {held}"

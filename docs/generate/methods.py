@@ -27,6 +27,7 @@ two. How a session goes is in [acting](acting.md).
 
 SHOWN: Final = {
     "nothing": "what its calls tell",
+    "words": "the scene's words",
     "schema": "the schema",
     "memory": "the memory graph",
     "full": "the whole graph",

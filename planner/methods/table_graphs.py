@@ -85,7 +85,8 @@ def _explore_then_plan(context: MethodContext) -> Method:
 GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
     "stepwise": Recipe(
         lambda context: Stepwise(context.model, fix=context.fix),
-        "one decision a reply, from the schema; asks questions in words",
+        "one decision a reply, from the scene's words; asks questions in words",
+        extent="words",
     ),
     "lookplangraph": Recipe(
         _lookplangraph,

@@ -23,8 +23,12 @@ from scenecypher.planner.symbolic.plan import PlanResult
 from scenecypher.planner.symbolic.required_actions import RequiredAction
 from scenecypher.retriever.reader import SceneReader
 
-Extent: TypeAlias = Literal["nothing", "schema", "memory", "full", "collapsed"]
-"""Extent of a method's view: nothing, the schema, LookPlanGraph's memory graph, all, or expanded rooms."""
+Extent: TypeAlias = Literal["nothing", "words", "schema", "memory", "full", "collapsed"]
+"""Extent of a method's view: nothing, the scene's words, its schema, LookPlanGraph's memory graph, all, or rooms.
+
+With words, the schema of the memory is the scene's words, the view where the agents are, and of the actions those
+are listed that the scene affords.
+"""
 
 ViewForm: TypeAlias = Literal["text", "json", "lines", "glance"]
 """Form of the view: LookPlanGraph's sentences or JSON document (appendix C), JSON lines, or ALFWorld's words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.prompts.environment_schema import environment_schema
+from scenecypher.planner.prompts.scene_words import scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
@@ -29,6 +30,7 @@ from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAcce
 from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
 from scenecypher.planner.sessions.toolbox import Toolbox
 from scenecypher.planner.sessions.views import make_view
+from scenecypher.planner.symbolic.ground_calls import afforded
 from scenecypher.planner.symbolic.plan import (
     PLAN_TIMEOUT_S,
     PlanRequest,
@@ -38,7 +40,7 @@ from scenecypher.planner.symbolic.plan import (
     why_unreachable,
 )
 from scenecypher.planner.symbolic.required_actions import RequiredAction
-from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
+from scenecypher.planner.vocabularies.registry import action_list, brief_action_list, vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import BeliefSimulator, can_look
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, is_scene
@@ -210,7 +212,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     belief = scene if acts_on_belief(setting, recipe) else None
     began = _began(setting, belief, model=named, settings=settings)
     return PreparedSession(
-        session, began, Memory(setting.instruction, _actions(recipe, simulator)), others, step_writer
+        session, began, Memory(setting.instruction, _actions(recipe, simulator, now)), others, step_writer
     )
 
 
@@ -290,6 +292,8 @@ def _schema_writer(
     setting: SessionSetting, recipe: Recipe, simulator: Simulator, enumerator: Enumerator
 ) -> SchemaWriter | None:
     """Return the writer of the present schema; None for methods that are shown none."""
+    if recipe.model and recipe.extent == "words":
+        return lambda: scene_words(enumerator.of(simulator.scene), simulator.operators)
     if not recipe.sees_schema:
         return None
     return lambda: schema_text(
@@ -300,9 +304,11 @@ def _schema_writer(
     )
 
 
-def _actions(recipe: Recipe, simulator: Simulator) -> str:
-    """Return the list of actions that the method is told of."""
+def _actions(recipe: Recipe, simulator: Simulator, now: Callable[[], SceneGraph]) -> str:
+    """Return the list of actions that the method is told of; in a belief, what the scene affords is not known."""
     listed = None if recipe.every_action else vocabulary_named(simulator.scene.vocabulary).words.listed
+    if recipe.extent == "words" and simulator.scene.role != "belief":
+        return brief_action_list(afforded(simulator.operators, now()), simulator.macros)
     if listed is None:
         return action_list(simulator.operators, simulator.macros)
     return action_list({name: simulator.operators[name] for name in listed})

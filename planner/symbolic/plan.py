@@ -91,7 +91,7 @@ def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
         found, why = _attempt(request, state, whole, limit=limit) if whole is not None else (None, why)
         is_too_much, limit.reserved_s = limit.is_over(), 0.0
         if found is None and number == 1 and is_too_much and whole is not None:
-            found, why = _in_groups(request, whole, limit)
+            found, why = plan_in_groups(request, whole, limit)
         if found is not None:
             return PlanResult(found, "", nodes, time.monotonic() - started)
     return PlanResult(None, why, nodes, time.monotonic() - started)
@@ -158,7 +158,7 @@ def _attempt(request: PlanRequest, state: PlanningState, whole: PlanningState, *
     return _validated(with_all, request.goal, whole)
 
 
-def _in_groups(request: PlanRequest, whole: PlanningState, limit: TimeLimit) -> PlanOrReason:
+def plan_in_groups(request: PlanRequest, whole: PlanningState, limit: TimeLimit) -> PlanOrReason:
     """Return plans for a few parts of the goal at a time, one after another, each keeping what is reached."""
     plan: tuple[ActionCall, ...] = ()
     parts, reached, size = in_serial_order(request.goal, whole.graph), 0, GROUP

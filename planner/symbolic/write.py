@@ -114,7 +114,8 @@ def in_serial_order(goal: c.Condition, graph: SceneGraph) -> list[c.Condition]:
         is_place = any(isinstance(it, c.Related | c.Within) for it in atoms)
         return (2 if any(isinstance(it, c.HeldBy) for it in atoms) else 0 if is_place else 1), at
 
-    return sorted((step for part in goal_parts(goal, graph) for step in _counted_up(part)), key=key)
+    parts = (part for part in goal_parts(goal, graph) if not is_static(part))
+    return sorted((step for part in parts for step in _counted_up(part)), key=key)
 
 
 def _counted_up(part: c.Condition) -> Iterator[c.Condition]:

@@ -25,6 +25,7 @@ from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
+from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors
 from scenecypher.planner.sessions.goal_words import GoalParser, states_to_name
 from scenecypher.planner.sessions.method import Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
@@ -33,15 +34,6 @@ from scenecypher.planner.symbolic.plan import PlanResult
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""
 ATTEMPTS: Final = 3
-CLASSES_OF: Final = {
-    "Place": "Classes of rooms and other places",
-    "Asset": "Classes of furniture and appliances",
-    "Object": "Classes of movable things",
-    "Agent": "Classes of agents",
-    "Door": "Classes of doors",
-}
-"""Titles of the lists of classes by kind: a kind's own name would be taken for a class."""
-
 SYSTEM: Final = """\
 You say what must be so when an instruction is carried out in a home. You know which words the home's scene graph has, \
 not the graph. You do not plan: another program does.
@@ -230,20 +222,13 @@ def _system(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
 
 def goal_words(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
     """Return the words that a goal may use: those that occur, or the schema text if that is shorter."""
-    of_kind: dict[str, list[str]] = {}
-    for use in occurring.classes:
-        of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}")
-    colors = (value for use in occurring.properties if use.name == "color" for value in use.values)
     lists = {
-        **{f"{CLASSES_OF[kind]}, and how many": uses for kind, uses in of_kind.items()},
-        "Places": occurring.places,
-        "Agents": [agent.name for agent in occurring.agents],
+        **class_lists(occurring),
         "Relation types": dict.fromkeys(pattern.type for pattern in occurring.patterns),
         "States": dict.fromkeys((*(use.value for use in occurring.states), *states)),
-        "Colours": colors,
+        "Colours": colors(occurring),
     }
-    lines = (f"{title}: {', '.join(map(str, listed))}" for title, words in lists.items() if (listed := [*words]))
-    return min("\n".join(lines), schema, key=len)
+    return min(as_lines(lists), schema, key=len)
 
 
 @dataclass(slots=True)

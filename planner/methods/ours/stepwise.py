@@ -1,6 +1,7 @@
-"""Stepwise: one decision a reply, from the schema and the turns so far; ours, not from a paper.
+"""Stepwise: one decision a reply, from the scene's words and the turns so far; ours, not from a paper.
 
-It sees the schema, never the graph: it asks questions in words, which the retriever answers.
+It sees the words, never the graph: it asks questions in words, which the retriever answers. What is the same in all
+steps comes first, so that services that keep prefixes of prompts need not read it again.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from scenecypher.planner.sessions.method import Act, Ask, Decision, Done, GiveUp
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 SYSTEM: Final = """\
-You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \
-the home's scene graph, not the graph itself: ask for what you need to know.
+You control a robot in a home, one decision at a time, until the instruction is carried out. You know which words the \
+home's scene graph has, not the graph itself: ask for what you need to know.
 
 Each decision is one of:
 - ask: a question in plain words about where things are and what state they are in. You get the rows found, at most \
@@ -28,14 +29,14 @@ Each decision is one of:
 
 Rules: never guess an id, ask for it. Do not repeat an action that was refused without mending its cause.
 
+Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act", "done" or "give_up"), \
+"question" (text or null), "action" (text or null).
+
 The actions:
 {actions}
 
-The schema:
-{schema}
-
-Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act", "done" or "give_up"), \
-"question" (text or null), "action" (text or null)."""
+The words of this home:
+{schema}"""
 
 
 CORRECTED: Final = """\
@@ -86,6 +87,7 @@ def prompt(memory: Memory, *, fix: bool = False) -> tuple[Message, Message]:
     lines = [f"Instruction: {memory.instruction}"]
     told = exchanges(memory.turns, TURNS, unreadable="the reply could not be used: {}")
     lines += [f"Step {number}: " + "\n".join(filter(None, pair)) for number, pair in enumerate(told, 1)]
+    lines += [f"Now:\n{memory.view}"] if memory.view else []
     lines.append(f"Step {len(memory.turns) + 1}: decide.")
     checked = CORRECTED if fix else CHECKED
     system = SYSTEM.format(actions=memory.actions, schema=memory.schema, rows=ROWS_SHOWN, checked=checked)

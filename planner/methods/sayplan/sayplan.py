@@ -260,7 +260,8 @@ def expand_access(plan: Sequence[str], view: str) -> Iterator[str]:
 
 def _contains(node_id: str, view: str) -> bool:
     nodes: list[dict[str, Any]] = json.loads(view)["nodes"]
-    return any(node["id"] == node_id and "put_inside" in node.get("affordances", ()) for node in nodes)
+    found = (node for node in nodes if node_id in (node.get("id"), *node.get("ids", ())))
+    return any("put_inside" in node.get("affordances", ()) for node in found)
 
 
 def _parse_answer(plan: Sequence[str]) -> Done | None:

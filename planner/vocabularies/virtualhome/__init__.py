@@ -56,6 +56,7 @@ VOCABULARY: Final = Vocabulary(
         texts=__name__,
         relations=("BETWEEN",),
         properties=("category", "prefab", "center", "size_x", "size_y", "size_z"),
+        structure=STRUCTURE,
     ),
     operators=OPERATORS,
     words=Words(
@@ -66,7 +67,6 @@ VOCABULARY: Final = Vocabulary(
     looking=Looking(
         revealing=frozenset({"find", "open"}),
         nearness=True,
-        structure=STRUCTURE,
         affordances_of=lambda _: ("grabbable",),
     ),
     planning=Planning(simplify=simplify_operators, keeps_one_parent=False),
