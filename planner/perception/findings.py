@@ -86,4 +86,4 @@ def unseen_words(extent: Extent) -> str:
 
 def disputed_words(extent: Extent) -> str:
     """Return what was merged of a look that contradicts most of the belief."""
-    return f"it is doubted ({extent.why}): only what was seen was merged, without new things if they are many; {ADVICE}"
+    return f"{extent.why}; only what was seen was merged, and no new things if they are many: {ADVICE}"

@@ -45,9 +45,7 @@ def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> Me
             draft.findings.append(Finding("partial", of.id, partial_words(observation.extent)))
         case "disputed":
             draft.findings.append(Finding("doubted", of.id, disputed_words(observation.extent)))
-    if observation.nameless:
-        words = f"{observation.nameless} seen there have a sentence for a name: not merged"
-        draft.findings.append(Finding("doubted", of.id, words))
+    draft.findings += [Finding("doubted", of.id, note) for note in observation.notes]
     draft.merge_own_states(of)
     for placement in placed:
         draft.merge_sighting(placement)
