@@ -26,7 +26,7 @@ class Extent:
 
     ``nothing``: the node could not be made out. ``elsewhere``: another place was seen. ``disputed``: the observation
     contradicts most of the belief, and nobody has accepted that; what was seen of it counts, what was not does not.
-    ``doubted``: the same, and nothing that was believed there was seen.
+    ``doubted``: the same, and nothing that was believed there was seen. For both, `part` says what is doubted.
     """
 
     kind: ExtentKind = "whole"
