@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.delta import Delta
-from scenecypher.planner.perception.observation import Extent
+from scenecypher.planner.perception.observation import Extent, ExtentKind
 
 FindingKind: TypeAlias = Literal[
     "new", "confirmed", "moved", "absent", "changed", "unplaced", "missed", "doubted", "partial", "unseen"
@@ -50,10 +50,11 @@ class MergeResult:
     @property
     def doubtful_extent(self) -> Extent | None:
         """Return the extent of an observation that contradicts most of the belief, or is all too new; else None."""
-        why = f"{self.new} things are new" if self.new > MAX_NEW else ""
+        kind: ExtentKind = "disputed" if self.recognised else "doubted"
         if self.most_vanished:
             why = f"{len(self.vanished)} of {self.believed} were not seen: {', '.join(self.vanished)}"
-        return Extent("disputed" if self.recognised else "doubted", why=why) if why else None
+            return Extent(kind, "most of what is believed there is gone", why)
+        return Extent(kind, "too much is new", f"{self.new} things are new") if self.new > MAX_NEW else None
 
     @property
     def most_vanished(self) -> bool:
@@ -81,9 +82,9 @@ def unseen_words(extent: Extent) -> str:
         case "elsewhere":
             return f"another place was seen{why}: nothing was merged; take a picture of this one"
         case _:
-            return f"it is doubted{why}: nothing was merged; {ADVICE}"
+            return f"{extent.part}{why}: nothing was merged; {ADVICE}"
 
 
 def disputed_words(extent: Extent) -> str:
     """Return what was merged of a look that contradicts most of the belief."""
-    return f"it is doubted ({extent.why}): only what was seen was merged, without new things if they are many; {ADVICE}"
+    return f"{extent.part} ({extent.why}): what was seen was merged, but not very many new things; {ADVICE}"

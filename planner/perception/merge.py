@@ -27,8 +27,11 @@ from scenecypher.planner.perception.observation_draft import ObservationDraft
 from scenecypher.planner.perception.placing import placements
 
 
-def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> MergeResult:
-    """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node."""
+def merge(belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool = False) -> MergeResult:
+    """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node.
+
+    With `accept`, what a look at the whole does not show is absent, however often it was seen there before.
+    """
     of = belief.nodes.get(observation.of)
     if of is None:
         msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
@@ -39,15 +42,13 @@ def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> Me
     known = match_sightings(belief, observation, placed, containment=conventions_of(vocabulary).containment)
     new = sum(placement.number not in known.nodes for placement in placed)
     is_crowded = observation.extent.kind == "disputed" and new > MAX_NEW
-    draft = ObservationDraft(belief, vocabulary, observation, known, is_crowded=is_crowded)
+    draft = ObservationDraft(belief, vocabulary, observation, known, is_crowded=is_crowded, is_accepted=accept)
     match observation.extent.kind:
         case "part":
             draft.findings.append(Finding("partial", of.id, partial_words(observation.extent)))
         case "disputed":
             draft.findings.append(Finding("doubted", of.id, disputed_words(observation.extent)))
-    if observation.nameless:
-        words = f"{observation.nameless} seen there have a sentence for a name: not merged"
-        draft.findings.append(Finding("doubted", of.id, words))
+    draft.findings += [Finding("doubted", of.id, note) for note in observation.notes]
     draft.merge_own_states(of)
     for placement in placed:
         draft.merge_sighting(placement)
@@ -69,7 +70,7 @@ def merge_checked(belief: GraphView, observation: Observation, *, vocabulary: st
 
     Raises UnknownReference as `merge` does.
     """
-    found = merge(belief, observation, vocabulary=vocabulary)
+    found = merge(belief, observation, vocabulary=vocabulary, accept=accept)
     if accept or found.doubtful_extent is None:
         return found
     return merge(belief, replace(observation, extent=found.doubtful_extent), vocabulary=vocabulary)

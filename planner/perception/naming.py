@@ -129,7 +129,9 @@ def with_names(observation: Observation, known: KnownNode) -> Observation:
     for number, seen in enumerate(named):
         key = _own_name(seen, known) or number
         once[key] = joined(once[key], seen) if key in once else seen
-    return replace(observation, sightings=tuple(once.values()), nameless=len(observation.sightings) - len(named))
+    nameless = len(observation.sightings) - len(named)
+    notes = (*observation.notes, f"{nameless} seen there have a sentence for a name: not merged")
+    return replace(observation, sightings=tuple(once.values()), notes=notes if nameless else observation.notes)
 
 
 def _own_name(seen: Sighting, known: KnownNode) -> str | None:

@@ -26,7 +26,7 @@ class Extent:
 
     ``nothing``: the node could not be made out. ``elsewhere``: another place was seen. ``disputed``: the observation
     contradicts most of the belief, and nobody has accepted that; what was seen of it counts, what was not does not.
-    ``doubted``: the same, and nothing that was believed there was seen.
+    ``doubted``: the same, and nothing that was believed there was seen. For both, `part` says what is doubted.
     """
 
     kind: ExtentKind = "whole"
@@ -75,8 +75,8 @@ class Observation:
     `states` are those of the node itself (None: unknown). Believed things that are missing in `sightings` are absent if
     the `extent` is whole and the observation covers them: by the relation types `covers` (nothing is seen inside a
     closed container) and, if limited to them, the grid `cells`. With `partial_states` the given states are incomplete:
-    other believed states are kept unless a given one excludes them. `nameless` counts things that were left out since
-    what they are called is no name. `classes` are those (in normal form) that the observer can see; None: all.
+    other believed states are kept unless a given one excludes them. `notes` tell
+    in words what was seen and left out. `classes` are those (in normal form) that the observer can see; None: all.
     """
 
     of: str
@@ -87,7 +87,7 @@ class Observation:
     cells: frozenset[GridCell] | None = None
     partial_states: bool = False
     extent: Extent = WHOLE
-    nameless: int = 0
+    notes: tuple[str, ...] = ()
     classes: frozenset[str] | None = None
 
 

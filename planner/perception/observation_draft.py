@@ -25,7 +25,7 @@ from scenecypher.planner.vocabularies.states import ToldStates, believable_state
 class ObservationDraft(BeliefDraft):
     """Draft of a belief into which an observation is merged; `ids` are the nodes of sightings, by number.
 
-    With `is_crowded`, new things are counted and not merged.
+    With `is_crowded`, new things are counted and not merged; with `is_accepted`, earlier looks count for nothing.
     """
 
     observation: Observation
@@ -39,6 +39,7 @@ class ObservationDraft(BeliefDraft):
     recognised: set[str] = field(default_factory=set)
     new: int = 0
     is_crowded: bool = False
+    is_accepted: bool = False
     new_things: NewThings | None = None
     fixtures: tuple[Node, ...] = ()
     moves: Moves = field(init=False)
@@ -136,7 +137,8 @@ class ObservationDraft(BeliefDraft):
     def _merge_absence(self, node_id: str, was: str) -> None:
         """Remove a thing that a whole look did not show, unless it was seen there more often than not by now."""
         self.vanished.append(node_id)
-        left = disagreeing(self._confidence(node_id) or PRIOR) if self.observation.partial_states else 0.0
+        is_evidence = self.observation.partial_states and not self.is_accepted
+        left = disagreeing(self._confidence(node_id) or PRIOR) if is_evidence else 0.0
         if left < LEAST:
             self.mark_absent(node_id)
             self._add_finding("absent", node_id, f"believed {was}, not seen there")

@@ -163,9 +163,22 @@ def describe_images(model: Model, images: Sequence[Image], prompt: str) -> tuple
     return text, reply.usage
 
 
-def parse_description(model: Model, prompt: str, form: type[Form]) -> tuple[Form, Usage]:
-    """Parse a description into a form, the second stage, without the picture. Raises ReplyRejected."""
-    return ask_for(model, (Message("user", prompt),), form, attempts=ATTEMPTS)
+def parse_description(model: Model, asked: Sequence[Message], form: type[Form], *, spent: Usage) -> tuple[Form, Usage]:
+    """Parse a description into a form, the second stage, without the picture; return the form and all tokens.
+
+    Raises ReplyRejected with the tokens `spent` before, too.
+    """
+    try:
+        found, usage = ask_for(model, asked, form, attempts=ATTEMPTS)
+    except ReplyRejected as error:
+        msg = f"the model described the picture, but gave no list of what it shows in {ATTEMPTS} attempts: look again, "
+        raise ReplyRejected(
+            msg + "or choose another model",
+            reply=error.reply,
+            prompt_tokens=spent.prompt_tokens + error.prompt_tokens,
+            completion_tokens=spent.completion_tokens + error.completion_tokens,
+        ) from error
+    return found, spent + usage
 
 
 def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str, step: int) -> ImageReading:
@@ -173,20 +186,22 @@ def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str
     description, described = describe_images(model, pictures.images, prompt + pictures.describe_words(known.name))
     asked = parse_prompt(known, description) + pictures.parse_words
     form: type[Subgraph] = LocatedSubgraph if pictures.has_cameras else Subgraph
-    subgraph, parsed = parse_description(model, asked, form)
+    subgraph, usage = parse_description(model, (Message("user", asked),), form, spent=described)
     observation = with_names(_observation(subgraph, known, step), known)
     if isinstance(subgraph, LocatedSubgraph):
         observation = pictures.located(observation, subgraph.boxes)
     unclear = _unclear(observation, known)
     if not unclear:
-        return ImageReading(observation, description, described + parsed)
+        return ImageReading(observation, description, usage)
     named = {it.name for it in observation.sightings}
-    plain = subgraph.model_copy(update={"objects": [it for it in subgraph.objects if it.name in named]})
+    plain = subgraph.model_copy(
+        update={"objects": [it for it in subgraph.objects if it.name in named or known.is_itself(it.name)]}
+    )
     reply = Message("assistant", plain.model_dump_json())
     messages = (Message("user", asked), reply, Message("user", place_prompt(known, unclear, observation)))
-    second, again = ask_for(model, messages, Subgraph, attempts=ATTEMPTS)
+    second, usage = parse_description(model, messages, Subgraph, spent=usage)
     placed = _observation(second.model_copy(update={"extent": subgraph.extent}), known, step)
-    return ImageReading(_with_places(observation, placed), description, described + parsed + again)
+    return ImageReading(_with_places(observation, placed), description, usage)
 
 
 def _doubted(reading: ImageReading, found: MergeResult) -> ImageReading:

@@ -226,7 +226,7 @@ def test_most_things_gone_is_asked_again_and_merged_only_if_accepted(eyes: Eyes)
 def test_a_look_that_shows_nothing_of_what_is_believed_there_is_not_merged(eyes: Eyes) -> None:
     seen = eyes.look(form({"name": "tree"}, {"name": "pen-1"}))
     assert seen.kinds == [("unseen", "table-1")]
-    assert "it is doubted (4 of 4 were not seen: " in seen.look.found.findings[0].words
+    assert "most of what is believed there is gone (4 of 4 were not seen: " in seen.look.found.findings[0].words
     assert (seen.look.is_merged, eyes.version()) == (False, 0)
 
 
@@ -608,3 +608,6 @@ def test_one_look_that_claims_the_whole_does_not_outweigh_three(eyes: Eyes) -> N
     kinds = [[kind for kind, node in eyes.look(lie).kinds if node == "cup-1"] for _ in range(3)]
     assert kinds == [["doubted"], ["doubted"], ["absent"]], "as many looks that do not show it outweigh them"
     assert eyes.graph().targets("cup-1") == ()
+    for _ in range(2):
+        eyes.look(form(*ALL))
+    assert ("absent", "cup-1") in eyes.look(lie, accept=True).kinds, "a person has accepted it"

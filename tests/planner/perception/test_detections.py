@@ -100,7 +100,7 @@ def test_without_a_camera_a_box_says_nothing_of_the_place(tmp_path: Path) -> Non
     """The default support does: a detector that is pointed at a table."""
     seen = {"class": "spoon", "picture": "table.png", "box": [1, 1, 2, 2]}
     findings, _ = merged(world(), written(tmp_path, seen))
-    assert findings == [("unplaced", "spoon")]
+    assert findings == [("doubted", "table-1"), ("unplaced", "spoon")]
     findings, after = merged(world(), written(tmp_path, seen, support={"relation": "ON"}))
     assert [kind for kind, _ in findings] == ["new"]
     assert len(after.sources("table-1", "ON")) == 1
@@ -211,3 +211,32 @@ def test_a_detector_says_nothing_of_classes_that_it_does_not_know(tmp_path: Path
     assert (findings, len(after.sources("table-1", "ON"))) == ([], 2)
     findings, _ = merged(world((1.2, 3), (2.8, 3)), written(tmp_path, seen="whole", classes=["Cup"]))
     assert findings == [("absent", "cup-1"), ("absent", "cup-2")]
+
+
+def test_the_lists_of_ultralytics_and_coco_are_read(tmp_path: Path) -> None:
+    """Nobody but us wrote the form that was asked for; a person and the table became things on the table."""
+    ultralytics = [
+        {"name": name, "class": 0, "confidence": 0.9, "box": {"x1": 1.0, "y1": 2.0, "x2": 3.0, "y2": 4.0}}
+        for name in ("cup", "person", "dining table", "cell phone")
+    ]
+    coco = [{"image_id": 7, "category_id": it, "bbox": [1, 2, 3, 4], "score": 0.7} for it in (47, 1, 67, 77)]
+    for rows in (ultralytics, coco):
+        file = tmp_path / "list.json"
+        file.write_text(json.dumps(rows))
+        read = read_detections(file)
+        assert [it.class_ for it in read.content.sightings][::3] == ["cup", "cell phone"]
+        observation = read.observation(known_node(world((2, 3)), "table-1", vocabulary="grasif"), step=3)
+        assert [it.class_ for it in observation.sightings] == ["cup", "cell_phone"]
+        assert observation.notes == (
+            "persons and furniture are not merged: dining table, person",
+            "2 boxes have no place: give `support`, or a camera file beside the picture",
+        )
+
+
+def test_a_box_outside_its_picture_is_told(tmp_path: Path) -> None:
+    import numpy as np
+
+    with_camera(tmp_path, np.full((48, 64), 3.15), pose=LOOKING_DOWN)
+    seen = {"class": "cup", "picture": "table.png", "box": [700, 10, 720, 30]}
+    with pytest.raises(InputError, match=r"\$\.sightings\[0\]\.box: lies outside the picture of 640 x 480 pixels"):
+        read_detections(written(tmp_path, seen))
