@@ -89,7 +89,8 @@ def joined(one: ImportedScene, other: ImportedScene) -> ImportedScene:
 def _both(one: Node, other: Node) -> Node:
     affordances, states = {*one.affordances, *other.affordances}, {*one.states, *other.states}
     words = (tuple(sorted(states)), tuple(sorted(affordances)))
-    return Node(one.id, one.kind, one.name, one.class_, *words, Properties({**one.properties, **other.properties}))
+    kind = "Asset" if "Asset" in {one.kind, other.kind} else one.kind
+    return Node(one.id, kind, one.name, one.class_, *words, Properties({**one.properties, **other.properties}))
 
 
 def _drafts(scan: _Scan, root: str) -> Iterator[NodeDraft]:

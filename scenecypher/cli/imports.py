@@ -101,7 +101,14 @@ def virtualhome(
 
     parts: tuple[GraphPart, ...] = ("initial", "final") if final else ("initial",)
     sources = list(_of_files(paths, only, parts) if paths else _of_package(only, parts))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary))
+    import_and_print(
+        sources,
+        dry_run=dry_run,
+        as_json=as_json,
+        replaces=replaces,
+        adjustment=Adjustment(vocabulary),
+        command="virtualhome",
+    )
 
 
 @import_app.command()
@@ -145,7 +152,14 @@ def grasif(
     if bool(paths) == (subset is not None):
         raise InputError(f"give either the PATH of GraSIF files or a --subset: {', '.join(_SUBSETS)}")
     sources = list(_of_grasif_files(paths, only) if paths else _of_subset(subset or "", only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary))
+    import_and_print(
+        sources,
+        dry_run=dry_run,
+        as_json=as_json,
+        replaces=replaces,
+        adjustment=Adjustment(vocabulary),
+        command="grasif",
+    )
 
 
 @import_app.command()
@@ -191,7 +205,12 @@ def networkx(
     suffixes = (".json", JSON_LINES)
     sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only))
     import_and_print(
-        sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary, agent, place)
+        sources,
+        dry_run=dry_run,
+        as_json=as_json,
+        replaces=replaces,
+        adjustment=Adjustment(vocabulary, agent, place),
+        command="networkx",
     )
 
 
@@ -245,7 +264,7 @@ def dsg(
         watch_and_print(watch, adjusted, versions=versions, as_json=as_json)
         return
     sources = list(sources_of_files(paths or (), read, prefix=reader.NAME_PREFIX, only=only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjust)
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjust, command="dsg")
 
 
 @import_app.command("json")
@@ -264,7 +283,12 @@ def documents(
 
     adjustment = Adjustment(vocabulary, agent, place)
     import_and_print(
-        list(_of_documents(paths)), dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjustment
+        list(_of_documents(paths)),
+        dry_run=dry_run,
+        as_json=as_json,
+        replaces=replaces,
+        adjustment=adjustment,
+        command="json",
     )
 
 
