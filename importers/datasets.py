@@ -254,7 +254,8 @@ DATASETS: Final[Mapping[str, Dataset]] = {
                 "195.7",
                 "3.1",
                 "the paper's filters on the public programs: 111 of 518 pass, all in one home, and fifteen of these "
-                "leave all but the robot as it was, so that they set no task; the paper had programs that are not public",
+                "leave all but the robot as it was, so that they set no task; the paper had programs that are not "
+                "public",
             ),
             read_scenes=partial(_scenes, module="robothow"),
             read_tasks=partial(_tasks, module="robothow"),
