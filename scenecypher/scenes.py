@@ -279,6 +279,10 @@ class SceneDatabase:
                 self._connected[name] = self._open.enter_context(OpenAIModel.from_settings(settings))
             return self._connected[name]
 
+    def vision_model(self) -> Model:
+        """Return the model that reads pictures: its own if one is configured, else as `model` does."""
+        return self.model(self.settings.vision_model)
+
     def close(self) -> None:
         """Close the connections to the database and to models."""
         self._open.close()

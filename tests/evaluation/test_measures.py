@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import pytest
 
+from scenecypher.chat.model import Usage
 from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
-from scenecypher.evaluation.episode_events import count_infeasible, executed_actions
+from scenecypher.evaluation.episode_events import count_infeasible, executed_actions, failure_kinds
 from scenecypher.evaluation.measures import COSTS, MEASURES, SHARES, Figures, figures, measured_cell
 from scenecypher.evaluation.result import Cell
-from scenecypher.planner.sessions.events import Acted, Corrected, Event, Proposed, Refused, Solved
+from scenecypher.planner.sessions.events import Acted, Corrected, Event, Finished, Proposed, Refused, Solved
 
 EPISODE: Final = EpisodePlan(group="g", row="r", method="lookplangraph", task="our-office/x")
 
@@ -185,3 +187,21 @@ def test_each_refusal_in_a_whole_solution_counts() -> None:
     assert count_infeasible(events, reprompt=True) == 2
     stepwise = (Solved(1, ("open(x)",), "", final=False), refused(1))
     assert count_infeasible(stepwise, reprompt=True) == 0
+
+
+def test_failures_have_the_papers_kinds() -> None:
+    """Kind of fault: results that can't say which of the paper's failures happened."""
+    events: list[Event] = [
+        Refused(1, "discover_objects(kitchen-1)", "affordance", ("a room",)),
+        Refused(2, "open(box-1)", "missing", ("far",)),
+        Solved(3, (), "semantic violation: (a); semantic violation: (b); temporal inconsistency: (c) is left out"),
+        Finished("given_up", "predicate misalignment: (on x)", 3, 0, Usage(), 0.0),
+    ]
+    found = Counter(failure_kinds(events))
+    assert found == {
+        "wrong discovery": 1,
+        "missing": 1,
+        "semantic violation": 2,
+        "temporal inconsistency": 1,
+        "predicate misalignment": 1,
+    }

@@ -75,7 +75,7 @@ def test_reasoner_and_retriever_take_turns(whole: Played) -> None:
 def test_both_see_the_schema_and_never_the_graph(whole: Played) -> None:
     reasoner, retriever = system_of(whole.requests[0]), system_of(whole.requests[1])
     assert environment_schema("babyai") in reasoner
-    assert "(:Door)-[:CONNECTS]->(:Place)" in retriever
+    assert environment_schema("babyai") in retriever
     assert names_in_text(reasoner, ROOMS) == [], "zero-shot: no example either"
     assert names_in_text(retriever, ROOMS) == []
     assert "traverse_room(" in reasoner
