@@ -125,7 +125,7 @@ def _head(name: str) -> str:
 
 
 def _cosine(one: Vector, other: Vector) -> float:
-    return sum(map(mul, one, other))
+    return float(sum(map(mul, one, other)))
 
 
 def _unit(vector: Vector) -> Vector:

@@ -56,13 +56,14 @@ class Frame:
     @classmethod
     def of(cls, picture: PillowImage) -> Self:
         """Return the frame of a picture."""
+        from PIL import Image as Pillow
         from PIL import ImageChops, ImageStat
 
         grey = picture.convert("L")
         small = bytes(grey.resize((COPY_SIDE, COPY_SIDE)).tobytes())
         grey.thumbnail((SHARP_SIDE, SHARP_SIDE))
         width, height = grey.size
-        shifted = grey.transform(grey.size, 0, (1, 0, 1, 0, 1, 1))
+        shifted = grey.transform(grey.size, Pillow.Transform.AFFINE, (1, 0, 1, 0, 1, 1))
         inner = (0, 0, max(width - 1, 1), max(height - 1, 1))
         edges = ImageChops.difference(grey, shifted).crop(inner)
         return cls(small, ImageStat.Stat(edges).rms[0])
