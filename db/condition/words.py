@@ -43,8 +43,8 @@ from scenecypher.db.condition.phrases import (
 )
 from scenecypher.db.graph.scene import GraphView
 
-Literal: TypeAlias = tuple[Atom, bool]
-"""An atom, and true if it is negated."""
+Literal: TypeAlias = tuple[Atom | Or, bool]
+"""An atom, or that something is one of several nodes, and true if it is negated."""
 
 
 def explain(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> str:
@@ -137,7 +137,7 @@ class Phraser:
     def _about(self, literals: Sequence[Literal], *, plural: bool) -> str:
         return " and ".join(self._predicate(atom).said(negated=denied, plural=plural) for atom, denied in literals)
 
-    def _predicate(self, atom: Atom) -> Phrase:
+    def _predicate(self, atom: Atom | Or) -> Phrase:
         """Return the predicate of `atom` about its first term."""
         match atom:
             case HasState():
@@ -150,12 +150,12 @@ class Phraser:
                 return affordance_phrase(atom.affordance)
             case PropertyEquals():
                 return Phrase("have", f"{atom.key} {value_words(atom.value)}")
-            case Related() | HeldBy() | Within() | Same():
+            case Related() | HeldBy() | Within() | Same() | Or():
                 return self._link(atom)
             case _:
                 assert_never(atom)
 
-    def _link(self, atom: Related | HeldBy | Within | Same) -> Phrase:
+    def _link(self, atom: Related | HeldBy | Within | Same | Or) -> Phrase:
         match atom:
             case Related():
                 return relation_phrase(atom.type, self.name(atom.target))
@@ -165,6 +165,8 @@ class Phraser:
                 return within_phrase(atom.types, self.name(atom.y))
             case Same():
                 return Phrase("be", self.name(atom.y))
+            case Or(parts):
+                return Phrase("be", " or ".join(self.name(it.y) for it in parts if isinstance(it, Same)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,9 @@ def _literals(var: str, parts: Sequence[Condition]) -> list[Literal] | None:
     found: list[Literal] = []
     for part in parts:
         atom = part.part if isinstance(part, Not) else part
+        if isinstance(atom, Or) and atom.parts and all(isinstance(it, Same) and it.x == var for it in atom.parts):
+            found.append((atom, atom is not part))
+            continue
         if isinstance(atom, And | Or | Not | Exists | ForAll | AtLeast | Exactly):
             return None
         subject, *others = terms(atom)

@@ -197,7 +197,7 @@ class _Reading:
                         yield _Fact(frozenset(), c.ForAll(it.name, _all_of(it.among), in_no_hand), x)
                 case _Variable() if denied:
                     yield _Fact(frozenset({x}), in_no_hand, x)
-                case None if denied and self.parser.graph.nodes[x.id].kind == "Object":
+                case None if denied and isinstance(x, c.Id) and self.parser.graph.nodes[x.id].kind == "Object":
                     yield _Fact(frozenset(), in_no_hand, x)
 
     def _in_order(self) -> tuple[_Variable, ...]:
@@ -260,10 +260,12 @@ class _Reading:
 
     def _claim_now(self, name: str, text: str) -> c.Condition:
         """Return what a fact after `where` claims; other names in it stand for any of their things."""
+        known, before = self.variables, {*self.variables}
         fact = self._one_of(text, now=True)
         claim = fact.claim
         for other in sorted(fact.about - {name}):
-            claim = c.Exists(other, c.And((*self.variables[other].among, claim)))
+            among = known[other].among if other in before else known.pop(other).among
+            claim = c.Exists(other, c.And((*among, claim)))
         return claim
 
     # --- facts
@@ -287,7 +289,8 @@ class _Reading:
 
     def _fact(self, text: str, *, now: bool) -> _Fact:
         denied = _NOT.fullmatch(text)
-        said, placed = denied[1] if denied else text, None
+        said: str = denied[1] if denied else text
+        placed: c.Term | None = None
         if found := _IS.fullmatch(said):
             claim = self._is(self._subject(found[1]), found[3])
         elif found := _HAS.fullmatch(said):
@@ -323,7 +326,7 @@ class _Reading:
 
     def _as_earlier(self, x: c.Term, *, by_place: bool) -> c.Condition:
         nodes = (x.id,) if isinstance(x, c.Id) else self._nodes(self.variables[x])
-        ways = []
+        ways: list[c.And] = []
         for node in nodes:
             facts = earlier_facts(self.parser.graph, self.parser.events(), node, by_place=by_place)
             if not facts:
@@ -337,7 +340,10 @@ class _Reading:
         y = self._term(word)
         if y == x:
             raise UnknownReference(f"{word[:60]!r} can't be {type_} itself: name something else")
-        reach = partial(c.Within, x) if now and type_ == "INSIDE" else partial(c.Related, x, type_)
+
+        def reach(y: c.Term) -> c.Condition:
+            return c.Within(x, y) if now and type_ == "INSIDE" else c.Related(x, type_, y)
+
         if y is not None:
             return reach(y)
         class_ = self.parser.class_named(word) or word

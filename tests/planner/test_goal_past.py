@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from scenecypher.db.condition import Condition, conjuncts
+from scenecypher.db.condition import Condition, HasState, Id, Not, Related, conjuncts
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
@@ -71,8 +71,10 @@ def test_what_is_undone_never_was(store: SceneStore) -> None:
 
 def _words(condition: Condition) -> str:
     match condition:
-        case _ if hasattr(condition, "part"):
-            return f"not {_words(condition.part)}"
-        case _ if hasattr(condition, "state"):
-            return str(condition.state)
-    return f"{condition.type} {condition.target.id}"  # type: ignore[union-attr]
+        case Not(part):
+            return f"not {_words(part)}"
+        case HasState(_, state):
+            return state
+        case Related(_, type_, Id(target)):
+            return f"{type_} {target}"
+    raise AssertionError(condition)

@@ -226,6 +226,7 @@ def _on(node: Node, but: str = "") -> Node:
         ("red cup", {"cup_2"}),
         ("cup where x has color red", {"cup_2"}),
         ("bed where pillow_1 ON x", {"bed_1"}),
+        ("pillow where x ON one bed", {"pillow_1", "pillow_4"}),
     ],
 )
 def test_what_holds_at_the_start_chooses_the_things(things: str, expected: set[str]) -> None:

@@ -106,6 +106,15 @@ WORDS: list[tuple[c.Condition, str, str]] = [
         "the fridge is not on or (the fridge is not new and y is not off)",
     ),
     (c.And((c.HasState("x", "on"),)), "the fridge is on", "the fridge is not on"),
+    (
+        c.ForAll(
+            "z",
+            c.And((c.HasClass("z", "cup"), c.Or((c.Same("z", c.Id("a")), c.Same("z", c.Id("b")))))),
+            c.HasState("z", "on"),
+        ),
+        "every cup that is a or b is on",
+        "not every cup that is a or b is on",
+    ),
     (c.ALWAYS, "nothing is needed", "what is needed is impossible"),
     (c.NEVER, "what is needed is impossible", "nothing is needed"),
     (c.Exists("s", SOAP), "there is a soap", "there is no soap"),
