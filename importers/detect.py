@@ -275,7 +275,8 @@ def told_form(error: InputError, command: str) -> InputError:
         return error
     which = found if found in COMMANDS else ""
     words = " ".join(("scenecypher import", which, error.file)).replace("  ", " ")
-    return DocumentError(error.file, "$", f"these are {OURS[found].words}, no {command}; give them to `{words}`")
+    cause = f"this looks like {OURS[found].words}, no {command}; if so, give it to `{words}`"
+    return DocumentError(error.file, "$", cause, more=error.problems)
 
 
 def _format_of_ending(path: Path) -> FileFormat | None:
