@@ -245,7 +245,7 @@ def _read_all(
     by_ending = _format_of_ending(path) if asked is None else asked if ending_of(path) in asked.suffixes else None
     document = None if by_ending is not None else read_document(path, line=line)
     chosen = by_ending or asked or _format_of(document, path)
-    notes = () if asked is not None else (_taken(chosen),)
+    notes: tuple[str, ...] = () if asked is not None else (_taken(chosen),)
     notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
     for part in chosen.parts(document):
         scene = chosen.read(SceneFile(path, name, part, declared, strict))
@@ -275,7 +275,8 @@ def told_form(error: InputError, command: str) -> InputError:
         return error
     which = found if found in COMMANDS else ""
     words = " ".join(("scenecypher import", which, error.file)).replace("  ", " ")
-    return DocumentError(error.file, "$", f"these are {OURS[found].words}, no {command}; give them to `{words}`")
+    cause = f"this looks like {OURS[found].words}, no {command}; if so, give it to `{words}`"
+    return DocumentError(error.file, "$", cause, more=error.problems)
 
 
 def _format_of_ending(path: Path) -> FileFormat | None:

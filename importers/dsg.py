@@ -80,7 +80,7 @@ def read_scene(
     space does. With a `memory` of the map's last version, only what is written otherwise is made anew.
     """
     document, own = read_json(path), name or NAME_PREFIX + stem_of(path)
-    spaces = {layers: it for layers, it in ((LABELLED, labels), (ROOMS, room_labels)) if it is not None}
+    spaces: Labels = {layers: it for layers, it in ((LABELLED, labels), (ROOMS, room_labels)) if it is not None}
     return from_document(document, file=str(path), name=own, labels=spaces, memory=memory, strict=strict)
 
 

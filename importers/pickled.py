@@ -96,7 +96,7 @@ def _check_count(count: int) -> None:
         raise _Refused(f"more than {OPERATIONS:,} operations, which no scene needs; split it")
 
 
-_Base: Any = pickle._Unpickler  # type: ignore[attr-defined]  # noqa: SLF001 - the reader in Python, whose table is ours to cut
+_Base: Any = pickle._Unpickler  # noqa: SLF001 - the reader in Python, whose table is ours to cut
 _CODES: Final = {operation.name: ord(operation.code) for operation in pickletools.opcodes}
 
 

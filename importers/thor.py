@@ -266,7 +266,9 @@ def _house_links(
 
 def _room_at(rooms: Sequence[_Room], at: _Axes | None) -> str | None:
     """Return the room on whose floor a position is: a line from it crosses the edge an odd number of times."""
-    for room in rooms if at is not None else ():
+    if at is None:
+        return None
+    for room in rooms:
         edges = [*pairwise([*room.floor, *room.floor[:1]])]
         crossed = [
             at.x < a.x + (at.z - a.z) * (b.x - a.x) / (b.z - a.z) for a, b in edges if (a.z > at.z) != (b.z > at.z)

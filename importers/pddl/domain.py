@@ -284,7 +284,8 @@ class DomainReader:
 
     def _plain_text(self, source: PddlFile, sections: Iterable[Form], left: Collection[str]) -> str:
         what = "domain" if source is self.source else "problem"
-        kept = [self._plain(section) or section for section in source.sections if section.head not in left]
+        plain = ((section, self._plain(section)) for section in source.sections if section.head not in left)
+        kept = [it if isinstance(it, Form) else section for section, it in plain]
         in_order = sorted((*sections, *kept), key=lambda it: ORDER.index(it.head) if it.head in ORDER else len(ORDER))
         whole = Form((Word("define", 1), _section(f"{what} {source.name}"), *in_order), 1)
         self.types.originals = {plain_name(word): word for word in _all_words(whole)} | self.types.originals

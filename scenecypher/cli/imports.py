@@ -252,8 +252,8 @@ def dsg(
     adjust = Adjustment(vocabulary, agent, place)
     if len(labels or ()) > 2:
         raise InputError("--labels is given more than twice; give that of objects, then that of rooms")
-    spaces = dict(zip(("labels", "room_labels"), map(read_labels, labels or ()), strict=False))
-    read = partial(reader.read_scene, strict=strict, **spaces)
+    objects, rooms, *_ = (*map(read_labels, labels or ()), None, None)
+    read = partial(reader.read_scene, strict=strict, labels=objects, room_labels=rooms)
     if watch is not None:
         name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
         memory = reader.NodeMemory()
@@ -303,12 +303,12 @@ def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterat
     """Yield a source for each scene of files of known formats. Raises InputError for a path that is none."""
     from scenecypher.importers.detect import FORMATS, joined, read_scenes, suffixes
 
-    for path in paths:
-        if not has_magic(path) and not Path(path).exists():
+    for given in paths:
+        if not has_magic(given) and not Path(given).exists():
             commands = (it.name or getattr(it.callback, "__name__", "") for it in import_app.registered_commands)
-            hint = did_you_mean(path, tuple(dict.fromkeys((*FORMATS, *commands)))) if path.isidentifier() else ""
-            raise InputError(f"there is no file {path[:200]!r}{hint}; check the path")
-    has_folder = any(Path(path).is_dir() for path in paths)
+            hint = did_you_mean(given, tuple(dict.fromkeys((*FORMATS, *commands)))) if given.isidentifier() else ""
+            raise InputError(f"there is no file {given[:200]!r}{hint}; check the path")
+    has_folder = any(Path(given).is_dir() for given in paths)
     found: list[tuple[Path, ImportedScene]] = []
     for path, _ in files_at(paths, suffixes() if has_folder else (".json",)):
         try:
