@@ -66,7 +66,7 @@ class ExpressionReader:
 
     def _original(self, named: Any) -> str:
         """Return the file's own name of what unified-planning has under a plain one."""
-        return self._types.originals.get(named.name, named.name)
+        return str(self._types.originals.get(named.name, named.name))
 
     def type_of(self, variable: Any) -> tuple[str, ...]:
         """Return the type of a quantified variable; empty for any object."""

@@ -196,7 +196,7 @@ class _Reading:
                     if not denied:
                         yield _Fact(frozenset(), c.ForAll(it.name, _all_of(it.among), in_no_hand), x)
                 case _Variable() if denied:
-                    yield _Fact(frozenset({x}), in_no_hand, x)
+                    yield _Fact(frozenset({str(x)}), in_no_hand, x)
                 case None if denied and isinstance(x, c.Id) and self.parser.graph.nodes[x.id].kind == "Object":
                     yield _Fact(frozenset(), in_no_hand, x)
 
