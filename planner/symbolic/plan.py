@@ -171,7 +171,8 @@ def plan_in_groups(request: PlanRequest, whole: PlanningState, limit: TimeLimit)
             size = 1
         else:
             return None, why
-    return _with_required(request, plan, state, limit)
+    found, why = _validated(plan, request.goal, whole)
+    return (None, why) if found is None else _with_required(request, found, whole, limit)
 
 
 def _next_group(
