@@ -62,6 +62,7 @@ def _lookplangraph(context: MethodContext) -> Method:
         fix=context.fix,
         whole=FULL_GRAPH in context.ablations,
         priors=NO_PRIORS not in context.ablations,
+        named=NAMED_CLASSES in context.ablations,
         examples=has_examples(context),
     )
     return LookPlanGraph(context.model, context.vocabulary, telling)

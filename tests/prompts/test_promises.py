@@ -134,18 +134,19 @@ def test_a_second_look_is_refused_where_looks_are_known(store: SceneStore) -> No
 
 def test_what_the_instruction_names_is_told_wherever_it_is(store: SceneStore) -> None:
     instruction = "bring the cup to the table"
-    kept = Played(store, "lookplangraph", END, instruction=instruction)
+    kept = Played(store, "lookplangraph", END, instruction=instruction, ablations=("named-classes",))
     named = lookplangraph.NAMED.format(remembered=" remembered")
     assert named in kept.system
     elsewhere = kept.told(0).partition("What you know of other rooms:\n")[2].partition("\n\n")[0].splitlines()
     assert elsewhere == ["table-1, in kitchen-1", "cup-1 ontop table-1, not confirmed, in kitchen-1"]
-    broken = Played(store, "lookplangraph", END, instruction=instruction, ablations=("no-priors",))
-    assert named not in broken.system
-    assert "What you know of other rooms" not in broken.told(0)
+    for without in ((), ("named-classes", "no-priors")):
+        broken = Played(store, "lookplangraph", END, instruction=instruction, ablations=without)
+        assert named not in broken.system
+        assert "What you know of other rooms" not in broken.told(0)
 
 
 def test_what_is_known_in_other_rooms_is_what_contains_it(store: SceneStore) -> None:
-    played = Played(store, "lookplangraph", END, instruction="clean the spoons")
+    played = Played(store, "lookplangraph", END, instruction="clean the spoons", ablations=("named-classes",))
     assert "cupboard-1, closed, in kitchen-1" in played.told(0)
     assert "spoon-1 inside cupboard-1, not confirmed, in kitchen-1" in played.told(0)
 

@@ -107,13 +107,15 @@ class LookPlanGraphReply(BaseModel):
 @dataclass(frozen=True, slots=True)
 class Telling:
     """What is true of a session: the robot acts on its `belief`; its actions are corrected (`fix`); all of the graph is
-    shown (`whole`); it includes what is merely remembered (`priors`); the prompt has `examples`.
+    shown (`whole`); it includes what is merely remembered (`priors`), also of what the instruction names (`named`); the
+    prompt has `examples`.
     """
 
     belief: bool
     fix: bool
     whole: bool = False
     priors: bool = True
+    named: bool = False
     examples: bool = True
 
 
@@ -173,7 +175,9 @@ def _seeing(vocabulary: str, telling: Telling) -> Iterator[str]:
         remembered = " remembered" if telling.belief else ""
         yield ELSEWHERE.format(
             seen=" or saw" if telling.belief else "",
-            named=NAMED.format(remembered=remembered) if telling.priors and not looking.whole_rooms else "",
+            named=NAMED.format(remembered=remembered)
+            if telling.named and telling.priors and not looking.whole_rooms
+            else "",
         )
         if vocabulary_named(vocabulary).conventions.structure:
             yield STRUCTURE
