@@ -173,11 +173,9 @@ def _seeing(vocabulary: str, telling: Telling) -> Iterator[str]:
         yield SEEING if looking.whole_rooms else KNOWING
     if not telling.whole:
         remembered = " remembered" if telling.belief else ""
+        tells_named = telling.named and telling.priors and not looking.whole_rooms
         yield ELSEWHERE.format(
-            seen=" or saw" if telling.belief else "",
-            named=NAMED.format(remembered=remembered)
-            if telling.named and telling.priors and not looking.whole_rooms
-            else "",
+            seen=" or saw" if telling.belief else "", named=NAMED.format(remembered=remembered) if tells_named else ""
         )
         if vocabulary_named(vocabulary).conventions.structure:
             yield STRUCTURE
