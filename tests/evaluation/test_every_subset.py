@@ -36,8 +36,8 @@ def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> N
     assert len(found.samples) == 2, "what two tables share is played once"
 
 
-def test_reference_plans_succeed_with_and_without_moved_things() -> None:
-    """Reply as LLM-as-P with the reference plans."""
+def test_a_plan_made_beforehand_succeeds_only_where_nothing_was_moved() -> None:
+    """Reply as LLM-as-P with the reference plans: a thing that is not where the robot believes it can't be gone to."""
     options: dict[str, Any] = {"data": "virtualhome", "methods": "llm-as-p", "limit": 2}
     plans = {line.instruction: line.plan for line in dynamic_tasks() if line.home == "apartment"}
 
@@ -51,8 +51,8 @@ def test_reference_plans_succeed_with_and_without_moved_things() -> None:
     )
     row = next(row for row in found.tables[0].rows if row.cells)
     assert {key: (row.cells[key].value, row.cells[key].n) for key in ("sr_moved", "sr_unmoved", "sr_all")} == {
-        "sr_moved": (1.0, 1),
+        "sr_moved": (0.0, 1),
         "sr_unmoved": (1.0, 1),
-        "sr_all": (1.0, 2),
+        "sr_all": (0.5, 2),
     }
     assert row.failed == 0
