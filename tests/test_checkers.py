@@ -55,6 +55,7 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "testing",
         "tree",
         "waiting",
+        "words",
         "files",
         "wording",
     )

@@ -57,7 +57,9 @@ def test_homes_are_scored_by_desired_states_and_feasible_plans() -> None:
     assert len(found.samples) == 4, "two homes; what two papers' tables share is played once"
     row = next(row for row in found.tables[0].rows if row.method == "zero-shot")
     assert (row.cells["success"].count, row.cells["success"].n) == (0, 2), "it began with an action that can't be"
-    assert (row.cells["success_skipping"].count, row.cells["refused"].value) == (1, 0.5), "one refused step in two plans"
+    assert (row.cells["success_skipping"].count, row.cells["refused"].value) == (1, 0.5), (
+        "one refused step in two plans"
+    )
     assert (found.provenance.replies, found.provenance.model) == (("scripted",), "none")
 
 

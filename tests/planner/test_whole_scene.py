@@ -67,5 +67,5 @@ def test_that_there_is_no_plan_is_said_of_the_whole_scene(store: SceneStore) -> 
     *_, end = prepare_session(setting, recipe_named("symbolic")).run()
     assert isinstance(end, Finished)
     assert end.outcome == "given_up"
-    assert "there is no plan" in end.reason
+    assert end.reason == "no action makes plate_31 burnt"
     assert "were looked at" not in end.reason

@@ -48,7 +48,8 @@ def play(name: str, random: Random) -> Iterator[bool]:
     text = DOMAINS[name](random)
     reader = DomainReader(source, DomainMapping(), SceneWords())
     scene = read_problem(parse_pddl(text, "problem", file="random.pddl"), reader)
-    problem = parse_with_unified_planning(source, reader.plain_text(), text)
+    plain = reader.plain_problem(parse_pddl(text, "problem", file="random.pddl")) if "total-cost" in text else text
+    problem = parse_with_unified_planning(source, reader.plain_text(), plain)
     simulator = UPSequentialSimulator(problem)
     state, graph = simulator.get_initial_state(), scene.graph
     operators = operators_of_domain(scene.domain)

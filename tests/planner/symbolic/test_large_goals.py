@@ -83,7 +83,7 @@ def test_eighteen_pieces_are_planned_for_within_a_minute_of_the_processor(words:
 ON_COUNTER: Final = cutlery(Exists("to", And((HasClass("to", "kitchencounter"), Related("x", "ON", "to")))))
 
 
-@pytest.mark.parametrize(("pieces", "at"), [(16, "dishwasher"), (40, "")])
+@pytest.mark.parametrize(("pieces", "at"), [(16, "dishwasher"), pytest.param(40, "", marks=pytest.mark.slow)])
 def test_many_things_are_planned_for_within_a_minute(pieces: int, at: str) -> None:
     """Kind: a goal about many things is called too much for the engine, which plans for a few of them in a second."""
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
