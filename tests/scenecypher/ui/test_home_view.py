@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -125,7 +126,7 @@ def _all(thing: Thing) -> list[Thing]:
 
 
 def _page(view: HomeView) -> str:
-    blank = {"style": "", "style_hash": "", "scripts": (), "drawing": {}, "events": (), "drawn": None}
+    blank: dict[str, Any] = {"style": "", "style_hash": "", "scripts": (), "drawing": {}, "events": (), "drawn": None}
     return render("file.html", title=HOSTILE, view=view, open=True, **blank)
 
 

@@ -119,7 +119,7 @@ def test_sizes_are_drawn_and_the_way_of_a_robot() -> None:
             more = {"center": Point(0, 0, 0), "size_x": 6.0, "size_y": 4.0}
         if it.id == "robot":
             more = {"center": Point(1, 1, 0), "path": (Point(0, 0, 0), Point(1, 1, 0))}
-        nodes.append(replace(it, properties=Properties(more)))  # type: ignore[arg-type]
+        nodes.append(replace(it, properties=Properties(more)))
     drawing = drawn(SceneGraph.of(nodes, RELATIONS))
     assert boxes(drawing)["kitchen"] == Box(-3, -2, 6, 4)
     assert drawing.path == ((0, 0), (1, -1))
