@@ -28,7 +28,7 @@ THING_M, FURNITURE_M = 0.25, 0.6
 """Sides of a thing and of furniture with a position and without a size."""
 MARGIN_M: Final = 0.5
 MOST_PLACED: Final = 150
-"""Up to so many rooms each is put beside those that it is joined with; more stand in rows."""
+"""Up to so many rooms with doors each is put beside those that it is joined with; more stand in rows."""
 HEAD: Final = 0.32
 """The part of a box's height that is its own name, where things are in or on it."""
 
@@ -218,20 +218,26 @@ def _size(things: Iterable[Thing]) -> tuple[float, float]:
 
 
 def _arranged(sizes: Mapping[str, tuple[float, float]], graph: SceneGraph) -> dict[str, Box]:
-    """Return the rooms side by side, from the one with most doors on, each at a wall of one that it is joined with."""
+    """Return each room at a wall of one that it is joined with, from the one with most doors on; the others in rows."""
     joined = {it: adjacent_rooms(graph, it) & {*sizes} if it else set[str]() for it in sizes}
     order = [*_by_doors(joined)]
-    if len(order) > MOST_PLACED:
-        return _in_rows(order, sizes)
+    with_doors = [it for it in order if joined[it]]
     found = dict[str, Box]()
-    for room in order:
-        box = Box(0, 0, *sizes[room])
-        walls = [found[it] for it in order if it in joined[room] and it in found] or [*found.values()]
-        places = (it for wall in walls for it in _beside(wall, box) if not any(map(it.meets, found.values())))
-        others = (it for wall in found.values() for it in _beside(wall, box) if not any(map(it.meets, found.values())))
-        best = min(places, key=lambda it: _cost(it, walls, found.values()), default=None)
-        found[room] = best or min(others, key=lambda it: _cost(it, walls, found.values()), default=box)
+    for room in with_doors if len(with_doors) <= MOST_PLACED else ():
+        walls = [box for it, box in found.items() if it in joined[room]]
+        found[room] = _at_a_wall(Box(0, 0, *sizes[room]), walls, [*found.values()])
+    whole = _around([*found.values()], 0) if found else Box(0, 0, 0, 0)
+    found |= _in_rows([it for it in order if it not in found], sizes, whole)
     return {it: found[it] for it in sizes}
+
+
+def _at_a_wall(box: Box, walls: Sequence[Box], taken: Sequence[Box]) -> Box:
+    """Return a box where it is free beside one of `walls`, else beside any that is taken."""
+    for near in (walls, taken):
+        free = [it for wall in near for it in _beside(wall, box) if not any(map(it.meets, taken))]
+        if free:
+            return min(free, key=lambda it: _cost(it, walls, taken))
+    return box
 
 
 def _by_doors(joined: Mapping[str, set[str]]) -> Iterator[str]:
@@ -264,16 +270,17 @@ def _cost(box: Box, walls: Iterable[Box], all_: Iterable[Box]) -> tuple[float, f
     return round(far + 2 * max(whole.width, 1.4 * whole.height), 6), round(y, 6), round(x, 6)
 
 
-def _in_rows(order: Sequence[str], sizes: Mapping[str, tuple[float, float]]) -> dict[str, Box]:
-    wide = 1.2 * sqrt(sum(width * height for width, height in sizes.values()))
-    found, x, y, tall = dict[str, Box](), 0.0, 0.0, 0.0
-    for room in order:
+def _in_rows(rooms: Sequence[str], sizes: Mapping[str, tuple[float, float]], above: Box) -> dict[str, Box]:
+    """Return rooms in rows below a box."""
+    wide = max(above.width, 1.2 * sqrt(sum(width * height for width, height in map(sizes.__getitem__, rooms))))
+    found, x, y, tall = dict[str, Box](), above.x, above.y + above.height, 0.0
+    for room in rooms:
         width, height = sizes[room]
-        if x and x + width > wide:
-            x, y, tall = 0.0, y + tall, 0.0
+        if x > above.x and x + width > above.x + wide:
+            x, y, tall = above.x, y + tall, 0.0
         found[room] = Box(x, y, width, height)
         x, tall = x + width, max(tall, height)
-    return {it: found[it] for it in sizes}
+    return found
 
 
 def _measured(
@@ -302,9 +309,11 @@ def _outline(graph: SceneGraph, room: str, places: Mapping[str, tuple[float, flo
 def _position(node: Node, up: int) -> tuple[float, float] | None:
     """Return where a node is seen from above: its second axis there points up on the page."""
     value = node.properties.get("center")
-    if not isinstance(value, Point):
-        return None
-    return value.x, -(value.z if up == 1 and value.z is not None else value.y)
+    return _from_above(value, up) if isinstance(value, Point) else None
+
+
+def _from_above(point: Point, up: int) -> tuple[float, float]:
+    return point.x, -(point.z if up == 1 and point.z is not None else point.y)
 
 
 def _sides(node: Node, up: int) -> tuple[float, float] | None:
@@ -318,9 +327,7 @@ def _path(graph: SceneGraph, up: int) -> Iterator[tuple[float, float]]:
     for agent in graph.by_kind.get("Agent", ()):
         points = graph.nodes[agent].properties.get("path")
         if isinstance(points, tuple):
-            for it in points:
-                if isinstance(it, Point):
-                    yield it.x, -(it.z if up == 1 and it.z is not None else it.y)
+            yield from (_from_above(it, up) for it in points if isinstance(it, Point))
             return
 
 

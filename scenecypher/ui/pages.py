@@ -169,6 +169,13 @@ class Pages:
             raise UnknownReference(f"{scene} has no room {wanted!r}; open its page again, which shows them")
         return render("room.html", room=room, address=Address(scene, version if "version" in fields else None))
 
+    def refused(self, fields: Fields, error: SceneCypherError) -> str:
+        """Return the page whose form was refused, with the reason and what was typed: a query's, else the home's."""
+        if "cypher" not in fields:
+            return self.home(fields, error)
+        told = {"refused": [str(error)], "summary": "nothing was run"}
+        return self._answer(required(fields, "scene"), (), (), cypher=fields["cypher"], **told)
+
     def map(self, fields: Fields) -> Response:
         """Return what the map draws of a home, for homes that are too large to have it in their page."""
         _, _, snapshot = self._at(fields)

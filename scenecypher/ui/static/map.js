@@ -18,7 +18,7 @@
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const readColours = () => {
-    for (const it of ["text", "ground", "quiet", "edge", "found", "changed", "accent", "grid",
+    for (const it of ["text", "ground", "quiet", "edge", "found", "found-line", "changed", "accent", "grid",
       ...["place", "asset", "object", "agent", "other"].flatMap((kind) => [`${kind}-fill`, `${kind}-line`])]) colours[it] = colour(`--${it}`);
   };
   const size = () => [canvas.clientWidth, canvas.clientHeight];
@@ -81,7 +81,7 @@
     letters = Math.min(letters, Math.max(7.5, (letters * (width - 8)) / pen.measureText(bears ? it.name : longest).width));
     if (letters < SMALL || width < 3 * letters) return dots(it, left, top, width, height);
     pen.font = `${weight} ${letters}px system-ui, sans-serif`;
-    pen.fillStyle = it.kind === "Agent" ? colours["agent-text"] || "#fff" : colours.text;
+    pen.fillStyle = it.kind === "Agent" ? "#fff" : colours.text;
     const lines = bears || isRoom ? [cut(it.name, width - 8)] : folded(it.name, width - 8, Math.floor(room / letters / 1.15));
     const states = it.states.length && !isRoom ? cut(it.states.join(", "), width - 8) : "";
     if (!bears && states && room > (lines.length + 1) * letters * 1.15) lines.push(states);
@@ -131,7 +131,7 @@
   };
   const drawOutline = (it) => {
     const [left, top] = at(it.x, it.y), width = it.width * view.scale, height = it.height * view.scale;
-    pen.strokeStyle = it.id === chosen ? colours.accent : found.has(it.id) || it.mark === "found" ? colours["found-line"] || colours.found : colours.changed;
+    pen.strokeStyle = it.id === chosen ? colours.accent : found.has(it.id) || it.mark === "found" ? colours["found-line"] : colours.changed;
     pen.lineWidth = 3;
     pen.beginPath();
     pen.roundRect(left - 2, top - 2, width + 4, height + 4, 5);
@@ -199,8 +199,11 @@
   };
   const pan = (across, down) => { flight += 1; view = { ...view, x: view.x - across / view.scale, y: view.y - down / view.scale }; keep(); look(); };
   const flyTo = (them) => {
-    const left = Math.min(...them.map((it) => it.x)), top = Math.min(...them.map((it) => it.y));
-    const right = Math.max(...them.map((it) => it.x + it.width)), bottom = Math.max(...them.map((it) => it.y + it.height));
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const it of them) {
+      [left, top] = [Math.min(left, it.x), Math.min(top, it.y)];
+      [right, bottom] = [Math.max(right, it.x + it.width), Math.max(bottom, it.y + it.height)];
+    }
     const around = Math.max(right - left, bottom - top, Math.max(bounds[2], bounds[3]) / 6) * 0.6;
     show(showing(left - around, top - around, right - left + 2 * around, bottom - top + 2 * around));
   };

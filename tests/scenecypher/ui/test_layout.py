@@ -98,6 +98,14 @@ def test_many_rooms_in_a_ring_are_drawn_without_overlap() -> None:
         assert not [it for it in combinations(shapes, 2) if it[0].box.meets(it[1].box)]
 
 
+def test_rooms_without_doors_stand_below_those_with_doors() -> None:
+    rooms = [node(f"room-{number:03}", "Place") for number in range(30)]
+    placed = boxes(drawn(SceneGraph.of(rooms, [Relation("room-000", "CONNECTS", "room-001")])))
+    assert not [it for it in combinations(placed.values(), 2) if it[0].meets(it[1])]
+    low = max(placed[it].y + placed[it].height for it in ("room-000", "room-001"))
+    assert all(placed[it.id].y >= low for it in rooms[2:])
+
+
 def test_a_home_with_positions_is_drawn_in_metres_and_not_as_its_mirror_image() -> None:
     """North is up: of two things the one with the larger second axis is drawn above; VirtualHome's third is meant."""
     graph = with_centres({"kitchen": Point(1, 2, 3), "apple": Point(4, 0, 9), "fridge": Point(0, 5, 1)})

@@ -265,6 +265,7 @@ def test_cypher_runs_through_the_gate(client: TestClient, home: sc.Home) -> None
     assert "no (:Object) has class 'Cup' (did you mean 'cup'?)" in unescape(empty.text), "no silence"
     refused = client.post("/query", data={"scene": home.name, "cypher": "MATCH (n) DETACH DELETE n"})
     assert refused.status_code == 409
+    assert "MATCH (n) DETACH DELETE n</textarea>" in refused.text, "what was typed stays"
     assert home.info.version == 0
 
 
