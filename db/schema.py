@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from reprlib import repr as short_repr
 from typing import Final, LiteralString
 
@@ -75,21 +76,21 @@ PAST: Final = "Past"
 its relations touches an Entity or the Scene."""
 
 PAST_KINDS: Final[Mapping[LiteralString, str]] = {
-    "Run": "a task, a question or a session that was carried out in this scene, and how it ended",
-    "Step": "one step of a run: a question, a proposal, a refusal, an action or what it showed",
-    "PastEvent": "a change of the scene: one version, by one actor, at one time",
-    "PastFact": "what was so from one version to another: a place, a state or another relation or property of one node",
-    "PastNode": "stands for a node of the scene, present or gone; joined with the present by equal `id`",
+    "Run": "a task, a question or a session in this scene, and how it ended",
+    "Step": "one step of a run: a question, a proposal, a refusal or an action",
+    "PastEvent": "a change of the scene",
+    "PastFact": "what was so for a time: a relation, a state or a property of one node",
+    "PastNode": "stands for a node of the scene, present or gone",
 }
 
 PAST_RELATIONS: Final[Mapping[LiteralString, str]] = {
-    "HAS_STEP": "source (a Run) has target (a Step)",
-    "LED_TO": "source (a Step) led to target (a PastEvent)",
-    "CHANGED": "source (a PastEvent) changed what target (a PastNode) is, where it is or what it holds",
-    "BEGAN": "source (a PastEvent) made target (a PastFact) so; facts of the import have none",
-    "ENDED": "source (a PastEvent) made target (a PastFact) no longer so",
-    "ABOUT": "source (a PastFact) tells of target (a PastNode), the source of a relation",
-    "TARGET": "source (a PastFact) tells of a relation whose target is target (a PastNode)",
+    "HAS_STEP": "from a Run to its Steps",
+    "LED_TO": "from a Step to its PastEvent",
+    "CHANGED": "from a PastEvent to each PastNode that it changed, moved, or gave or took something",
+    "BEGAN": "from a PastEvent to each PastFact that it made so; those of the import have none",
+    "ENDED": "from a PastEvent to each PastFact that it ended",
+    "ABOUT": "from a PastFact to its PastNode, the source of a relation",
+    "TARGET": "from a PastFact of a relation to the PastNode at its end",
 }
 """Relation types of the past; none joins it with the present."""
 
@@ -97,16 +98,15 @@ PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
     "Run": {
         "number": "whole number, unique",
         "command": "text: 'plan', 'session', 'ask' or 'eval'",
-        "instruction": "text, what was asked to be done or to be answered",
+        "instruction": "text, the task or the question",
         "method": "text, how it was decided",
         "model": "text, the language model; empty without one",
         "actor": "text, who acted, as the events of the scene name it",
         "began": "time of the start",
-        "ended": "time of the end; absent while it runs, or if it was cut off",
-        "outcome": "text: 'done', 'not_met', 'given_up', 'impossible', 'infeasible', 'stopped', 'failed' or a limit "
-        "that was reached",
+        "ended": "time of the end, if it ended",
+        "outcome": "text: 'done', 'not_met', 'given_up', 'impossible', 'infeasible', 'stopped', 'failed' or a limit",
         "reason": "text, why it ended",
-        "answer": "text, the answer if a question was asked",
+        "answer": "text, the answer to a question",
         "version": "whole number, the version of the scene at the start",
         "belief_version": "whole number, the version of the belief at the start; absent without one",
         "last_version": "whole number, the version that its last action led to",
@@ -119,9 +119,8 @@ PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
         "number": "whole number, its place in the run, from 1",
         "turn": "whole number, the decision that it belongs to, from 1",
         "at": "time",
-        "kind": "text: 'asked', 'retrieved', 'called', 'answered', 'thought', 'solved', 'proposed', 'corrected', "
-        "'acted', 'observed', 'refused', 'remembered' or 'finished'",
-        "action": "text, the action that was proposed, carried out or refused, such as 'open(fridge_1)'",
+        "kind": "text such as 'asked', 'retrieved', 'answered', 'proposed', 'corrected', 'acted' or 'refused'",
+        "action": "text, the action that was proposed, done or refused",
         "reason": "text, why it was proposed, corrected or asked",
         "reasons": "list of text, why it was refused",
         "cause": "text, the sort of refusal, such as 'missing', 'affordance' or 'unknown'",
@@ -131,37 +130,37 @@ PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
         "tool": "text, the tool that was called",
         "observation": "text, the answer, the thought, or what was seen",
         "tokens": "whole number, tokens of its model's replies",
-        "version": "whole number, the version of the scene that its action led to",
+        "version": "whole number, the version that its action led to",
         "belief_version": "whole number, the version of the belief that its action led to",
     },
     "PastEvent": {
-        "version": "whole number, the version that the event led to; 1 is the first change",
-        "at": "time with zone",
+        "version": "whole number, the version that it led to",
+        "at": "time",
         "actor": "text, who did it",
-        "action": "text, such as 'open fridge'",
+        "action": "text, what was done",
         "kind": "text: 'act', 'undo' or 'redo'",
-        "undone": "boolean: whether a later event took it back, and still does",
-        "undoes": "list of whole numbers: versions that an undo or a redo took back",
+        "undone": "boolean, whether it is taken back",
+        "undoes": "list of whole numbers, the versions that an undo or a redo took back",
     },
     "PastFact": {
-        "relation": "text, the relation's type such as 'INSIDE'; absent in other facts",
-        "state": "text, a state such as 'open'; absent in other facts",
-        "property": "text, the name of a property that changed; absent in other facts",
+        "relation": "text, a relation's type such as 'INSIDE', or absent",
+        "state": "text, a state such as 'open', or absent",
+        "property": "text, the name of a property that changed, or absent",
         "value": "the property's value",
         "since": "whole number, the version from which it was so; 0 is the import",
-        "until": "whole number, the version from which it was no longer so; absent if it is still so",
-        "since_at": "time with zone, of `since`; never runs backwards",
-        "until_at": "time with zone, of `until`; absent if it is still so",
+        "until": "whole number, the version that ended it; absent if it is so still",
+        "since_at": "time of `since`",
+        "until_at": "time of `until`",
     },
     "PastNode": {
         "id": "text, the node's id in the scene",
-        "name": "text, as in the scene, or the last name it had",
+        "name": "text, its last name",
         "class": "text, what sort of thing it is",
-        "kind": "text: 'Place', 'Asset', 'Object', 'Agent', 'Door' or 'Waypoint'",
-        "since": "whole number, the version that added it; 0 is the import",
-        "until": "whole number, the version that removed it; absent if it is there",
-        "since_at": "time with zone, of `since`",
-        "until_at": "time with zone, of `until`; absent if it is there",
+        "kind": "text, its label in the scene such as 'Object'",
+        "since": "whole number, the version that added it",
+        "until": "whole number, the version that removed it, if any",
+        "since_at": "time of `since`",
+        "until_at": "time of `until`",
     },
 }
 """Properties by kind of the past that queries may read; every other property of these kinds stays hidden.
@@ -227,6 +226,13 @@ class Declared:
         object.__setattr__(self, "relation_types", tuple(sorted({*self.relation_types} - {*RELATION_TYPES})))
         object.__setattr__(self, "properties", tuple(sorted({*self.properties} - {*EXTRA_PROPERTIES})))
 
+    @classmethod
+    def of_names(cls, names: Iterable[str]) -> Declared:
+        """Return the declaration of `names`: relation types if in capitals, otherwise properties."""
+        names = [*names]
+        types = tuple(name for name in names if RELATION_NAME.fullmatch(name))
+        return cls(types, tuple(name for name in names if name not in types))
+
 
 @dataclass(frozen=True, slots=True)
 class Schema:
@@ -255,8 +261,9 @@ class Schema:
                 raise InputError(msg)
 
 
+@lru_cache(maxsize=64)
 def vocabulary_of(declared: Declared) -> Schema:
-    """Return the registry and the names that a scene declares."""
+    """Return the registry and the names that a scene declares; the same object for equal declarations."""
     kinds = KINDS.keys() if LAYER in declared.properties else KINDS.keys() - MAP_KINDS
     return Schema(
         labels=frozenset({ENTITY, *kinds}),

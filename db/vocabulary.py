@@ -42,13 +42,20 @@ class Conventions:
 
     `containment` are the relation types of being in, on or at something. With `one_parent`, a node has at most one of
     them, and they form no cycle. `notes` are lines of the schema text. `texts` is the Python package with the files of
-    worked examples: `queries.jsonl` for queries; `domain.pddl` and `examples/` for planning methods.
+    worked examples: `queries.jsonl` for queries; `domain.pddl` and `examples/` for planning methods. An environment's
+    schema names its `relations` and `properties` besides those of the actions and of every node, and its `classes`, if
+    they are a closed list. `structure` are the classes of walls and the like: views leave them out where nothing is on
+    them, and no example of a name is one.
     """
 
     containment: tuple[LiteralString, ...]
     one_parent: bool
     notes: tuple[str, ...]
     texts: str
+    relations: tuple[LiteralString, ...] = ()
+    properties: tuple[LiteralString, ...] = ()
+    classes: tuple[str, ...] = ()
+    structure: frozenset[str] = frozenset()
 
 
 class NamedVocabulary(Protocol):

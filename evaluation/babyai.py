@@ -14,12 +14,14 @@ from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_sce
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.measures import OUTCOMES
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers.datasets import dataset
+from scenecypher.planner.sessions.recipe import SchemaScope
 
 LEVELS: Final = ("numqa", "trv1", "trv2")
 COSTS: Final = ("round_tokens", "rounds", "calls", "tokens", "rooms_changed", "graph", "cot")
-COLUMNS: Final = ("success", "success_clean", *COSTS)
+COLUMNS: Final = (*OUTCOMES, *COSTS)
 TRIALS: Final = 100
 
 PROMPTED: Final = (
@@ -66,6 +68,7 @@ def babyai(
     limit: int = 0,
     seed: int | None = None,
     steps: int = 0,
+    schema: SchemaScope | None = None,
 ) -> Experiment:
     """Plan the papers' `tables` for the levels `data`, with `limit` instances each.
 
@@ -75,7 +78,9 @@ def babyai(
     parts = select_names("table of this experiment", tables, tuple(PARTS))
     tasks = {level: take_spread(islice(dataset(level).tasks(), TRIALS), limit, seed) for level in levels}
     plans = [
-        _table(part, level, tuple(task.id for task in tasks[level]), steps=steps) for part in parts for level in levels
+        _table(part, level, tuple(task.id for task in tasks[level]), steps=steps, schema=schema)
+        for part in parts
+        for level in levels
     ]
     assignments = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
     return select_rows(
@@ -83,7 +88,7 @@ def babyai(
     )
 
 
-def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> TablePlan:
+def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int, schema: SchemaScope | None) -> TablePlan:
     paper, _, number = part.rpartition("-")
     return TablePlan(
         key=f"{part}-{level}",
@@ -91,14 +96,16 @@ def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> Tabl
         columns=COLUMNS,
         rows=PARTS[part],
         tasks=tasks,
-        common=common_episode(level, steps=steps),
+        common=common_episode(level, steps=steps, schema=schema),
         published=(paper, f"{number}-{level}"),
         settings="babyai",
         ours=GOALS_FIRST if part in COMPARED else (),
     )
 
 
-def common_episode(level: str, *, steps: int) -> EpisodePlan:
+def common_episode(level: str, *, steps: int, schema: SchemaScope | None) -> EpisodePlan:
     """Return the settings that all episodes of a level share."""
     marking = "answer" if level == "numqa" else "minigrid"
-    return EpisodePlan(group=level, marking=marking, outcome_only=True, sizes=True, steps=steps or None)
+    return EpisodePlan(
+        group=level, marking=marking, schema_scope=schema, ids_only=True, sizes=True, steps=steps or None
+    )

@@ -16,6 +16,7 @@ from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.options import Names, take_spread
 from scenecypher.importers.datasets import dataset
+from scenecypher.planner.sessions.recipe import SchemaScope
 
 LEVEL: Final = "numqa"
 TRIALS: Final = 20
@@ -24,7 +25,14 @@ ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
 
 @task
 @played
-def babyai_slm(*, methods: Names = PAPER, limit: int = 0, seed: int | None = None, steps: int = 0) -> Experiment:
+def babyai_slm(
+    *,
+    methods: Names = PAPER,
+    limit: int = 0,
+    seed: int | None = None,
+    steps: int = 0,
+    schema: SchemaScope | None = None,
+) -> Experiment:
     """Plan the one table with `limit` instances (the paper has 20). Raises InputError."""
     tasks = take_spread(islice(dataset(LEVEL).tasks(), TRIALS), limit, seed)
     table = TablePlan(
@@ -33,7 +41,7 @@ def babyai_slm(*, methods: Names = PAPER, limit: int = 0, seed: int | None = Non
         columns=COLUMNS,
         rows=ROWS,
         tasks=tuple(task.id for task in tasks),
-        common=common_episode(LEVEL, steps=steps),
+        common=common_episode(LEVEL, steps=steps, schema=schema),
         published=("sg2", "5-slm"),
         settings="babyai-slm",
     )

@@ -128,7 +128,9 @@ def _table(
         columns=COLUMNS,
         rows=ROWS if is_paper else SIMULATED_ROWS[PAPER],
         tasks=tuple(line.id for line in lines),
-        common=EpisodePlan(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
+        common=EpisodePlan(
+            group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None, known_places=True
+        ),
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",

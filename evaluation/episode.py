@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.recipe import Recipe, SchemaScope
 
 Wording: TypeAlias = Literal["source", "goal", "states"]
 """The data set's instruction, the goal in words that a program can parse, or the goal in its source's notation."""
@@ -24,12 +24,12 @@ class EpisodePlan(BaseModel):
 
     `group` is shared by all tables that count the sample, and `row` is the key of its row there. `row`, `method` and
     `task` are empty in the plan that a table's episodes share. `moved` is the number of things moved by `seed` before
-    the episode begins and after the belief is made. With `outcome_only`, infeasible actions do not spoil a success
-    (SG2, SG-RwR). Without `goal_graph` there is no APP. `belief` is as in `SessionSetting`; `steps` is None if
-    the task decides. With `sizes`, the tokens of the scene's text are measured.
+    the episode begins and after the belief is made. Without `goal_graph` there is no APP. `belief`, `schema_scope`,
+    `ids_only` and `known_places` are as in `SessionSetting`; `steps` is None if the task decides. With `sizes`, the
+    tokens of the scene's text are measured.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="ignore")  # logs of earlier versions have other settings
 
     group: str = ""
     row: str = ""
@@ -43,7 +43,9 @@ class EpisodePlan(BaseModel):
     belief: bool | None = None
     marking: Marking = "goal"
     steps: int | None = None
-    outcome_only: bool = False
+    schema_scope: SchemaScope | None = None
+    ids_only: bool = False
+    known_places: bool = False
     goal_graph: bool = True
     sizes: bool = False
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, get_args
 
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.methods.baselines.pddl_mistakes import MistakeKind
 from scenecypher.planner.sessions.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
 from scenecypher.planner.worlds.minigrid import Executor
+
+WRONG_DISCOVERY: Final = "wrong discovery"
+DISCOVERY: Final = "discover_objects("
 
 INFEASIBLE_CAUSES: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
 """Causes of refusals that name an existing action and existing nodes."""
@@ -24,12 +28,27 @@ def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
         "answer": end.answer,
         "executed": executed_actions(events),
         "infeasible": count_infeasible(events, reprompt=reprompt),
-        "mistakes": dict(Counter(event.cause for event in events if isinstance(event, Refused))),
+        "mistakes": dict(Counter(failure_kinds(events))),
         "steps": end.steps,
         "prompt_tokens": end.usage.prompt_tokens,
         "completion_tokens": end.usage.completion_tokens,
         "seconds": round(end.seconds, 3),
     }
+
+
+def failure_kinds(events: Iterable[Event]) -> Iterator[str]:
+    """Yield the cause of each refusal, "wrong discovery" for a look that was refused, and LLM+P's kinds of mistakes.
+
+    LookPlanGraph, appendix A; its other kinds, a misread goal and overestimated abilities, need a person.
+    """
+    for event in events:
+        match event:
+            case Refused(action=action, cause=cause):
+                yield WRONG_DISCOVERY if action.startswith(DISCOVERY) else cause
+            case Solved(reason=reason) | Finished(outcome="given_up", reason=reason):
+                yield from (kind for kind in get_args(MistakeKind) for _ in range(reason.count(f"{kind}: ")))
+            case _:
+                pass
 
 
 def executed_actions(events: Iterable[Event]) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.sessions.setup import NoModel
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Version of tasks, play and scoring; results of different versions are not comparable."""
 EPISODE: Final = "episode"
 TRACE: Final = "trace"
@@ -127,9 +127,9 @@ def plan_execution() -> Scorer:
 def success_figure(episode: EpisodePlan) -> str:
     """Return the name of the figure that decides success.
 
-    With LookPlanGraph's goals, a plan with infeasible actions is no success.
+    A plan with infeasible actions is no success, unless a person judges.
     """
-    return "success" if episode.marking == "goal" and not episode.outcome_only else "done"
+    return "done" if episode.marking == "person" else "success"
 
 
 def _sample(episode: EpisodePlan, aim: str) -> Sample:

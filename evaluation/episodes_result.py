@@ -109,12 +109,15 @@ def _errors(rows: Sequence[tuple[RowPlan, Sequence[PlayedSample]]]) -> Iterator[
 
 def _row(plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], note: str = "") -> Row:
     found = [one.figures for one in own]
+    recipe = recipe_named(row.method).without(row.method, row.ablations)
+    scope = (plan.common.schema_scope or recipe.schema) if recipe.sees_schema else recipe.schema
+    named = {"schema": scope} if scope != recipe.schema or scope == "environment" else {}
     cells = {key: measured_cell(MEASURES[key], found) for key in plan.columns} | {N: Cell(value=len(own))}
     return Row(
         method=row.method,
         label=row.label or row.key,
-        options=_options(row.ablations) | dict(row.options),
-        kind="ours" if row.is_ours else "paper",
+        options=_options(row.ablations) | dict(row.options) | (named if recipe.sees_schema else {}),
+        kind="ours" if row.is_ours or scope != recipe.schema else "paper",
         cells=cells if own else {},
         note=note,
     )

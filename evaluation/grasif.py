@@ -16,6 +16,7 @@ from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, Ro
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, keep_readable, select_names, take_spread
 from scenecypher.importers.datasets import dataset
+from scenecypher.planner.methods.table_graphs import FULL_GRAPH, JSON_GRAPH, NO_CORRECTION, NO_PRIORS
 
 SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
 ABLATIONS: Final = "ablations"
@@ -33,10 +34,10 @@ ROWS: Final = (
 )
 ABLATED: Final = (
     RowPlan("lookplangraph", "LookPlanGraph"),
-    RowPlan("lookplangraph", "Json graph", ("json-graph",)),
-    RowPlan("lookplangraph", "Full Graph", ("full-graph",)),
-    RowPlan("lookplangraph", "No Priors", ("no-priors",)),
-    RowPlan("lookplangraph", "No Correction", ("no-correction",)),
+    RowPlan("lookplangraph", "Json graph", (JSON_GRAPH.name,)),
+    RowPlan("lookplangraph", "Full Graph", (FULL_GRAPH.name,)),
+    RowPlan("lookplangraph", "No Priors", (NO_PRIORS.name,)),
+    RowPlan("lookplangraph", "No Correction", (NO_CORRECTION.name,)),
 )
 
 

@@ -18,11 +18,12 @@ from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.homes import TestedHome, bundled_homes, load_homes
-from scenecypher.evaluation.measures import COSTS
+from scenecypher.evaluation.measures import COSTS, OUTCOMES
 from scenecypher.evaluation.options import Names
 from scenecypher.importers.homes import OURS
+from scenecypher.planner.sessions.recipe import SchemaScope
 
-COLUMNS: Final = ("success", "success_clean", "app", "rounds", *COSTS)
+COLUMNS: Final = (*OUTCOMES, "app", "rounds", *COSTS)
 ROWS: Final = {
     "sg2-2": (*PROMPTED[:5], RowPlan("sg2", "SG2")),
     "sg-rwr-2": (*PROMPTED[:5], RowPlan("sg-rwr", "RwR")),
@@ -42,11 +43,12 @@ def household(
     limit: int = 0,
     seed: int | None = None,
     steps: int = 0,
+    schema: SchemaScope | None = None,
 ) -> Experiment:
     """Plan the tables of our homes, or of the homes in `folder`. Raises InputError."""
     homes = [home.some(limit, seed) for home in (load_homes(Path(folder)) if folder else bundled_homes())]
     tables = [
-        _table(part, home, wording=wording, steps=steps, is_ours=not folder)
+        _table(part, home, wording=wording, steps=steps, schema=schema, is_ours=not folder)
         for part in (ROWS if not folder else {"household": ()})
         for home in homes
     ]
@@ -58,7 +60,9 @@ def household(
     return select_rows("household", title, tables, methods=methods, assignments=assignments)
 
 
-def _table(part: str, home: TestedHome, *, wording: Wording, steps: int, is_ours: bool) -> TablePlan:
+def _table(
+    part: str, home: TestedHome, *, wording: Wording, steps: int, schema: SchemaScope | None, is_ours: bool
+) -> TablePlan:
     paper, _, number = part.rpartition("-")
     both = (*ROWS["sg2-2"], ROWS["sg-rwr-2"][-1])
     return TablePlan(
@@ -70,7 +74,8 @@ def _table(part: str, home: TestedHome, *, wording: Wording, steps: int, is_ours
         common=EpisodePlan(
             group=home.name,
             wording=wording,
-            outcome_only=True,
+            schema_scope=schema,
+            ids_only=True,
             goal_graph=is_ours,
             steps=steps or None,
         ),

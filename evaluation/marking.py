@@ -7,8 +7,9 @@ key objects rather than exact IDs".
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -20,6 +21,8 @@ from scenecypher.evaluation.episode import Marks
 
 NodeSignature: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 """Class, states, and places by relation of a node; equal for interchangeable nodes."""
+
+_WORD: Final = re.compile(r"[^\W_]+")
 
 CHANGEABLE_KINDS: Final = frozenset({"Asset", "Object", "Agent"})
 """Kinds of nodes that a task can change; of an agent, only its place."""
@@ -52,6 +55,13 @@ def marking_scheme(goal: Condition, initial: SceneGraph, end: SceneGraph | None,
     needed = frozenset(it for it in changed if not _holds(goal, _revert_node(end, initial, it, vocabulary)))
     differing = frozenset(it for it in changed if end.nodes[it].kind != "Agent")
     return MarkingScheme(goal, vocabulary, end, needed or differing, differing)
+
+
+def is_same_answer(given: str, wanted: str, *, among: Sequence[str]) -> bool:
+    """Check if an answer is the wanted one: in any case, markup or sentence, if it names no other of `among`."""
+    words = _WORD.findall(given.casefold().replace("gray", "grey"))
+    named = {word for word in words if word in among}
+    return words == _WORD.findall(wanted.casefold()) or named == {wanted}
 
 
 def mark_graph(scheme: MarkingScheme, now: SceneGraph) -> Marks:

@@ -17,7 +17,10 @@ Aggregation: TypeAlias = Literal["share", "mean", "ratio"]
 PRECISIONS: Final = ("app", "app_needed")
 COSTS: Final = ("calls", "tokens", "rooms_changed")
 """Columns of what an episode took: replies, their tokens, and the agent's changes of rooms."""
-SHARES: Final = ("success", "done", "clean", "same", *PRECISIONS)
+OUTCOMES: Final = ("success", "success_skipping", "refused")
+"""Columns of success where a whole solution is graded: all of it carried out; reached, what was refused being skipped;
+and how many steps were refused."""
+SHARES: Final = ("success", "done", "same", *PRECISIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,9 @@ class Measure:
 def figures(episode: EpisodePlan, trace: Trace | None) -> dict[str, float]:
     """Return the figures of one sample; a failed episode has the worst value of each share, and no costs.
 
-    ``success`` is LookPlanGraph's: the goal is reached and no action was infeasible (section V). ``done`` considers the
-    outcome only, as in SG2 and SG-RwR. ``app`` and ``tpa`` are as in LookPlanGraph's appendix B.
+    ``success`` is LookPlanGraph's: the goal is reached and no action was infeasible (section V). It is that of SG2 and
+    SG-RwR, too, whose simulators stop at what can't be carried out; ``done`` considers the outcome only. ``app`` and
+    ``tpa`` are as in LookPlanGraph's appendix B.
     """
     found = {"moved": float(bool(episode.moved))} | (dict.fromkeys(SHARES, 0.0) if trace is None else _played(trace))
     return found if episode.goal_graph else {key: found[key] for key in found if key not in PRECISIONS}
@@ -53,7 +57,7 @@ def _played(trace: Trace) -> dict[str, float]:
     found = {
         "success": float(success),
         "done": float(marks.reached),
-        "clean": float(success),
+        "refused": float(trace.infeasible),
         "same": float(marks.same and is_feasible),
         "app": _share(marks.correct, marks.differing, otherwise=marks.reached),
         "app_needed": _share(marks.correct_needed, marks.needed, otherwise=marks.reached),
@@ -126,8 +130,10 @@ MEASURES: Final[Mapping[str, Measure]] = {
         _share_of("sr_unmoved", "SR, unmoved", "success", where="moved", equals=0),
         _mean_of("app_moved", "APP, moved", "app", where="moved"),
         _mean_of("app_unmoved", "APP, unmoved", "app", where="moved", equals=0),
-        _share_of("success", "success", "done"),
-        _share_of("success_clean", "success, all feasible", "clean", second=True),
+        _share_of("success", "success", "success"),
+        _share_of("success_skipping", "reached, refused steps skipped", "done"),
+        _cost("refused", "refused steps", "refused"),
+        _share_of("approved", "success", "done"),
         _cost("round_tokens", "tokens a round", "round_tokens", second=True),
         _cost("rounds", "rounds a query", "rounds", second=True),
         _cost("calls", "replies a query", "calls", second=True),

@@ -58,7 +58,7 @@ def _seen(view: GoldView, observation: Observation) -> SeenSubgraph:
     One that contradicts most of the belief is scored as it was read, though `observe` merges it only with `--accept`.
     No hidden thing counts as lost in that case.
     """
-    if observation.extent.kind != "doubted":
+    if observation.extent.kind not in {"doubted", "disputed"}:
         return seen_parts(view, observation)
     return replace(seen_parts(view, replace(observation, extent=WHOLE)), lost=())
 

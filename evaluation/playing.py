@@ -12,7 +12,7 @@ from scenecypher.evaluation.assignments import Assignment, AssignmentCache
 from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
 from scenecypher.evaluation.episode_events import executed_actions, final_event, fulfils_mission, trace_fields
 from scenecypher.evaluation.goal_tasks import BY_ID
-from scenecypher.evaluation.marking import mark_graph
+from scenecypher.evaluation.marking import is_same_answer, mark_graph
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
 from scenecypher.evaluation.world_pool import World, WorldPool
@@ -24,6 +24,7 @@ from scenecypher.planner.sessions.budget import Budget
 from scenecypher.planner.sessions.events import Event
 from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, has_belief, prepare_session
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.environment import Environment, ObservedWorld, SceneEnvironment
 from scenecypher.planner.worlds.human import HumanEnvironment, ask_person
@@ -98,6 +99,9 @@ def _setting(
         ablations=episode.ablations,
         budget=Budget(episode.steps or 3 * task.budget + SPARE_STEPS, seconds=PLANNING_S if recipe.goal else None),
         belief=uses_belief(episode, recipe),
+        schema=episode.schema_scope,
+        ids_only=episode.ids_only,
+        known_places=episode.known_places,
     )
     return replace(setting, world=_environment(setting, assignment, episode, ask))
 
@@ -124,7 +128,8 @@ def _marks(
 ) -> Marks:
     match episode.marking:
         case "answer":
-            return Marks(reached=final_event(events).answer == assignment.task.answer)
+            colors = vocabulary_named(assignment.scene.vocabulary).looking.colors
+            return Marks(reached=is_same_answer(final_event(events).answer, assignment.task.answer, among=colors))
         case "person":
             reply = ask_person(ask, f"is this done: {assignment.task.instruction} y or n: ")
             return Marks(reached=reply.casefold().startswith("y"))

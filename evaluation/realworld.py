@@ -21,7 +21,7 @@ from scenecypher.importers.datasets import dataset
 Hands: TypeAlias = Literal["scripted", "person"]
 OFFICE: Final = "our-office"
 COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled", *COSTS)
-BY_A_PERSON: Final = ("sr", "success", "tokens", "rounds")
+BY_A_PERSON: Final = ("sr", "approved", "tokens", "rounds")
 ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
 
 

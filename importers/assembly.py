@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
-from scenecypher.db.graph.problems import Problem
-from scenecypher.db.graph.scene import InvalidValue, Node, SceneGraph, relation_between
+from scenecypher.db.graph.problems import Problem, document_error
+from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph, relation_between
 from scenecypher.db.graph.scene_check import NodeFacts, RelationDraft, find_faults
+from scenecypher.db.graph.value import checked, label, labels, property_name
 from scenecypher.db.schema import Declared, vocabulary_of
 from scenecypher.db.vocabulary import DEFAULT
 
 T = TypeVar("T")
+OWN = ("name", "states", "affordances")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,42 @@ def assemble(
     graph = SceneGraph.of((node for _, node in nodes), (relation for _, relation in relations))
     places = {node.id: place for place, node in nodes}
     return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_rules(graph, vocabulary)]
+
+
+def own_words(
+    drafts: Iterable[NodeDraft], links: Iterable[RelationDraft], *, file: str, name: str, notes: Iterable[str] = ()
+) -> ImportedScene:
+    """Return the scene of a format whose words are its own: it declares those that we don't know.
+
+    A relation that is given twice is stored once; one to a node that is not in the file is left out, with a note.
+    Raises DocumentError.
+    """
+    drafts = [*drafts]
+    known = {draft.id for draft in drafts}
+    once = {(link.source, link.type, link.target): link for link in links}
+    inner = [link for link in once.values() if link.source in known and link.target in known]
+    graph, problems = assemble(drafts, inner, declared=None)
+    if problems:
+        raise document_error(file, problems)
+    types = {relation.type for relation in graph.relations}
+    properties = {key for node in graph.nodes.values() for key in node.properties}
+    missing = len(once) - len(inner)
+    more = (f"{missing:,} relations to things that are not in the file left out",) if missing else ()
+    declared = Declared(tuple(types), tuple(properties))
+    return ImportedScene(name, graph, declared=declared, source=file, notes=(*notes, *more))
+
+
+def node_draft(place: str, id_: str, kind: str, class_: str, **facts: object) -> NodeDraft:
+    """Return the draft of a node; of the `facts`, name, states and affordances are its own, others properties."""
+
+    def make() -> Node:
+        states, affordances = (labels(facts.get(key) or (), key) for key in ("states", "affordances"))
+        others = {key: value for key, value in facts.items() if value is not None and key not in OWN}
+        given = {property_name(key): checked(value, key) for key, value in others.items()}
+        name = label(facts.get("name") or id_, "name")
+        return Node(label(id_, "id"), kind, name, label(class_, "class"), states, affordances, Properties(given))
+
+    return NodeDraft(place, make, id_)
 
 
 def _made(drafts: Iterable[tuple[str, Callable[[], T]]], problems: list[Problem]) -> Iterator[tuple[str, T]]:

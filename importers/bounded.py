@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
+from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 from scenecypher.errors import DocumentError
 
+_GZIP: Final = b"\x1f\x8b"
+
 
 def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> bytes:
-    """Return a file's bytes, at most `max_bytes`, or those of a `part` of it.
+    """Return a file's bytes, at most `max_bytes`, or those of a `part` of it; a gzip file is unpacked.
 
     Raises DocumentError for a larger file, or one that can't be read.
 
@@ -16,12 +22,33 @@ def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> byte
     """
     try:
         with path.open("rb") as file:
+            if file.peek(2).startswith(_GZIP):
+                unpack = _unpacked_again if part is not None else _unpacked
+                data = unpack(path, path.stat().st_mtime_ns, max_bytes)
+                return _within(path, data if part is None else data[part], max_bytes)
             if part is not None:
                 file.seek(part.start)
                 return file.read(part.stop - part.start)
             data = file.read(max_bytes + 1)
     except OSError as error:
-        raise DocumentError(str(path), "the file", f"can't be read ({error.strerror}); check its path") from error
+        raise DocumentError(
+            str(path), "the file", f"can't be read ({error.strerror or error}); check its path"
+        ) from error
+    except (EOFError, zlib.error) as error:
+        raise DocumentError(str(path), "the file", f"no whole gzip file ({error}); copy it again") from error
+    return _within(path, data, max_bytes)
+
+
+def _unpacked(path: Path, _changed: int, max_bytes: int) -> bytes:
+    with gzip.open(path) as file:
+        return file.read(max_bytes + 1)
+
+
+_unpacked_again: Final = lru_cache(maxsize=1)(_unpacked)
+"""The unpacked file whose lines are read one after another."""
+
+
+def _within(path: Path, data: bytes, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise DocumentError(str(path), "$", f"over {max_bytes // 2**20} MB, the most that is read: split the file")
     return data

@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
+from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers import dsg, grasif, grasif_pickle, networkx_json, virtualhome
-from scenecypher.importers.json_file import read_json
+from scenecypher.importers import (
+    dsg,
+    graph_files,
+    grasif,
+    grasif_pickle,
+    networkx_json,
+    room_trees,
+    thor,
+    threedssg,
+    virtualhome,
+)
+from scenecypher.importers.json_file import JsonLine, ending_of, read_document, stem_of, without_gaps
 from scenecypher.plugins import Plugins
 
 _log: Final = logging.getLogger("scenecypher.importers")
+PAGE: Final = "docs/importing.md tells of each"
 
 
 @dataclass(frozen=True, slots=True)
 class SceneFile:
-    """A file with a scene, and the `document` in it if it is JSON.
+    """A file with a scene, and the `document` in it if it is JSON or YAML.
 
-    `name` is the scene's, None if the format chooses one.
+    `name` is the scene's, None if the format chooses one. The format may take the words that are `declared`; a `strict`
+    reader leaves nothing out.
     """
 
     path: Path
     name: str | None
     document: Any = None
+    declared: Declared = field(default_factory=Declared)
+    strict: bool = False
 
     def name_after(self, prefix: str) -> str:
         """Return the scene's name: the one that was asked for, else the `prefix` and the file's stem."""
-        return self.name or prefix + self.path.stem
+        return self.name or prefix + stem_of(self.path)
+
+
+def _whole(document: Any) -> Iterable[Any]:
+    return (document,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +59,15 @@ class FileFormat:
     """A format of scene files; `read` raises DocumentError with all problems of a file.
 
     `is_one` tells its JSON documents from those of other formats, `suffixes` are the endings of its other files.
+    `parts` yields a document for each scene of one, and `join` makes one of two scenes of the same name.
     """
 
     words: str
     read: Callable[[SceneFile], ImportedScene]
     is_one: Callable[[Mapping[str, Any]], bool] = lambda _: False
     suffixes: tuple[str, ...] = ()
+    parts: Callable[[Any], Iterable[Any]] = _whole
+    join: Callable[[ImportedScene, ImportedScene], ImportedScene] | None = None
 
 
 def _read_document(file: SceneFile) -> ImportedScene:
@@ -53,11 +76,12 @@ def _read_document(file: SceneFile) -> ImportedScene:
 
 
 def _read_map(file: SceneFile) -> ImportedScene:
-    return dsg.from_document(file.document, file=str(file.path), name=file.name_after(dsg.NAME_PREFIX))
+    name = file.name_after(dsg.NAME_PREFIX)
+    return dsg.from_document(file.document, file=str(file.path), name=name, strict=file.strict)
 
 
 def _read_grasif(file: SceneFile) -> ImportedScene:
-    if file.path.suffix in grasif_pickle.SUFFIXES:
+    if ending_of(file.path) in grasif_pickle.SUFFIXES:
         return grasif_pickle.read_scene(file.path, name=file.name)
     name = file.name_after(grasif.NAME_PREFIX)
     return grasif.from_document(file.document, file=str(file.path), name=name)[0]
@@ -68,9 +92,28 @@ def _read_virtualhome(file: SceneFile) -> ImportedScene:
     return virtualhome.from_document(file.document, file=str(file.path), name=name)
 
 
-def _read_networkx(file: SceneFile) -> ImportedScene:
-    name = file.name_after(networkx_json.NAME_PREFIX)
-    return networkx_json.from_document(file.document, file=str(file.path), name=name)
+def _read_networkx(file: SceneFile, document: Any = None) -> ImportedScene:
+    return networkx_json.from_document(
+        file.document if document is None else document,
+        file=str(file.path),
+        name=file.name_after(networkx_json.NAME_PREFIX),
+        declare=file.declared,
+        strict=file.strict,
+    )
+
+
+def _read_graph_file(file: SceneFile) -> ImportedScene:
+    return _read_networkx(file, graph_files.node_link(file.path))
+
+
+def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[[SceneFile], ImportedScene]:
+    """Return the `read` of a format whose `reader` takes a document, its file and a name."""
+
+    def read(file: SceneFile) -> ImportedScene:
+        name = file.name if prefix is None else file.name_after(prefix)
+        return without_gaps(partial(reader, file=str(file.path), name=name), file.document, strict=file.strict)
+
+    return read
 
 
 def _is_virtualhome(document: Mapping[str, Any]) -> bool:
@@ -90,6 +133,18 @@ OURS: Final[Mapping[str, FileFormat]] = {
         _read_map,
         lambda document: "layer_names" in document or "mesh_layer_id" in document,
     ),
+    "3rscan": FileFormat(
+        "3RScan's relationships.json or objects.json (3DSSG)",
+        _with(threedssg.from_document, None),
+        threedssg.is_one,
+        parts=threedssg.scans,
+        join=threedssg.joined,
+    ),
+    "thor": FileFormat("AI2-THOR's metadata", _with(thor.from_metadata, thor.NAME_PREFIX), thor.is_metadata),
+    "procthor": FileFormat("houses of ProcTHOR", _with(thor.from_house, thor.NAME_PREFIX), thor.is_house),
+    "sayplan": FileFormat(
+        "SayPlan's nodes by kind", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_sayplan
+    ),
     "grasif": FileFormat(
         "GraSIF's JSON and pickled graphs",
         _read_grasif,
@@ -97,42 +152,141 @@ OURS: Final[Mapping[str, FileFormat]] = {
         grasif_pickle.SUFFIXES,
     ),
     "virtualhome": FileFormat("environment graphs of VirtualHome", _read_virtualhome, _is_virtualhome),
-    "networkx": FileFormat(
-        "node-link JSON of NetworkX",
-        _read_networkx,
-        lambda document: "nodes" in document and ("directed" in document or "links" in document),
+    "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
+    "graphml": FileFormat("GraphML and GEXF", _read_graph_file, suffixes=graph_files.SUFFIXES),
+    "rooms": FileFormat(
+        "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
 }
-"""Our formats, whose tests are tried in this order; the names are those of `scenecypher import`."""
+"""Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
 """Our formats, and those that installed packages bring."""
 
+COMMANDS: Final = ("json", "dsg", "grasif", "virtualhome", "networkx")
+"""The formats that have a command of their own."""
+OTHERS: Final[Mapping[str, str]] = {
+    ".pddl": "PDDL; give a problem and its domain to `scenecypher import pddl PROBLEM --domain DOMAIN`",
+    ".bddl": "BDDL, whose tasks `scenecypher import grasif --subset behavior-1k` brings",
+    ".ttl": "RDF; save its triples as node-link JSON",
+    ".csv": "a table; save its rows as node-link JSON",
+    **dict.fromkeys((".npz", ".npy", ".pt", ".h5", ".mat"), "arrays; save the graph in them as node-link JSON"),
+    **dict.fromkeys((".ply", ".pcd", ".obj", ".glb", ".gltf", ".usd", ".usda"), "a mesh or a point cloud, no graph"),
+    **dict.fromkeys((".urdf", ".sdf", ".world", ".xml"), "XML of a simulator; save its bodies as node-link JSON"),
+    **dict.fromkeys((".bag", ".db3", ".mcap"), "a recording of messages; save the map as JSON with its own tool"),
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z"), "an archive; unpack it and give the files in it"),
+}
+"""What files that are not read are by their ending, and what to do."""
 
-def read_any(path: Path, *, name: str | None = None, file_format: str | None = None) -> ImportedScene:
-    """Return the scene of a file of any format that `scenecypher import` reads from one file.
 
-    `name` is the scene's name; by default the document's own, or the format's prefix and the file's stem. Without
-    `file_format` ending and content decide. Raises DocumentError for a file that can't be read, with all its problems;
-    InputError for a format that is not known.
+def read_any(
+    path: Path,
+    *,
+    name: str | None = None,
+    file_format: str | None = None,
+    declared: Declared | None = None,
+    strict: bool = False,
+) -> ImportedScene:
+    """Return the scene of a file of any format that `scenecypher import` reads, or of a folder with one scene.
+
+    `name` is the scene's name; by default the document's own, or the format's prefix and the file's stem; of a file of
+    several scenes it is that of one of them. Without `file_format` ending and content decide. Raises DocumentError for
+    a file that can't be read, with all its problems; InputError for a format that is not known.
     """
+    files = sorted(it for it in path.iterdir() if it.name.endswith(suffixes())) if path.is_dir() else [path]
+    read = partial(_read_all, file_format=file_format, declared=declared or Declared(), strict=strict)
+    found = joined([(path, it) for file in files for it in read(file, None)])
+    if len(found) == 1 and name is not None and not path.is_dir():
+        return next(iter(read(path, name)))
+    chosen = [scene for _, scene in found if name is None or name in {scene.name, scene.name.rpartition("/")[2]}]
+    if len(chosen) != 1:
+        names = ", ".join(scene.name for _, scene in found[:5])
+        cause = f"here are {len(found):,} scenes, such as {names}; name one, or import all: `scenecypher import {path}`"
+        raise DocumentError(str(path), "$", cause)
+    return chosen[0]
+
+
+def read_scenes(
+    path: Path, *, declared: Declared, strict: bool, line: JsonLine | None = None, name: str | None = None
+) -> Iterable[ImportedScene]:
+    """Yield the scenes of a file, or of a line of it, and what it was taken for as a note. Raises DocumentError."""
+    yield from _read_all(path, name, declared=declared, strict=strict, line=line)
+
+
+def joined(found: Sequence[tuple[Path, ImportedScene]]) -> list[tuple[Path, ImportedScene]]:
+    """Return scenes with their files, those made one that several files of one format tell of."""
+    kept: list[tuple[Path, ImportedScene]] = []
+    for path, scene in found:
+        join = next((it.join for it in OURS.values() if it.join and _taken(it) in scene.notes), None)
+        at = next((n for n, (_, other) in enumerate(kept) if join and other.name == scene.name), None)
+        if at is None or join is None:
+            kept.append((path, scene))
+        else:
+            kept[at] = (kept[at][0], join(kept[at][1], scene))
+    return kept
+
+
+def prefix_of(path: Path, line: JsonLine) -> str:
+    """Return what names of the scenes of a JSON Lines file begin with. Raises DocumentError."""
+    document = read_document(path, line=line)
+    name = _format_of(document, path).read(SceneFile(path, None, document)).name
+    return name if name.endswith(stem_of(path)) else name.rpartition("/")[0]
+
+
+def _read_all(
+    path: Path,
+    name: str | None,
+    *,
+    file_format: str | None = None,
+    declared: Declared,
+    strict: bool,
+    line: JsonLine | None = None,
+) -> Iterator[ImportedScene]:
     asked = None if file_format is None else FORMATS.named(file_format)
-    by_ending = _format_of_ending(path) if asked is None else asked if path.suffix in asked.suffixes else None
-    if by_ending is not None:
-        return by_ending.read(SceneFile(path, name))
-    document = read_json(path)
-    return (asked or _format_of(document, path)).read(SceneFile(path, name, document))
+    by_ending = _format_of_ending(path) if asked is None else asked if ending_of(path) in asked.suffixes else None
+    document = None if by_ending is not None else read_document(path, line=line)
+    chosen = by_ending or asked or _format_of(document, path)
+    notes: tuple[str, ...] = () if asked is not None else (_taken(chosen),)
+    notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
+    for part in chosen.parts(document):
+        scene = chosen.read(SceneFile(path, name, part, declared, strict))
+        yield replace(scene, notes=(*notes, *scene.notes))
+
+
+def _taken(chosen: FileFormat) -> str:
+    return f"taken for {chosen.words}"
 
 
 def suffixes() -> tuple[str, ...]:
     """Return the endings of files of all formats; a package that can't be read is left out, with a warning."""
-    return (".json", *(suffix for each in _readable() for suffix in each.suffixes))
+    named = (".json", *(suffix for each in _readable() for suffix in each.suffixes))
+    return (*named, ".json.gz", ".jsonl", ".jsonl.gz")
+
+
+def told_form(error: InputError, command: str) -> InputError:
+    """Return the error of a file that a format's command can't read; if the file is of another format, which it is."""
+    if not isinstance(error, DocumentError) or command not in COMMANDS:
+        return error
+    try:
+        document = read_document(Path(error.file))
+        found = next((name for name, each in OURS.items() if _is_of(each, document)), command)
+    except InputError:
+        return error
+    if found == command:
+        return error
+    which = found if found in COMMANDS else ""
+    words = " ".join(("scenecypher import", which, error.file)).replace("  ", " ")
+    cause = f"this looks like {OURS[found].words}, no {command}; if so, give it to `{words}`"
+    return DocumentError(error.file, "$", cause, more=error.problems)
 
 
 def _format_of_ending(path: Path) -> FileFormat | None:
-    """Return the format whose files end so, None if that is JSON or nobody's."""
-    if path.suffix in {"", ".json", ".jsonl"}:
+    """Return the format whose files end so, None if they are JSON or nobody's. Raises DocumentError for OTHERS."""
+    ending = ending_of(path)
+    if ending in OTHERS:
+        raise _unknown(path, f"this is {OTHERS[ending]}")
+    if ending in {"", ".json", ".jsonl", ".yaml", ".yml"}:
         return None
-    return next((each for each in _readable() if path.suffix in each.suffixes), None)
+    return next((each for each in _readable() if ending in each.suffixes), None)
 
 
 def _readable() -> Iterator[FileFormat]:
@@ -146,9 +300,22 @@ def _readable() -> Iterator[FileFormat]:
 
 def _format_of(document: object, path: Path) -> FileFormat:
     """Return the first format whose test the document passes. Raises DocumentError."""
+    for each in _readable():
+        if _is_of(each, document):
+            return each
+    looks = "this is Hydra's label space; give it to `scenecypher import dsg MAP --labels`"
+    is_labels = isinstance(document, dict) and "label_names" in document
+    raise _unknown(path, looks if is_labels else "the content is of no format that is known by its form")
+
+
+def _is_of(each: FileFormat, document: object) -> bool:
+    """Check if a document is of a format; lists are of ours alone."""
     if isinstance(document, dict):
-        for each in _readable():
-            if each.is_one(document):
-                return each
-    cause = f"the content is of no format that is known by its form; say which of {', '.join(FORMATS)} it is"
-    raise DocumentError(str(path), "$", cause)
+        return bool(each.is_one(document))
+    test: Callable[[Any], bool] = each.is_one
+    return isinstance(document, list) and test in {thor.is_metadata, networkx_json.is_one} and test(document)
+
+
+def _unknown(path: Path, what: str) -> DocumentError:
+    known = "; ".join(f"{name}: {FORMATS.ours[name].words}" if name in OURS else name for name in FORMATS)
+    return DocumentError(str(path), "$", f"{what}. Formats that are read: {known}. {PAGE}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pydantic import ValidationError
 
@@ -41,10 +41,12 @@ from scenecypher.importers.dsg_format import (
     LayerKey,
     rotation_value,
 )
-from scenecypher.importers.json_file import read_json
+from scenecypher.importers.json_file import read_json, stem_of, without_gaps
 from scenecypher.importers.label_space import LabelSpace
 
 NAME_PREFIX: Final = "dsg/"
+ROOMS: Final = ("ROOMS",)
+Labels: TypeAlias = Mapping[tuple[str, ...], LabelSpace]
 
 
 class NodeMemory:
@@ -64,21 +66,43 @@ class NodeMemory:
 
 
 def read_scene(
-    path: Path, *, name: str | None = None, labels: LabelSpace | None = None, memory: NodeMemory | None = None
+    path: Path,
+    *,
+    name: str | None = None,
+    labels: LabelSpace | None = None,
+    room_labels: LabelSpace | None = None,
+    memory: NodeMemory | None = None,
+    strict: bool = False,
 ) -> ImportedScene:
     """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
 
-    `labels` name the semantic labels of objects; without them the file's own label space does. With a `memory` of the
-    map's last version, only what is written otherwise is made anew.
+    `labels` name the semantic labels of objects, `room_labels` those of rooms; without them the file's own label
+    space does. With a `memory` of the map's last version, only what is written otherwise is made anew.
     """
-    document, own = read_json(path), name or NAME_PREFIX + path.stem
-    return from_document(document, file=str(path), name=own, labels=labels, memory=memory)
+    document, own = read_json(path), name or NAME_PREFIX + stem_of(path)
+    spaces: Labels = {layers: it for layers, it in ((LABELLED, labels), (ROOMS, room_labels)) if it is not None}
+    return from_document(document, file=str(path), name=own, labels=spaces, memory=memory, strict=strict)
 
 
 def from_document(
-    document: Any, *, file: str, name: str, labels: LabelSpace | None = None, memory: NodeMemory | None = None
+    document: Any,
+    *,
+    file: str,
+    name: str,
+    labels: Labels | None = None,
+    memory: NodeMemory | None = None,
+    strict: bool = False,
 ) -> ImportedScene:
-    """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems."""
+    """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems.
+
+    `labels` are label spaces by the layers whose labels they name. Unless `strict`, positions with NaN are left out.
+    """
+    return without_gaps(
+        partial(_from_document, file=file, name=name, labels=labels or {}, memory=memory), document, strict=strict
+    )
+
+
+def _from_document(document: Any, *, file: str, name: str, labels: Labels, memory: NodeMemory | None) -> ImportedScene:
     try:
         form = Dsg.model_validate(document)
     except ValidationError as error:
@@ -91,8 +115,8 @@ def from_document(
             problems.append((json_path(("nodes", index, "layer")), cause))
     if problems:
         raise document_error(file, problems)
-    if labels is not None:
-        _check_labels(form, layers, labels)
+    for names, space in labels.items():
+        _check_labels(form, layers, names, space)
     the_map = _Map(form, layers, tuple(robots_of(node for node in form.nodes if layers[node.id] == AGENTS)))
     drafts = _drafts(the_map, document["nodes"], labels, memory or NodeMemory())
     graph, problems = assemble(drafts, the_map.links(), declared=DECLARED)
@@ -102,8 +126,8 @@ def from_document(
     return ImportedScene(name, graph, DEFAULT, declared=DECLARED, source=file, merges=True, notes=notes)
 
 
-def _check_labels(form: Dsg, layers: Mapping[int, str], labels: LabelSpace) -> None:
-    given = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in LABELLED)
+def _check_labels(form: Dsg, layers: Mapping[int, str], names: tuple[str, ...], labels: LabelSpace) -> None:
+    given = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in names)
     labels.refuse_missing(Counter(number for number in given if number is not None and number != NO_LABEL))
 
 
@@ -199,16 +223,14 @@ class _Map:
         return {waypoint: min(rooms) for waypoint, rooms in found.items() if len(rooms) == 1}
 
 
-def _drafts(
-    the_map: _Map, written: Sequence[object], labels: LabelSpace | None, memory: NodeMemory
-) -> Iterator[NodeDraft]:
+def _drafts(the_map: _Map, written: Sequence[object], labels: Labels, memory: NodeMemory) -> Iterator[NodeDraft]:
     spaces = {key: _labels(given) for key, given in the_map.form.metadata.labelspaces.items()}
     robots = {robot.latest.id: robot for robot in the_map.robots}
     for index, node in enumerate(the_map.form.nodes):
         place, layer = f"$.nodes[{index}]", the_map.layers[node.id]
         if layer != AGENTS:
             space = spaces.get(f"_l{node.layer}p{node.partition or 0}", {})
-            names = labels.names if labels is not None and layer in LABELLED else space
+            names = next((given.names for layers, given in labels.items() if layer in layers), space)
             number = node.attributes.semantic_label
             label = None if number is None else names.get(number)
             yield NodeDraft(place, partial(memory.node, written[index], node, layer, label))
@@ -235,7 +257,7 @@ def plain_class(layer: str, label: int | None) -> str:
 
 
 def _properties(attributes: DsgAttributes) -> dict[str, Value | None]:
-    box, position = attributes.bounding_box, Point(*attributes.position)
+    box, position = attributes.bounding_box, attributes.position and Point(*attributes.position)
     read: dict[str, Value | None] = {ours: getattr(attributes, theirs) for theirs, ours in ATTRIBUTES.items()}
     read |= {ours: rotation_value(getattr(attributes, ours)) for ours in ROTATIONS.values()}
     read |= {"color": attributes.color, "center": position}

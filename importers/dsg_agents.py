@@ -28,13 +28,13 @@ class Robot:
     def node(self) -> Node:
         """Return the Agent: the latest pose is its `center`; `path` and `times` list the latest LIST_LENGTH poses."""
         kept = self.poses[-LIST_LENGTH:]
-        path = tuple(Point(*pose.attributes.position) for pose in kept)
+        path = tuple(Point(*pose.attributes.position) for pose in kept if pose.attributes.position is not None)
         times = tuple(pose.time for pose in kept if pose.time is not None)
         properties: dict[str, Value | None] = {
             LAYER: AGENTS,
-            "center": path[-1],
+            "center": path[-1] if path else None,
             "pose_rotation": rotation_value(self.latest.attributes.pose_rotation),
-            PATH: path,
+            PATH: path or None,
             TIMES: times if len(times) == len(path) else None,
         }
         layer = LAYERS[AGENTS]

@@ -93,7 +93,7 @@ DECLARED: Final = Declared(
 
 
 def _valid_box(box: Any) -> Any:
-    invalid = isinstance(box, dict) and box.get("type") in {None, "INVALID"}
+    invalid = isinstance(box, dict) and (box.get("type") in {None, "INVALID"} or box.get("world_P_center", 0) is None)
     return None if invalid else box
 
 
@@ -149,7 +149,7 @@ class DsgAttributes(_Read):
     """The attributes of a node that are read."""
 
     type: str
-    position: Vector3
+    position: Vector3 | None
     name: str = ""
     bounding_box: Annotated[DsgBox | None, BeforeValidator(_valid_box)] = None
     color: Annotated[str | None, BeforeValidator(_color)] = None

@@ -125,7 +125,8 @@ def _drafts(nodes: NodesForm) -> Iterator[NodeDraft]:
         yield NodeDraft(f"$.nodes.asset[{i}]", partial(form_node, asset.name, "Asset", asset))
     for i, thing in enumerate(nodes.objects):
         yield NodeDraft(f"$.nodes.objects[{i}]", partial(form_node, thing.name, "Object", thing))
-    yield NodeDraft("$.nodes.agent", partial(form_node, nodes.agent.name, "Agent"))
+    if nodes.agent is not None:
+        yield NodeDraft("$.nodes.agent", partial(form_node, nodes.agent.name, "Agent"))
 
 
 def form_node(name: str, kind: str, facts: ItemFacts | None = None) -> Node:
@@ -144,9 +145,11 @@ def _links(nodes: NodesForm) -> Iterator[RelationDraft]:
         if thing.relation is not None and thing.related_to is not None:
             place = f"$.nodes.objects[{i}].related_to"
             yield RelationDraft(place, thing.name, RELATIONS[thing.relation], thing.related_to)
-    yield RelationDraft("$.nodes.agent.location", nodes.agent.name, "INSIDE", nodes.agent.location)
-    if nodes.agent.holding not in NOTHING:
-        yield RelationDraft("$.nodes.agent.holding", nodes.agent.name, "HOLDS", nodes.agent.holding or "")
+    agent = nodes.agent
+    if agent is not None:
+        yield RelationDraft("$.nodes.agent.location", agent.name, "INSIDE", agent.location)
+        if agent.holding not in NOTHING:
+            yield RelationDraft("$.nodes.agent.holding", agent.name, "HOLDS", agent.holding or "")
 
 
 def _facts(node: Node) -> dict[str, Any]:

@@ -1,11 +1,15 @@
-"""The form of GraSIF's JSON scenes and tasks, and the one table of its words (LookPlanGraph, appendix A)."""
+"""The form of GraSIF's JSON scenes and tasks, and the one table of its words (LookPlanGraph, appendix A).
+
+The forms that appendix F prints are read, too: `room` and `object` for `rooms` and `objects`, `id` for `name`,
+`located` for an asset's `room`, a list of one agent, or none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 RELATIONS: Final[Mapping[str, str]] = {
@@ -29,10 +33,18 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+Name = Annotated[str, Field(validation_alias=AliasChoices("name", "id"))]
+
+
+def only_one(value: Any) -> Any:
+    """Return the item of a list of one; any other value as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
 class RoomForm(_Strict):
     """A place."""
 
-    name: str
+    name: Name
 
 
 class ItemFacts(_Strict):
@@ -46,14 +58,14 @@ class ItemFacts(_Strict):
 class AssetForm(ItemFacts):
     """Furniture or an appliance in a room."""
 
-    name: str
-    room: str
+    name: Name
+    room: str = Field(validation_alias=AliasChoices("room", "located"))
 
 
 class ObjectForm(ItemFacts):
     """An object on or in an asset or another object; both fields are null if the agent holds it."""
 
-    name: str
+    name: Name
     relation: RelationWord | None
     related_to: str | None
 
@@ -67,18 +79,18 @@ class ObjectForm(ItemFacts):
 class AgentForm(_Strict):
     """The robot."""
 
-    name: str
+    name: Name
     location: str
     holding: str | None = "nothing"
 
 
 class NodesForm(_Strict):
-    """All nodes by kind."""
+    """All nodes by kind; a scene without an agent can be asked about, and not acted in."""
 
-    rooms: list[RoomForm]
+    rooms: list[RoomForm] = Field(validation_alias=AliasChoices("rooms", "room"))
     asset: list[AssetForm]
-    objects: list[ObjectForm]
-    agent: AgentForm
+    objects: list[ObjectForm] = Field(validation_alias=AliasChoices("objects", "object"))
+    agent: Annotated[AgentForm | None, BeforeValidator(only_one)] = None
 
 
 class GoalNode(_Strict):

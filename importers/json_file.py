@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
@@ -93,6 +96,93 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
     if _too_deep(value):
         raise DocumentError(str(path), "$", TOO_DEEP)
     return value
+
+
+def without_gaps(read: Callable[[Any], ImportedScene], document: Any, *, strict: bool = False) -> ImportedScene:
+    """Return what `read` makes of a document; if it refuses, of the document without NaN, infinity and half positions.
+
+    A note counts what was left out. With `strict` nothing is. Raises DocumentError.
+    """
+    try:
+        return read(document)
+    except DocumentError:
+        left: Counter[str] = Counter()
+        whole = document if strict else _filled(document, "", left)
+        if not left:
+            raise
+    scene = read(whole)
+    keys = ", ".join(f"{key} ({count:,})" for key, count in sorted(left.items()))
+    note = f"left out, as no finite numbers: {keys}; --strict refuses such a file"
+    return replace(scene, notes=(*scene.notes, note))
+
+
+def _filled(value: Any, key: str, left: Counter[str]) -> Any:
+    """Return a value with None in place of what has NaN or infinity in it, or null among numbers; `left` counts these.
+
+    A list or a position by axis is left out whole.
+    """
+    parts = value if isinstance(value, list) else [*value.values()] if _is_position(value) else [value]
+    if any(map(_is_gap, parts)) or (None in parts and any(isinstance(part, int | float) for part in parts)):
+        left[key] += 1
+        return None
+    if isinstance(value, dict):
+        return {name: _filled(inner, name, left) for name, inner in value.items()}
+    return [_filled(inner, key, left) for inner in value] if isinstance(value, list) else value
+
+
+def _is_gap(value: Any) -> bool:
+    return isinstance(value, NotFinite) or (isinstance(value, float) and not isfinite(value))
+
+
+def _is_position(value: Any) -> bool:
+    return isinstance(value, dict) and {"x", "y"} <= value.keys()
+
+
+def ending_of(path: Path) -> str:
+    """Return a file's ending, in lower case; `.gz` is none."""
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+
+
+def stem_of(path: Path) -> str:
+    """Return a file's name without its endings."""
+    return (path.with_suffix("") if path.suffix == ".gz" else path).stem
+
+
+def read_document(path: Path, *, line: JsonLine | None = None) -> Any:
+    """Return the value of a JSON or YAML file, or of a line of it. Raises DocumentError."""
+    if ending_of(path) not in {".yaml", ".yml"}:
+        return read_json(path, line=line)
+    from yaml import MarkedYAMLError, SafeLoader, YAMLError, load, parse
+    from yaml.events import AliasEvent
+
+    class PlainLoader(SafeLoader):
+        """Reads on, off, yes, no and dates as text."""
+
+    words = (":timestamp", ":bool")
+    PlainLoader.yaml_implicit_resolvers = {
+        first: [it for it in found if first in "tTfF" or not it[0].endswith(words)]
+        for first, found in SafeLoader.yaml_implicit_resolvers.items()
+    }
+    text = _decoded(path, None)
+    try:
+        if any(isinstance(event, AliasEvent) for event in parse(text, Loader=SafeLoader)):
+            raise DocumentError(str(path), "$", "it has aliases (*name), which are not read; write each value out")
+        value = load(text, Loader=PlainLoader)  # noqa: S506 - it is a SafeLoader
+    except MarkedYAMLError as error:
+        number = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise DocumentError(str(path), f"line {number}", f"no valid YAML ({error.problem}); mend the file") from error
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise DocumentError(str(path), "$", f"no valid YAML ({type(error).__name__}); mend the file") from error
+    if _too_deep(value):
+        raise DocumentError(str(path), "$", TOO_DEEP)
+    return _with_text_keys(value)
+
+
+def _with_text_keys(value: Any) -> Any:
+    """Return a value of YAML with keys of text, as in JSON."""
+    if isinstance(value, dict):
+        return {str(key): _with_text_keys(inner) for key, inner in value.items()}
+    return [*map(_with_text_keys, value)] if isinstance(value, list) else value
 
 
 def _is_next_value(error: json.JSONDecodeError) -> bool:

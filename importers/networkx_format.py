@@ -48,6 +48,14 @@ EMBEDDINGS: Final = frozenset(
 EDGE_ATTRIBUTES: Final[tuple[str, ...]] = ("relation", "type", "relation_type", "label")
 """Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
 
+WEIGHTS: Final = frozenset(
+    {"weight", "confidence", "distance", "score", "probability", "length", "id", "reason", "caption"}
+)
+"""Attributes of edges that are left out, counted and told."""
+
+ABOUT: Final = frozenset({"metadata", "meta", "info", "name", "description", "version", "frame_id", "stamp", "header"})
+"""Facts about a file, which are left out and told, unless they are lists."""
+
 DEFAULT_KIND: Final = "Object"
 
 KINDS: Final[Mapping[str, str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,8 +22,9 @@ from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared
 from scenecypher.db.vocabulary import DEFAULT, current_name, is_known, vocabulary_names
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import NodeDraft, assemble
-from scenecypher.importers.json_file import JsonLine, read_json
+from scenecypher.importers.json_file import JsonLine, read_document, stem_of, without_gaps
 from scenecypher.importers.networkx_format import (
+    ABOUT,
     DEFAULT_KIND,
     EDGE_ATTRIBUTES,
     EMBEDDINGS,
@@ -31,6 +33,7 @@ from scenecypher.importers.networkx_format import (
     OPEN_VOCABULARY,
     RELATIONS,
     SYMMETRIC,
+    WEIGHTS,
     GraphAttributes,
     NodeLink,
 )
@@ -44,8 +47,23 @@ NO_LABELS: Final[tuple[str, ...]] = ()
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 
 
+def is_one(document: Any) -> bool:
+    """Check if a document is of node-link form, or a map of objects with positions or relations."""
+    found = node_link_form(document)
+    if isinstance(document, list) and not any(
+        isinstance(it, dict) and it.keys() & {"id", "object1"} for it in document
+    ):
+        return False
+    return isinstance(found, dict) and isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"})
+
+
 def read_scene(
-    path: Path, *, name: str | None = None, declare: Declared | None = None, line: JsonLine | None = None
+    path: Path,
+    *,
+    name: str | None = None,
+    declare: Declared | None = None,
+    line: JsonLine | None = None,
+    strict: bool = False,
 ) -> ImportedScene:
     """Return the scene of a file, or of a line of it, named after it by default.
 
@@ -53,13 +71,26 @@ def read_scene(
     DocumentError with all its problems.
     """
     file = str(path) if line is None else f"{path}:{line.number}"
-    document = read_json(path, line=line)
-    return from_document(document, file=file, name=name or NAME_PREFIX + path.stem, declare=declare)
+    name = name or NAME_PREFIX + stem_of(path)
+    return from_document(read_document(path, line=line), file=file, name=name, declare=declare, strict=strict)
 
 
-def from_document(document: object, *, file: str, name: str, declare: Declared | None = None) -> ImportedScene:
-    """Return the scene of a node-link document or an open-vocabulary map. Raises DocumentError."""
+def from_document(
+    document: object, *, file: str, name: str, declare: Declared | None = None, strict: bool = False
+) -> ImportedScene:
+    """Return the scene of a node-link document or an open-vocabulary map. Raises DocumentError.
+
+    Unless `strict`, numbers that are not finite and what a relation can't hold are left out, with notes.
+    """
+    read = partial(_from_document, file=file, name=name, declare=declare, strict=strict)
+    return without_gaps(read, document, strict=strict)
+
+
+def _from_document(document: object, *, file: str, name: str, declare: Declared | None, strict: bool) -> ImportedScene:
     document = node_link_form(document)
+    notes: list[str] = []
+    if isinstance(document, dict) and not strict:
+        document = _without_extras(document, notes)
     form, problems = _form(document)
     graph_is_readable = not any(place.startswith("$.graph") for place, _ in problems)
     problems += _graph_problems(form.graph)
@@ -81,8 +112,30 @@ def from_document(document: object, *, file: str, name: str, declare: Declared |
         role=form.graph.role,
         declared=declared,
         source=file,
-        notes=(*_omissions(form.nodes, declared),),
+        notes=(*notes, *_omissions(form.nodes, declared)),
     )
+
+
+def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Return a document without facts about the file, and without weights of edges; note each sort once."""
+    about = sorted(key for key, value in document.items() if key in ABOUT and not isinstance(value, list))
+    kept = {key: value for key, value in document.items() if key not in about}
+    if about:
+        notes.append(f"{', '.join(about)} of the file left out")
+    word = _word_for_edges(document)
+    edges = document.get(word)
+    counts: Counter[str] = Counter()
+    if isinstance(edges, list):
+        counts.update(key for edge in edges if isinstance(edge, dict) for key in edge if key in WEIGHTS)
+        kept[word] = [_plain_edge(edge) for edge in edges] if counts else edges
+    if counts:
+        told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
+        notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
+    return {"directed": True, **kept}
+
+
+def _plain_edge(edge: Any) -> Any:
+    return {key: value for key, value in edge.items() if key not in WEIGHTS} if isinstance(edge, dict) else edge
 
 
 def _form(document: object) -> tuple[NodeLink, list[Problem]]:

@@ -35,9 +35,6 @@ ACTIONS: Final = frozenset(
 )
 """The 13 actions that a program may contain."""
 
-MOVING: Final = frozenset({"find", "walk", "turnto", "lookat", "run"})
-"""The actions that change nothing but the agent's place."""
-
 EXCLUDED: Final = frozenset(
     title.strip().casefold()
     for title in """
@@ -58,11 +55,6 @@ class Program:
     id: str
     title: str
     steps: tuple[ProgramStep, ...]
-
-    @property
-    def only_moves(self) -> bool:
-        """Return True if the program only goes about and looks."""
-        return all(step.action in MOVING for step in self.steps)
 
 
 def scene_name(program_id: str) -> str:
@@ -138,10 +130,10 @@ def program_task(program: Program) -> Task | None:
 def changed_facts(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[NodeFact, ...]:
     """Return the facts that hold after the program and did not before, of the nodes that it names, by its steps.
 
-    The robot's final place counts only for a program that does nothing but go about.
+    The robot's final place is no goal: where no other node changes, plan precision would be success.
     """
     named = tuple(node_id for step in program.steps for node_id in step.arguments)
-    nodes = before.by_kind["Agent"] if program.only_moves else tuple(dict.fromkeys(named))
+    nodes = tuple(dict.fromkeys(named))
     had = {fact for node_id in before.nodes for fact in facts_of(before, node_id)}
     return tuple(fact for node_id in nodes if node_id in after for fact in facts_of(after, node_id) if fact not in had)
 

@@ -63,10 +63,7 @@ def _moves(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
             case _:
                 assert_never(fact)
     for (type_, target), moved in groups.items():
-        if all(_node(node, graph).kind == "Agent" for node in moved):
-            yield f"go to {node_phrase(target, graph)}"
-        else:
-            yield MOVING[type_].format(_all(moved, graph), node_phrase(target, graph))
+        yield MOVING[type_].format(_all(moved, graph), node_phrase(target, graph))
 
 
 def _states(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:

@@ -13,16 +13,18 @@ SIZES = ("extent", "size", "dimensions")
 
 
 def position(given: Given, place: str) -> Mapping[str, object]:
-    """Return the `center` of [x, y] or [x, y, z]. Raises InvalidValue."""
+    """Return the `center` of [x, y], [x, y, z] or {"x": …, "y": …, "z": …}. Raises InvalidValue."""
     if isinstance(given, dict) and "point" in given:
         return {"center": value_from(given, place)}
+    given = _by_axis(given)
     if not isinstance(given, list) or len(given) not in {2, 3}:
         raise InvalidValue(f"{place} should be a position, [x, y] or [x, y, z], not {shown(given)}")
     return {"center": Point(*given)}
 
 
 def size(given: Given, place: str) -> Mapping[str, object]:
-    """Return `size_x`, `size_y` and `size_z` of a list of two or three lengths. Raises InvalidValue."""
+    """Return `size_x`, `size_y` and `size_z` of two or three lengths, listed or by axis. Raises InvalidValue."""
+    given = _by_axis(given)
     if not isinstance(given, list) or len(given) not in {2, 3} or not all(map(_is_length, given)):
         raise InvalidValue(f"{place} should be a size, [x, y] or [x, y, z], not {shown(given)}")
     return dict(zip(("size_x", "size_y", "size_z"), map(float, given), strict=False))
@@ -34,11 +36,13 @@ def box(given: Given, place: str) -> Mapping[str, object]:
     Raises InvalidValue.
     """
     match given:
+        case {"center": None} | {"min": None} | {"max": None}:
+            return {}
         case {"center": middle} if any(key in given for key in SIZES):
             lengths = next(given[key] for key in SIZES if key in given)
             return {**position(middle, f"{place}.center"), **size(lengths, f"{place} size")}
-        case {"min": list() as low, "max": list() as high} | [list() as low, list() as high]:
-            return _between(low, high, place)
+        case {"min": list() | dict() as low, "max": list() | dict() as high} | [list() as low, list() as high]:
+            return _between(_by_axis(low), _by_axis(high), place)
         case [_, _, _, _, _, _]:
             return _between(given[:3], given[3:], place)
         case _:
@@ -63,6 +67,12 @@ def _between(low: Sequence[Given], high: Sequence[Given], place: str) -> Mapping
     ]
     middle = [(a + b) / 2 for a, b in ends]
     return {"center": Point(*middle), **size([abs(b - a) for a, b in ends], place)}
+
+
+def _by_axis(given: Given) -> Given:
+    """Return {"x": …, "y": …, "z": …} as a list; any other value as it is."""
+    is_by_axis = isinstance(given, dict) and {"x", "y"} <= given.keys() <= {"x", "y", "z"}
+    return [given[axis] for axis in "xyz" if axis in given] if is_by_axis else given
 
 
 def _is_length(value: Given) -> bool:

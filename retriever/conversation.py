@@ -59,6 +59,11 @@ class Conversation:
         return len(self.attempts) - self.shown_past
 
     @property
+    def cut_off(self) -> int:
+        """Return the number of replies that were cut off at their limit."""
+        return sum(isinstance(one.ending, Rejected) and one.ending.code == "cut_off" for one in self.attempts)
+
+    @property
     def verdict(self) -> Verified | None:
         """Return the last verdict if it covers the best attempt, else None."""
         best = self.best

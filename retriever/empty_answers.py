@@ -13,9 +13,9 @@ from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern,
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.linked_words import LABELS, classes_named, kind_of
-from scenecypher.retriever.mentions import stems
 from scenecypher.retriever.outline import pattern_text
 from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, RelationClaim, claims_of
+from scenecypher.words import stems
 
 CAUSES: Final = 4
 PATTERNS_SHOWN: Final = 5

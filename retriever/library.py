@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, literal
 from scenecypher.db.vocabulary import DEFAULT, conventions_of
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.mentions import Mention, Mentions, stems
+from scenecypher.retriever.mentions import Mention, Mentions
+from scenecypher.words import stems
 
 COMMON: Final = frozenset(
     stems("a an are be before can do does from has have i in is it many much of or the there to what where which with")
@@ -117,13 +118,26 @@ def examples_for(
 ) -> tuple[Example, ...]:
     """Return the `count` examples of a vocabulary that are nearest to a question, in words of the scene.
 
-    A scene with furniture has those of homes besides, a robot's map those of maps.
+    A scene with furniture has those of homes besides, a robot's map those of maps. Kept for the questions asked last.
     """
-    has_assets = any(kind == "Asset" and number for kind, number in occurring.kinds)
-    words = words_for(occurring, question)
-    known = (*library(vocabulary), *(home_library() if has_assets else ()), *(map_library() if is_map else ()))
-    written = (it for one in _by_nearness(known, question, meaning, meaning.state) if (it := one.written_out(words)))
+    return _examples_for((vocabulary, is_map), question, count, ByIdentity(occurring), (meaning, meaning.state))
+
+
+@lru_cache(maxsize=32)
+def _examples_for(
+    known: tuple[str, bool], question: str, count: int, same: ByIdentity, by: tuple[Meaning, tuple[int, bool]]
+) -> tuple[Example, ...]:
+    vocabulary, is_map = known
+    homes, maps = home_library() if has_furniture(same.of) else (), map_library() if is_map else ()
+    words = words_for(same.of, question)
+    ranked = _by_nearness((*library(vocabulary), *homes, *maps), question, *by)
+    written = (it for one in ranked if (it := one.written_out(words)))
     return (*islice(written, count),)[::-1]
+
+
+def has_furniture(occurring: Enumerations) -> bool:
+    """Check if a scene has furniture or appliances."""
+    return any(kind == "Asset" and number for kind, number in occurring.kinds)
 
 
 def words_for(occurring: Enumerations, question: str = "") -> Mapping[str, str]:

@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from scenecypher.db.store.enumerations import ByIdentity, ClassUse, Enumerations, literal
-from scenecypher.meaning import Meaning
-from scenecypher.retriever.mentions import stems
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.retriever.mentions import words_of
+from scenecypher.words import COMPOUND, named_by, stems
 
 LinkedWords: TypeAlias = tuple[tuple[str, str], ...]
 """Words or phrases of a question, each with what it may be in the scene."""
@@ -20,13 +21,11 @@ LinkedWords: TypeAlias = tuple[tuple[str, str], ...]
 KEPT: Final = 32
 """Questions and scenes whose words are kept; each keeps the counts of its scene in memory."""
 SHORTEST: Final = 2
-COMPOUND: Final = 4
-"""Letters of the shortest word that is looked for at the end of others: lamp in tablelamp."""
 LINKS_A_WORD: Final = 6
 CLASSES_A_WORD: Final = 2
 CLASSES_A_PHRASE: Final = 3
 LEAST_OF_A_PHRASE: Final = 0.2
-"""Least cosine of all new words together, where none alone is near a class: "drink" and cup have 0.24."""
+"""Least cosine of what a thing is for, where nothing else is known of it: "drink" and cup have 0.24."""
 LABELS: Final[Mapping[str, str]] = {
     **dict.fromkeys(stems("room place"), "Place"),
     **dict.fromkeys(stems("furniture appliance"), "Asset"),
@@ -45,6 +44,23 @@ GENERAL: Final = frozenset(
     )
 )
 """Stems of words that say nothing of a thing."""
+DESCRIBING: Final = frozenset(
+    stems(
+        "empty full clean dirty open closed new old big small large tall long wide heavy high low hot cold warm wet "
+        "dry whole free broken same different first last next left right upper lower usual possible switch lie stand "
+        "sit belong need carry keep move break own happen reach use wash see find become still"
+    )
+)
+"""Stems of words for states and deeds: no name of a thing means what they mean."""
+BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "being", "am"})
+NOT_BEFORE_A_THING: Final = frozenset(
+    {"who", "nobody", "anyone", "anybody", "someone", "somebody", "everyone", "it", "they", "he", "she", "we", "i"}
+    | {"you", "still", "not", "never", "longer", "ever"}
+)
+DETERMINERS: Final = frozenset(
+    {"the", "a", "an", "any", "my", "your", "his", "her", "our", "their", "this", "these", "it"}
+)
+SIDES: Final = frozenset({"on", "in", "under", "at", "from", "near", "inside", "behind"})
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"\w[\w-]*")
 _ABLE: Final = re.compile(r"\b(?:can|could|able|possible)\b", re.IGNORECASE)
@@ -53,9 +69,13 @@ _SWITCHED: Final = re.compile(r"\b(?:switched|turned) (on|off)\b", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What a scene calls its things, by the stems that a question may have of it."""
+    """What a scene calls its things: classes by name, the most frequent first, values by the stems of their words.
+
+    `stems` are all that a question may have of a class.
+    """
 
     classes: Mapping[str, tuple[ClassUse, ...]]
+    stems: frozenset[str]
     values: Mapping[str, tuple[str, ...]]
 
     @staticmethod
@@ -65,9 +85,7 @@ class _Words:
         occurring = same.of
         classes, values = defaultdict[str, list[ClassUse]](list), defaultdict[str, list[str]](list)
         for use in sorted(occurring.classes, key=lambda use: (-use.count, use.name)):
-            parts = stems(use.name)
-            for key in dict.fromkeys((*parts, "".join(parts)) if parts else ()):
-                classes[key].append(use)
+            classes[use.name].append(use)
         told = [(it.value, f"{literal(it.value)} IN n.states") for it in occurring.states]
         states = {stem for it in occurring.states for stem in stems(it.value)}
         told += [
@@ -82,7 +100,9 @@ class _Words:
             for key in dict.fromkeys(stems(value)):
                 values[key].append(text)
         return _Words(
-            {key: tuple(uses) for key, uses in classes.items()}, {key: tuple(it) for key, it in values.items()}
+            {name: tuple(uses) for name, uses in classes.items()},
+            words_of(classes),
+            {key: tuple(it) for key, it in values.items()},
         )
 
 
@@ -95,7 +115,7 @@ def linked_words(question: str, occurring: Enumerations, meaning: Meaning) -> Li
 def _linked_words(question: str, same: ByIdentity, meaning: Meaning, _state: tuple[int, bool]) -> LinkedWords:
     """Return the words of `question` that stand for something in the scene, each with all that it may stand for.
 
-    Where a question mentions no class, and none of its words is near one, its new words are compared as one phrase.
+    Where a question mentions no class, and none of its words is near one, what a thing is for is compared: to drink.
     """
     occurring = same.of
     known, found = _Words.of(same, is_about_ability=bool(_ABLE.search(question))), dict[str, str]()
@@ -108,12 +128,11 @@ def _linked_words(question: str, same: ByIdentity, meaning: Meaning, _state: tup
         if state in states:
             found[state] = f"{literal(state)} IN n.states"
     rest = _NAME.sub(lambda it: "" if it[0] in found else it[0], _SWITCHED.sub("", question))
-    words = _words(rest, known)
+    words, things = _words(rest, known), _things(question)
     for word in words:
-        if links := _links(word, occurring, known, meaning):
+        if links := _links(word, occurring, known, meaning if things.get(word) else NO_MEANING):
             found[word] = links
-    if words and not found:
-        phrase = " ".join(words)
+    if not found and (phrase := " ".join(word for word in words if not things.get(word, True))):
         near = meaning.nearest(phrase, _names(occurring), limit=CLASSES_A_PHRASE, least=LEAST_OF_A_PHRASE)
         found |= {phrase: f"perhaps class {' or '.join(literal(it.word) for it in near)}"} if near else {}
     return tuple(found.items())
@@ -126,17 +145,44 @@ def kind_of(name: str, occurring: Enumerations) -> str:
 
 def classes_named(word: str, occurring: Enumerations) -> tuple[str, ...]:
     """Return the classes of a scene that a word may name, as `linked_words` finds them, without its own spelling."""
-    uses = _classes("".join(stems(word)), _Words.of(ByIdentity(occurring)))
-    return tuple(dict.fromkeys(use.name for use in uses if use.name != word))
+    return tuple(name for name in named_by(word, _Words.of(ByIdentity(occurring)).classes) if name != word)
 
 
 def _words(question: str, known: _Words) -> list[str]:
     """Return the words that may stand for something; two neighbours are one if a class has both."""
     words = [it for it in _WORD.findall(question.casefold()) if len(it) >= SHORTEST]
-    pairs = [(one, other) for one, other in pairwise(words) if "".join(stems(f"{one} {other}")) in known.classes]
+    pairs = [(one, other) for one, other in pairwise(words) if "".join(stems(f"{one} {other}")) in known.stems]
     paired = {word for pair in pairs for word in pair}
     alone = (it for it in words if it not in paired and stems(it)[0] not in GENERAL)
     return [*dict.fromkeys((*(f"{one} {other}" for one, other in pairs), *alone))]
+
+
+def _things(question: str) -> dict[str, bool]:
+    """Return the words that may name a thing by where they stand, and with False those for a purpose: to drink.
+
+    Words for deeds and states, and names of people, are left out: no class is near to them but by accident.
+    """
+    words, found = _WORD.findall(question), dict[str, bool]()
+    plain = ["", "", *(word.casefold() for word in words), ""]
+    for number, word in enumerate(words):
+        _, before, one, _ = around = plain[number : number + 4]
+        if before == "to":
+            found.setdefault(one, False)
+        elif not (_is_deed_or_state(*around) or (before and word.istitle())):
+            found[one] = True
+    return found
+
+
+def _is_deed_or_state(earlier: str, before: str, word: str, after: str) -> bool:
+    """Check if a word stands for what is done or how something is, between the two words before it and the next."""
+    return (
+        stems(word)[0] in DESCRIBING
+        or (word.endswith("ed") and len(word) > COMPOUND)
+        or before in NOT_BEFORE_A_THING
+        or (before in BE and earlier not in {"", "where"})
+        or after in DETERMINERS
+        or (before in {"what", "which", "that"} and after in SIDES)
+    )
 
 
 def _links(word: str, occurring: Enumerations, known: _Words, meaning: Meaning) -> str:
@@ -149,17 +195,17 @@ def _links(word: str, occurring: Enumerations, known: _Words, meaning: Meaning) 
     values, near = known.values.get(stem, ())[:LINKS_A_WORD], list[ClassUse]()
     if values and not any(stems(use.name)[-1].endswith(stem) for use in classes):
         classes = ()
-    if not is_exact and not values:
+    if not classes and not values:
         words = [it.word for it in meaning.nearest(word, _names(occurring), limit=CLASSES_A_WORD)]
-        near = [use for use in occurring.classes if use.name in words and use not in classes]
+        near = [use for use in occurring.classes if use.name in words]
     told = (f"(:{use.kind} {{class: {literal(use.name)}}}) {use.count:,}" for use in (*classes, *near)[:LINKS_A_WORD])
-    return ("" if classes or not near else "perhaps ") + ", ".join((*told, *values))
+    return ("perhaps " if near else "") + ", ".join((*told, *values))
 
 
 def _known_stem(stem: str, known: _Words) -> str:
     """Return a stem, without the ending of a past participle if only so it is known: opened, closed."""
     shorter = (stem.removesuffix(ending) for ending in ("", "ed", "d") if stem.endswith(ending))
-    return next((it for it in shorter if it in known.values or it in known.classes), stem)
+    return next((it for it in shorter if it in known.values or it in known.stems), stem)
 
 
 def _names(occurring: Enumerations) -> tuple[str, ...]:
@@ -167,11 +213,5 @@ def _names(occurring: Enumerations) -> tuple[str, ...]:
 
 
 def _classes(stem: str, known: _Words) -> tuple[ClassUse, ...]:
-    """Return the classes that a word names: those that end with it, as English compounds do, else those that hold it.
-
-    The one that is the word itself stands first.
-    """
-    ends = [key for key in known.classes if key == stem or (len(stem) >= COMPOUND and key.endswith(stem))]
-    named = dict.fromkeys(use for key in ends for use in known.classes[key] if stems(use.name)[-1].endswith(stem))
-    found = named or dict.fromkeys(known.classes.get(stem, ()))
-    return tuple(sorted(found, key=lambda use: ("".join(stems(use.name)) != stem, -use.count, use.name)))
+    """Return the classes that a word names, the one that is the word itself first."""
+    return tuple(use for name in named_by(stem, known.classes) for use in known.classes[name])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,7 @@ from scenecypher.db.schema import (
 )
 from scenecypher.db.store.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.retriever.notes import MAP_INTERNALS, MAP_MEANINGS, MAP_NOTES
+from scenecypher.retriever.notes import MAP_INTERNALS, MAP_MEANINGS, MAP_NOTES, MEANINGS, PATH_NOTES
 
 EXAMPLES_A_KIND: Final = 3
 PLACES: Final = 12
@@ -52,7 +52,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
     is_map = is_robot_map(whole)
     kinds = {kind: meaning for kind, meaning in KINDS.items() if kind in counts or kind not in MAP_KINDS}
     uses = [use for use in shown.properties if not (is_map and _is_internal(use))]
-    meanings: Mapping[str, str] = {**(MAP_MEANINGS if is_map else {}), **EXTRA_PROPERTIES}
+    meanings: Mapping[str, str] = {**MEANINGS, **(MAP_MEANINGS if is_map else {}), **EXTRA_PROPERTIES}
     return Outline(
         labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in kinds.items()),
         properties=(*CORE_PROPERTIES.items(), *((use.name, _property(use, meanings)) for use in uses)),
@@ -62,9 +62,9 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
         classes=_by_kind(shown.classes),
         states=tuple((use.value, use.count) for use in shown.states),
         affordances=tuple((use.value, use.count) for use in shown.affordances),
-        examples=_examples(shown),
-        agents=tuple(map(_agent, shown.agents)),
-        notes=(*conventions_of(vocabulary).notes, *(MAP_NOTES if is_map else ())),
+        examples=_examples(shown, conventions_of(vocabulary).structure),
+        agents=tuple(map(agent_words, shown.agents)),
+        notes=(*conventions_of(vocabulary).notes, *(_map_notes(whole) if is_map else ())),
         left_off=tuple((field, n) for field in LISTED if (n := _missing(field, shown, whole))),
     )
 
@@ -81,6 +81,12 @@ def _missing(field: str, shown: Enumerations, whole: Enumerations) -> int:
 def is_robot_map(scene: Enumerations) -> bool:
     """Check if a scene is a 3D scene graph as a robot maps it."""
     return {LAYER, "node_type"} <= {use.name for use in scene.properties}
+
+
+def _map_notes(scene: Enumerations) -> tuple[str, ...]:
+    """Return the notes for a map; of a robot's path only where there is one."""
+    has_path = any(use.name == "path" for use in scene.properties)
+    return (*MAP_NOTES, *(PATH_NOTES if has_path else ()))
 
 
 def _is_internal(use: PropertyUse) -> bool:
@@ -112,13 +118,13 @@ def _by_kind(classes: Iterable[ClassUse]) -> tuple[tuple[str, WordCounts], ...]:
     return tuple((kind, tuple(found[kind])) for kind in KINDS if kind in found)
 
 
-def _examples(shown: Enumerations) -> tuple[tuple[str, str], ...]:
+def _examples(shown: Enumerations, structure: Container[str]) -> tuple[tuple[str, str], ...]:
     places = tuple((name, "Place") for name in shown.places[:PLACES])
     return places + tuple(
         (use.example, kind)
         for kind in KINDS
         if kind not in {"Place", "Agent"}
-        for use in _most_frequent(use for use in shown.classes if use.kind == kind)
+        for use in _most_frequent(use for use in shown.classes if use.kind == kind and use.name not in structure)
     )
 
 
@@ -126,7 +132,8 @@ def _most_frequent(classes: Iterable[ClassUse]) -> list[ClassUse]:
     return sorted(classes, key=lambda use: (-use.count, use.name))[:EXAMPLES_A_KIND]
 
 
-def _agent(use: AgentUse) -> str:
+def agent_words(use: AgentUse) -> str:
+    """Return where an agent is and what it holds."""
     where = f" is INSIDE {', '.join(use.places)}" if use.places else " is in no place"
     held = ", ".join(f"{kind} {name}" for kind, name in use.holds) or "holds nothing"
     return f"{use.name} (class {use.class_}){where} and {held}"

@@ -1,36 +1,28 @@
-"""The part of a prompt about the past: whether a question speaks of it, its schema, and worked examples."""
+"""The part of a prompt about the past: its schema, and worked examples."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.gate import Gate, SceneRef
-from scenecypher.db.past import PastState
 from scenecypher.db.schema import PAST_KINDS, PAST_PROPERTIES, PAST_RELATIONS
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerations import literal
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.library import Example, nearest_examples, read_examples
+from scenecypher.retriever.linked_words import GENERAL, LABELS
+from scenecypher.retriever.mentions import Mention, Mentions, words_of
 
 PastMode: TypeAlias = Literal["auto", "always", "never"]
-"""When a prompt has the part about the past: if the question speaks of time, always, or never."""
+"""When a prompt has the part about the past: if the question names who acted or the model asks, always, or never."""
 
-DONE: Final = (
-    "been|touched|moved|opened|closed|shut|taken|took|changed|used|put|placed|switched|turned|cleaned|washed|left|"
-    "undone"
-)
-SPEAKS_OF_TIME: Final = re.compile(
-    r"(?<!how much )\bdid\b|\b(?:was|were|had|when|why|ago|yesterday|today|tonight|previously|earlier|formerly)\b"
-    r"|\b(?:history|ever|since|until|undid|undone|undo|happened|refused|used to|in which order|so far|last time)\b"
-    r"|\bthis (?:morning|afternoon|evening)\b|\bhow (?:often|long)\b|\bhow many times\b|\b\d{1,2}(?::\d\d| ?o'clock)"
-    rf"|\b(?:who|nobody|anyone|anybody|somebody) (?:last )?(?:{DONE}|has|undid)\b"
-    rf"|\b(?:has|have)\b.*(?<!-)\b(?:{DONE})\b(?!-)",
-    re.IGNORECASE,
-)
 ACTORS_SHOWN: Final = 12
+ACTION_SHOWN: Final = 60
+"""Characters of an action."""
 RUN_TIMES: Final[Mapping[str, frozenset[str]]] = {"Run": frozenset({"began", "ended"}), "Step": frozenset({"at"})}
 """Times of runs and steps: models are told of them only in a scene without a clock of its own.
 
@@ -38,39 +30,49 @@ They are by the clock that the scene declares, else the server's; so in an episo
 """
 SUMMARY: Final = """
 MATCH (e:PastEvent) WITH e.actor AS actor, count(*) AS events, max(e.version) AS version, min(e.at) AS first,
-                         max(e.at) AS last ORDER BY events DESC, actor
-RETURN collect(actor) AS actors, sum(events) AS events, max(version) AS version, min(first) AS first, max(last) AS last
+                         max(e.at) AS last, max(CASE e.kind WHEN 'act' THEN e.action END) AS action
+ORDER BY events DESC, actor
+RETURN collect(actor) AS actors, sum(events) AS events, max(version) AS version, min(first) AS first, max(last) AS last,
+       max(action) AS action
 """
 NOTES: Final = """\
 Nodes of the past are nodes of their own; give each its label. No relation leads from them to the present: join by id, \
 MATCH (p:PastNode), (n:Object) WHERE n.id = p.id.
-It was so at version v: f.since <= v AND (f.until IS NULL OR v < f.until). At a time t it is the same with since_at \
-and until_at: f.since_at <= t AND (f.until_at IS NULL OR t < f.until_at). It is so now: f.until IS NULL.
+It was so at version v: f.since <= v AND (f.until IS NULL OR v < f.until), and at a time t likewise, with since_at and \
+until_at. It is so now: f.until IS NULL.
 CLOSE and FACING have no facts. An event that was taken back has undone = true: leave such events out, and those of \
 kind 'undo' and 'redo', if the question is about what was done.
-A time is written datetime('2026-01-31T10:15:00+00:00'), a length of time is duration.between(a, b) or, in seconds, \
-duration.inSeconds(a, b).seconds.
-What was planned, asked or refused stands in runs and steps; a Step led to the PastEvent of the same version."""
+A time is written datetime('2026-01-31T10:15:00+00:00'); seconds are duration.inSeconds(a, b).seconds.
+What was planned, asked or refused stands in runs and steps."""
+RARE: Final[Mapping[str, tuple[str, ...]]] = {
+    "Run": (
+        *("number", "command", "method", "model", "version", "belief_version", "last_version", "steps", "tokens_in"),
+        "tokens_out",
+    ),
+    "Step": (
+        *("number", "run", "turn", "question", "observation", "cause", "cypher", "rows", "tool", "tokens"),
+        "belief_version",
+    ),
+    "PastNode": ("since", "until", "since_at", "until_at"),
+}
+"""Properties that few questions need: told by their names alone."""
 
 
-def speaks_of_time(question: str) -> bool:
-    """Check whether a question is about what was, by its words."""
-    return SPEAKS_OF_TIME.search(question) is not None
-
-
-def wants_past(question: str, mode: PastMode, *, is_map: bool) -> bool:
-    """Check whether a prompt needs the past. Without being asked, a robot's map is left to the poses that it holds."""
-    return mode == "always" or (mode == "auto" and not is_map and speaks_of_time(question))
+def names_one_of(question: str, actors: Iterable[str], agents: Iterable[str]) -> bool:
+    """Check if a question names somebody who acted and is nothing of the present: no robot in general, no agent."""
+    mentions, others = Mentions.of(question), {*LABELS, *GENERAL, *words_of(agents)}
+    return any(
+        mentions.mention(actor) is Mention.WHOLE and not others.intersection(words_of([actor])) for actor in actors
+    )
 
 
 def past_text(gate: Gate, scene: SceneInfo) -> str:
     """Return the schema of a scene's past, its times and who acted; the past is built first. Raises ServiceError."""
     ref = SceneRef.of(scene)
     state = gate.past(ref)
-    lines = [*_schema_lines(run_times=state.clock.source == "server"), "NOTES on the past", NOTES]
-    if state.built >= 0:
-        lines += ["TIMES", *_time_lines(gate, ref, state)]
-    return "\n".join(lines)
+    lines = [*_schema_lines(run_times=state.clock.source == "server"), "NOTES on the past", NOTES, "TIMES"]
+    lines += [f"now: {_told(state.now)}", f"version 0: {_told(state.clock.start)}"]
+    return "\n".join((*lines, *_event_lines(gate, ref))) if state.built >= 0 else "\n".join(lines)
 
 
 def past_examples(question: str, count: int, meaning: Meaning = NO_MEANING) -> tuple[Example, ...]:
@@ -90,21 +92,25 @@ def _schema_lines(*, run_times: bool) -> tuple[str, ...]:
     lines = ["NODE LABELS of the past, and their properties"]
     for kind, meaning in PAST_KINDS.items():
         lines.append(f"(:{kind}) {meaning}")
-        left_out = () if run_times else RUN_TIMES.get(kind, ())
+        rare = RARE.get(kind, ())
+        left_out = {*rare, *(() if run_times else RUN_TIMES.get(kind, ()))}
         lines += [f"  {name}: {words}" for name, words in PAST_PROPERTIES[kind].items() if name not in left_out]
+        lines += [f"  and {', '.join(rare)}"] if rare else []
     return (*lines, "RELATIONS of the past", *(f"{name}: {words}" for name, words in PAST_RELATIONS.items()))
 
 
-def _time_lines(gate: Gate, ref: SceneRef, state: PastState) -> list[str]:
-    """Return the time that it is, and from when to when there are events, in the scene's own clock if it has one."""
-    answer = gate.run(SUMMARY, ref)
-    lines = [
-        f"now: {state.now.isoformat(timespec='seconds')}",
-        f"version 0: {state.clock.start.isoformat(timespec='seconds')}",
-    ]
-    for actors, events, version, first, last in answer.rows:
+def _event_lines(gate: Gate, ref: SceneRef) -> Iterator[str]:
+    """Yield from when to when there are events, by whom, and how an action is written here."""
+    for actors, events, version, first, last, action in gate.run(SUMMARY, ref).rows:
         if events:
-            lines.append(f"{events} events up to version {version}, from {first} to {last}")
+            times = (_told(datetime.fromisoformat(str(time))) for time in (first, last))
+            yield f"{events} events up to version {version}, from {' to '.join(times)}"
             shown = actors[:ACTORS_SHOWN] if isinstance(actors, list) else []
-            lines.append(f"actors: {', '.join(map(str, shown))}")
-    return lines
+            yield f"actors: {', '.join(map(str, shown))}"
+            if action:
+                yield f"an action is text such as {literal(str(action)[:ACTION_SHOWN])}"
+
+
+def _told(time: datetime) -> str:
+    """Return a time as a query writes it."""
+    return time.isoformat(timespec="seconds")

@@ -14,8 +14,9 @@ UNANSWERABLE: Final = "UNANSWERABLE:"
 PAST: Final = "PAST"
 PAST_PART: Final = "The past of this scene graph, which queries may read too:"
 ASK_FOR_PAST: Final = f"""\
-This scene graph has a past as well: what it was before, what was done, when and by whom. If the question is about \
-that, reply with {PAST} alone; you are then shown how queries read it."""
+This scene graph has a past as well: what was where before, and what was done, when, why and by whom. If the question \
+is about that ("who", "still", "no longer", "again", a verb in the past), reply with {PAST} alone; you are then shown \
+how queries read it."""
 
 THINGS: Final = """\
 - A question about things in general is about furniture too: match (n:Entity), or no label, rather than (n:Object)."""
@@ -69,13 +70,22 @@ VERIFIER_ENDS: Final = {
 NOT_ADDRESSED: Final = "NOT ADDRESSED"
 
 
-def code_writer(schema: str, examples: Sequence[Example], words: LinkedWords | None = None, past: str = "") -> Message:
+def code_writer(
+    schema: str,
+    examples: Sequence[Example],
+    words: LinkedWords | None = None,
+    past: str = "",
+    *,
+    has_furniture: bool = True,
+) -> Message:
     """Return the system message: the task, the schema, a part about the past, worked examples, the question's words.
 
-    Without `words`, not even an empty tuple, the task is that of the papers' methods. What changes from question to
+    Without `words`, not even an empty tuple, the task is that of the papers' methods; with them, it speaks of furniture
+    only where there is some. What changes from question to
     question stands last, so that a server reuses its work on what stands before.
     """
-    task = CODE_WRITER if words is None else CODE_WRITER.replace(THINGS, KINDS_OF_THINGS)
+    kinds = f"{KINDS_OF_THINGS}\n" if has_furniture else ""
+    task = CODE_WRITER if words is None else CODE_WRITER.replace(f"{THINGS}\n", kinds)
     parts = [task, f"The schema of this scene graph:\n\n{schema}"]
     if past:
         parts.append(past)

@@ -12,6 +12,8 @@ from scenecypher.retriever.conversation import Conversation
 from scenecypher.retriever.retrieval import Attempt, AttemptEnding, Declined, Rejected, TextAnswer
 
 CUT_OFF: Final = "the reply was cut off at the length limit; be briefer"
+ENDING: Final = 40
+"""Characters by which a query is known to reach to a reply's end: after a whole one stands a fence, or prose."""
 NO_ANSWER: Final = "the reply is empty"
 
 
@@ -19,12 +21,13 @@ NO_ANSWER: Final = "the reply is empty"
 class ParsedReply:
     """The Cypher in a reply, maybe none, or the model's `reason` why the question can't be answered.
 
-    `wants_past` if it asks to be shown the past.
+    `wants_past` if it asks to be shown the past, `cut_off` if it reached its limit before the end of a query.
     """
 
     cypher: str
     reason: str | None = None
     wants_past: bool = False
+    cut_off: bool = False
 
 
 def parse_reply(reply: Reply) -> ParsedReply:
@@ -32,8 +35,11 @@ def parse_reply(reply: Reply) -> ParsedReply:
     said = clean_reply(reply.text)
     if said.strip(" .:") == prompt.PAST:
         return ParsedReply("", wants_past=True)
-    reason = _reason(said)
-    return ParsedReply(clean_cypher(reply.text)) if reason is None else ParsedReply("", reason)
+    if (reason := _reason(said)) is not None:
+        return ParsedReply("", reason)
+    cypher = clean_cypher(reply.text)
+    is_cut_off = reply.finish == "length" and reply.text.rstrip().endswith(cypher[-ENDING:])
+    return ParsedReply("" if is_cut_off else cypher, cut_off=is_cut_off)
 
 
 def text_attempt(conversation: Conversation, reply: Reply, *, read_at: int) -> Attempt:

@@ -24,10 +24,10 @@ from scenecypher.retriever.conversation import Conversation
 from scenecypher.retriever.empty_answers import causes, is_empty, mistake_in, says_no, turned_arrows
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_text import graph_text
-from scenecypher.retriever.library import examples_for
+from scenecypher.retriever.library import examples_for, has_furniture
 from scenecypher.retriever.linked_words import linked_words
 from scenecypher.retriever.outline import is_robot_map
-from scenecypher.retriever.past_text import PastMode, past_examples, past_text, wants_past
+from scenecypher.retriever.past_text import PastMode, names_one_of, past_examples, past_text
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.reply import (
     CUT_OFF,
@@ -55,6 +55,9 @@ NO_QUERY: Final = "the reply holds no query"
 ASKED_FOR_PAST: Final = "the reply asks for the past and holds no query"
 RETRY_TEMPERATURE: Final = 0.5
 """Least temperature of the second attempt: at 0 a small model writes a refused query again, word for word."""
+QUERY_TOKENS: Final = 800
+"""Tokens of a reply with a query, four times as many after each that was cut off: queries have under 300, and a model
+that does not end, or thinks first, has no other limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,9 @@ class Options:
     ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and lets it
     answer in words (SG-RwR's ablation without code). `checks`: model-free checks of an answer's form, with one message
     about doubts. `assisted`, which no paper has: the prompt links the question's words to the scene's, arrows that no
-    relation has are turned, and attempts after the first are asked for at a temperature above nought. `names`: names of
-    nodes and places of agents in the schema text. `past`: when the prompt has the part about the past.
+    relation has are turned, an empty result is explained by what the scene lacks, and attempts after the first are
+    asked for at a temperature above nought. `names`: names of nodes and places of agents in the schema text. `schema`:
+    a schema text in place of the scene's. `past`: when the prompt has the part about the past.
     """
 
     attempts: int = 4
@@ -81,6 +85,7 @@ class Options:
     checks: bool = False
     assisted: bool = True
     names: bool = True
+    schema: str = ""
     past: PastMode = "auto"
 
     def __post_init__(self) -> None:
@@ -144,7 +149,7 @@ class Retriever:
         yield RetrievalEnded(conversation.retrieval())
 
     def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
-        return schema_text(
+        return self.options.schema or schema_text(
             occurring,
             question,
             vocabulary=scene.vocabulary,
@@ -160,31 +165,44 @@ class Retriever:
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
         is_map, count, meaning = is_robot_map(occurring), self.options.examples, self.meaning
-        if not scene.is_past_copy and wants_past(question, self.options.past, is_map=is_map):
+        actors = self._actors(scene, occurring)
+        if self._shows_past(question, scene, occurring, actors):
             past = prompt.past_part(past_text(self.gate, scene))
             examples = past_examples(question, count, meaning)
         else:
-            past = prompt.ASK_FOR_PAST if self._offers_past(scene, occurring) else ""
+            past = prompt.ASK_FOR_PAST if actors else ""
             examples = examples_for(scene.vocabulary, question, count, occurring, is_map=is_map, meaning=meaning)
         words = linked_words(question, occurring, self.meaning) if self.options.assisted else None
-        system = prompt.code_writer(schema, examples, words, past)
+        system = prompt.code_writer(schema, examples, words, past, has_furniture=has_furniture(occurring))
         return schema, Conversation(question, (system, prompt.asked(question)))
 
-    def _offers_past(self, scene: SceneInfo, occurring: Enumerations) -> bool:
-        """Check if the model may ask to be shown the past: something was done, in a scene that is no robot's map."""
-        is_wanted = self.options.assisted and self.options.past == "auto" and not is_robot_map(occurring)
-        return is_wanted and self.enumerator.latest(scene) > 0 and not scene.is_past_copy
+    def _actors(self, scene: SceneInfo, occurring: Enumerations) -> frozenset[str]:
+        """Return who acted in a scene whose past the model may ask for; nobody where nothing was done.
 
-    def _request(self, *messages: Message, after: int = 0) -> Request:
+        A robot's map is left to the poses that it holds.
+        """
+        is_offered = self.options.assisted and self.options.past == "auto" and not scene.is_past_copy
+        return self.enumerator.actors(scene) if is_offered and not is_robot_map(occurring) else frozenset()
+
+    def _shows_past(self, question: str, scene: SceneInfo, occurring: Enumerations, actors: frozenset[str]) -> bool:
+        """Check if the prompt has the past at once: always, or where the question names who acted."""
+        if self.options.past == "always":
+            return not scene.is_past_copy
+        agents = (f"{it.name} {it.class_}" for it in occurring.agents)
+        return bool(actors) and names_one_of(question, actors, agents)
+
+    def _request(self, *messages: Message, after: int = 0, max_tokens: int | None = None) -> Request:
         """Return a request; each attempt `after` the first has a higher temperature than the one before."""
         temperature = self.options.temperature
         if self.options.assisted and temperature is not None:
             temperature = max(temperature, min(1.0, after * RETRY_TEMPERATURE))
-        return Request(messages, temperature=temperature, seed=self.options.seed)
+        return Request(messages, temperature=temperature, seed=self.options.seed, max_tokens=max_tokens)
 
     def _attempt(self, conversation: Conversation, scene: SceneInfo) -> Attempt:
         """Ask the model once, and run its query, arrows turned where they must be, unless it is a repeated one."""
-        reply = traced(self.model).reply(self._request(*conversation.messages, after=conversation.tries))
+        limit = QUERY_TOKENS * 4**conversation.cut_off if conversation.read_at is None else None
+        request = self._request(*conversation.messages, after=conversation.tries, max_tokens=limit)
+        reply = traced(self.model).reply(request)
         if conversation.read_at is not None:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
         found = parse_reply(reply)
@@ -194,8 +212,7 @@ class Retriever:
             found = replace(found, cypher=cypher)
         before = conversation.earlier_query(found.cypher) if found.cypher else None
         started = time.perf_counter()
-        is_cut_off = reply.finish == "length"
-        ending = before.ending if before else self._ending(conversation, found, scene, is_cut_off=is_cut_off)
+        ending = before.ending if before else self._ending(conversation, found, scene)
         return Attempt(
             number=len(conversation.attempts) + 1,
             cypher=found.cypher,
@@ -207,15 +224,13 @@ class Retriever:
             turned=turned,
         )
 
-    def _ending(
-        self, conversation: Conversation, found: ParsedReply, scene: SceneInfo, *, is_cut_off: bool
-    ) -> AttemptEnding:
+    def _ending(self, conversation: Conversation, found: ParsedReply, scene: SceneInfo) -> AttemptEnding:
         if found.reason is not None:
             return Declined(found.reason)
-        if found.wants_past and not conversation.shown_past and self._offers_past(scene, self.enumerator.of(scene)):
+        if found.wants_past and not conversation.shown_past and self._actors(scene, self.enumerator.of(scene)):
             return Rejected("past", ASKED_FOR_PAST)
         if not found.cypher:
-            return Rejected("no_query", CUT_OFF if is_cut_off else NO_QUERY)
+            return Rejected("cut_off", CUT_OFF) if found.cut_off else Rejected("no_query", NO_QUERY)
         schema = vocabulary_of(scene.declared)
         if self.options.assisted and (mistake := mistake_in(found.cypher, self.enumerator.of(scene), schema)):
             return Rejected("mistake", mistake)
@@ -258,7 +273,7 @@ class Retriever:
         self, conversation: Conversation, answer: Answer, occurring: Enumerations, schema: Schema
     ) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts
-        if conversation.hinted or is_last or not is_empty(answer):
+        if not self.options.assisted or conversation.hinted or is_last or not is_empty(answer):
             return ()
         cypher = conversation.last.cypher
         return causes(cypher, occurring, self.meaning, schema, corrections_only=says_no(answer))

@@ -32,8 +32,9 @@ proposed within a scene (a query, an action, a node) is refused. Every message e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Final
+
+from scenecypher.words import nearest_names
 
 PROBLEMS_SHOWN: Final = 20
 """Lines of a file's problems in one message."""
@@ -209,9 +210,6 @@ class ModelUnavailable(ServiceError):
 
 
 def did_you_mean(name: str, known: Sequence[str], *, limit: int = 3) -> str:
-    """Return ``(did you mean 'a' or 'b'?)`` for the `limit` nearest of `known`, ignoring case; empty if none is."""
-    folded = {word.casefold(): word for word in known}
-    near = get_close_matches(name.casefold(), list(folded), n=limit, cutoff=0.6)
-    if not near:
-        return ""
-    return f" (did you mean {' or '.join(repr(folded[word]) for word in near)}?)"
+    """Return ``(did you mean 'a' or 'b'?)`` for the `limit` nearest of `known`; empty if none is."""
+    near = nearest_names(name, known, limit=limit)
+    return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""

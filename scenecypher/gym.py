@@ -22,7 +22,7 @@ try:
 except ImportError as missing:
     raise ImportError("environments need Gymnasium: pip install 'scenecypher[gym]'") from missing
 
-from scenecypher.db.condition import ALWAYS, Condition, Id, evaluate, explain, terms, unmet_parts
+from scenecypher.db.condition import ALWAYS, Condition, Id, atoms_of, evaluate, explain, terms, unmet_parts
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import GraphView, SceneGraph
@@ -36,7 +36,6 @@ from scenecypher.planner.actions.action_mask import ActionMask
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, nested_effects
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import atoms_of
 from scenecypher.planner.sessions.budget import SPARE_STEPS
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
 from scenecypher.planner.sessions.goal_words import GoalParser

@@ -54,17 +54,20 @@ class Meaning:
     def nearest(self, text: str, known: Sequence[str], *, limit: int = 3, least: float = LEAST) -> tuple[Near, ...]:
         """Return the `limit` of `known` that are nearest to `text`, the nearest first; none below the cosine `least`.
 
-        Underscores count as blanks, and capital letters as small ones.
+        Underscores count as blanks, and capital letters as small ones. A compound is near if its last word is, too: a
+        ``kitchen_counter`` is a counter, so that it is not near to what else is in a kitchen.
         """
         if not known:
             return ()
         plain = {word: _plain(word) for word in known}
-        vectors = self._embedded(dict.fromkeys((_plain(text), *plain.values())))
+        heads = {word: _plain(_head(word)) for word in known}
+        vectors = self._embedded(dict.fromkeys((_plain(text), *plain.values(), *heads.values())))
         if not vectors:
             return ()
         here = vectors[_plain(text)]
-        found = [Near(word, sum(map(mul, here, vectors[one]))) for word, one in plain.items()]
-        return tuple(sorted((it for it in found if it.cosine >= least), key=lambda it: (-it.cosine, it.word))[:limit])
+        found = [Near(word, _cosine(here, vectors[one])) for word, one in plain.items()]
+        near = [it for it in found if it.cosine >= least and _cosine(here, vectors[heads[it.word]]) >= least]
+        return tuple(sorted(near, key=lambda it: (-it.cosine, it.word))[:limit])
 
     @property
     def state(self) -> tuple[int, bool]:
@@ -113,6 +116,16 @@ NO_MEANING: Final = Meaning()
 
 def _plain(word: str) -> str:
     return word.replace("_", " ").casefold()
+
+
+def _head(name: str) -> str:
+    """Return the last word of a name such as ``kitchen_counter_12``, without its number; any other text as it is."""
+    words = [word for word in name.split("_") if word and not word.isdigit()]
+    return words[-1] if len(words) > 1 else name
+
+
+def _cosine(one: Vector, other: Vector) -> float:
+    return float(sum(map(mul, one, other)))
 
 
 def _unit(vector: Vector) -> Vector:

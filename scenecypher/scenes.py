@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -204,16 +204,22 @@ class SceneDatabase:
         *,
         name: str | None = None,
         file_format: str | None = None,
+        declare: Sequence[str] = (),
+        strict: bool = False,
         **options: Unpack[ImportOptions],
     ) -> Home:
-        """Import a file: a document of `scenes export`, VirtualHome, GraSIF, node-link JSON of NetworkX, or Hydra.
+        """Import a file of any format that docs/importing.md names, or a folder of the files of one scene.
 
-        The content decides on the format, unless `file_format` names it: json, virtualhome, grasif, networkx or dsg.
-        Raises DocumentError with all problems of the file.
+        The content decides on the format, unless `file_format` names it. `declare` names relation types and properties
+        that a node-link file uses; `strict` refuses what would be left out. Raises DocumentError with all problems of
+        the file, or if it has several scenes and `name` is none of theirs.
         """
+        from scenecypher.db.schema import Declared
         from scenecypher.importers.detect import read_any
 
-        return self.import_scene(read_any(Path(path), name=name, file_format=file_format), **options)
+        declared = Declared.of_names(declare)
+        scene = read_any(Path(path), name=name, file_format=file_format, declared=declared, strict=strict)
+        return self.import_scene(scene, **options)
 
     def import_networkx(self, graph: NodeLinkGraph, *, name: str, **options: Unpack[ImportOptions]) -> Home:
         """Import a graph of NetworkX, with the attributes that docs/importing.md names.
@@ -272,6 +278,10 @@ class SceneDatabase:
                 settings = self.settings.model_copy(update={"model": name})
                 self._connected[name] = self._open.enter_context(OpenAIModel.from_settings(settings))
             return self._connected[name]
+
+    def vision_model(self) -> Model:
+        """Return the model that reads pictures: its own if one is configured, else as `model` does."""
+        return self.model(self.settings.vision_model)
 
     def close(self) -> None:
         """Close the connections to the database and to models."""

@@ -58,6 +58,7 @@ class Settings(BaseModel):
     model: str = "gpt-4o-2024-08-06"
     model_timeout_s: Seconds = 120.0
     model_retries: int = Field(default=2, ge=0, le=100)
+    vision_model: str | None = None
     embedding_model: str | None = None
     accept_looks: bool = False
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from scenecypher.db.graph.change import TEXT_FIELDS
 from scenecypher.db.graph.scene import kind_name, relation_type
@@ -20,6 +20,7 @@ from scenecypher.db.graph.value import (
     typed_key,
 )
 
+T = TypeVar("T")
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 NODES_LIMIT: Final = 1_000_000_000
 """The largest `n` of AtLeast and Exactly; no scene has as many nodes."""
@@ -230,30 +231,87 @@ ALWAYS: Final = And(())
 NEVER: Final = Or(())
 
 
+def children(condition: Condition) -> tuple[Condition, ...]:
+    """Return the conditions that a condition is made of, in order; none for an atom."""
+    match condition:
+        case And() | Or():
+            return condition.parts
+        case Not():
+            return (condition.part,)
+        case ForAll():
+            return (condition.where, condition.then)
+        case Exists() | AtLeast() | Exactly():
+            return (condition.where,)
+        case _:
+            return ()
+
+
+def map_children(condition: Condition, change: Callable[[Condition], Condition]) -> Condition:
+    """Return the condition with each of its children changed; an atom as it is."""
+    match condition:
+        case And() | Or():
+            return replace(condition, parts=tuple(map(change, condition.parts)))
+        case Not():
+            return Not(change(condition.part))
+        case ForAll():
+            return replace(condition, where=change(condition.where), then=change(condition.then))
+        case Exists() | AtLeast() | Exactly():
+            return replace(condition, where=change(condition.where))
+        case _:
+            return condition
+
+
+def fold(condition: Condition, combine: Callable[[Condition, tuple[T, ...]], T]) -> T:
+    """Return the value of a condition that `combine` makes of it and the values of its children."""
+    return combine(condition, tuple(fold(part, combine) for part in children(condition)))
+
+
+def atoms_of(condition: Condition) -> Iterator[Atom]:
+    """Yield the atoms of a condition, in order."""
+    if isinstance(condition, Atom):
+        yield condition
+    for part in children(condition):
+        yield from atoms_of(part)
+
+
+def free_variables(condition: Condition) -> frozenset[str]:
+    """Return the variables that a condition does not bind itself."""
+
+    def combine(part: Condition, inner: tuple[frozenset[str], ...]) -> frozenset[str]:
+        own = frozenset(it for it in terms(part) if isinstance(it, str)) if isinstance(part, Atom) else frozenset()
+        bound = {part.var} if isinstance(part, Quantifier) else set()
+        return own.union(*inner) - bound
+
+    return fold(condition, combine)
+
+
 def conjuncts(condition: Condition) -> Iterator[Condition]:
     """Yield the conjuncts, nested And flattened."""
-    if isinstance(condition, And):
+    yield from _flattened(condition, And)
+
+
+def disjuncts(condition: Condition) -> Iterator[Condition]:
+    """Yield the disjuncts, nested Or flattened."""
+    yield from _flattened(condition, Or)
+
+
+def _flattened(condition: Condition, connective: type[And | Or]) -> Iterator[Condition]:
+    if isinstance(condition, connective):
         for part in condition.parts:
-            yield from conjuncts(part)
+            yield from _flattened(part, connective)
     else:
         yield condition
 
 
 def bind(condition: Condition, bindings: Mapping[str, Term]) -> Condition:
     """Return the condition with terms in place of free variables; a term must not be a variable bound inside."""
-    match condition:
-        case And() | Or():
-            return replace(condition, parts=tuple(bind(part, bindings) for part in condition.parts))
-        case Not():
-            return Not(bind(condition.part, bindings))
-        case Exists() | AtLeast() | Exactly() | ForAll():
-            free = {name: term for name, term in bindings.items() if name != condition.var}
-            bound = replace(condition, where=bind(condition.where, free))
-            return replace(bound, then=bind(bound.then, free)) if isinstance(bound, ForAll) else bound
-        case _:
-            ends = {it.name: getattr(condition, it.name) for it in fields(condition) if it.name in _ENDS}
-            new: Any = {name: bindings[end] for name, end in ends.items() if end in bindings}
-            return replace(condition, **new)
+    if isinstance(condition, Atom):
+        ends = {it.name: getattr(condition, it.name) for it in fields(condition) if it.name in _ENDS}
+        new: Any = {name: bindings[end] for name, end in ends.items() if end in bindings}
+        return replace(condition, **new)
+    own = condition.var if isinstance(condition, Quantifier) else None
+    free = {name: term for name, term in bindings.items() if name != own}
+    return map_children(condition, lambda part: bind(part, free))
 
 
 def terms(atom: Atom) -> tuple[Term, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from difflib import SequenceMatcher, get_close_matches
+from difflib import SequenceMatcher
 from typing import Final
 
 from scenecypher.db.gate import tree
@@ -12,6 +12,7 @@ from scenecypher.db.gate.realm import HIDDEN, LABEL_ADVICE, PAST_LABELS, PROPERT
 from scenecypher.db.gate.words import COMPONENTS, FUNCTION_ADVICE, FUNCTIONS
 from scenecypher.db.schema import ENTITY, PAST_RELATIONS, Schema
 from scenecypher.errors import QueryRefused
+from scenecypher.words import nearest_names
 
 KnownValues = Mapping[str, Sequence[str]]
 """Values that occur in the scene, by ``class``, ``name``, ``states``, ``affordances``."""
@@ -149,13 +150,13 @@ def _property_hint(name: str, names: AbstractSet[str], known: KnownValues) -> st
         near = _nearer(bare, known.get(list_, ()), names)
         if near:
             return f"`{list_}` is a list: did you mean `{near!r} IN n.{list_}`?"
-    meant = _close_matches(name, sorted(names), limit=1)
+    meant = nearest_names(name, sorted(names), limit=1)
     return f"did you mean `{meant[0]}`? It is a list: write `'…' IN n.{meant[0]}`" if {*meant} & LISTS else ""
 
 
 def _nearer(name: str, values: Sequence[str], names: AbstractSet[str]) -> str:
     """Return the value nearest to `name`, empty if none is near or one of `names` is at least as near."""
-    near, other = (_close_matches(name, words, limit=1) for words in (values, sorted(names)))
+    near, other = (nearest_names(name, words, limit=1) for words in (values, sorted(names)))
     return near[0] if near and (not other or _ratio(name, near[0]) > _ratio(name, other[0])) else ""
 
 
@@ -164,14 +165,9 @@ def _ratio(name: str, word: str) -> float:
 
 
 def _nearest(name: str, names: AbstractSet[str], what: str) -> str:
-    near = _close_matches(name, sorted(names), limit=3)
+    near = nearest_names(name, sorted(names), limit=3)
     if near:
         return f"did you mean {' or '.join(f'`{word}`' for word in near)}?"
     if len(names) > 2 * LISTED:
         return f"leave it out, or use other {what}"
     return f"{what} are {', '.join(sorted(names))}"
-
-
-def _close_matches(name: str, words: Sequence[str], *, limit: int) -> list[str]:
-    folded = {word.casefold(): word for word in words}
-    return [folded[word] for word in get_close_matches(name.casefold(), list(folded), n=limit, cutoff=0.6)]

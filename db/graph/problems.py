@@ -85,13 +85,20 @@ def _cause(detail: ErrorDetails) -> str:
     return words(detail) if words else f"{detail['msg'][:1].lower()}{detail['msg'][1:]}"
 
 
+def _unknown_field(value: object) -> str:
+    if isinstance(value, list | dict) and value:
+        count = f"{len(value):,} entr{'y' if len(value) == 1 else 'ies'}"
+        return f"is no field that is known here, and holds {count}: is this the right format, and the name right?"
+    return "is no field that is known here; remove it"
+
+
 def _expected(what: str) -> Callable[[ErrorDetails], str]:
     return lambda detail: f"should be {what}, not {shown(detail['input'])}"
 
 
 _CAUSES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "missing": lambda _: "is missing; add it",
-    "extra_forbidden": lambda _: "is no field that is known here; remove it",
+    "extra_forbidden": lambda detail: _unknown_field(detail["input"]),
     "string_type": _expected("text"),
     "int_type": _expected("a whole number"),
     "list_type": _expected("a list"),

@@ -45,7 +45,7 @@ class Wording:
     repeated: str = "is the id of {} already; give each node its own"
     missing: str = "no node is called"
     add: str = "; add it, or leave the relation out"
-    declare: str = "declare it"
+    declare: str = "declare it ({flags})"
 
 
 IN_FILES: Final = Wording()
@@ -87,17 +87,31 @@ def find_faults(
 def _undeclared(
     nodes: Sequence[NodeFacts], relations: Sequence[RelationDraft], known: Schema, words: Wording
 ) -> Iterator[Problem]:
-    near, declare = NearestNames.of(known.properties), words.declare.format("properties")
-    for index, _, properties in nodes:
-        for key in properties:
+    """Yield a problem for each unknown name, at its first place, and what declares them all."""
+    properties: dict[str, list[tuple[str, str]]] = {}
+    for index, node_id, keys in nodes:
+        for key in keys:
             if key not in known.properties and _may_be_property(key):
                 place = words.node(index, "properties", key)
-                yield place, f"{key} is no known property{near.hint(key)}; {declare}, or leave it out"
-    near, declare = NearestNames.of(known.relation_types), words.declare.format("relation_types")
-    for index, _, type_, _ in relations:
+                properties.setdefault(key, []).append((place, node_id or place))
+    types: dict[str, list[tuple[str, str]]] = {}
+    for index, source, type_, _ in relations:
         if type_ not in known.relation_types and RELATION_NAME.fullmatch(type_):
-            place = words.relation(index, 1)
-            yield place, f"{type_} is no known relation type{near.hint(type_)}; {declare}, or leave it out"
+            types.setdefault(type_, []).append((words.relation(index, 1), source))
+    flags = " ".join(f"--declare {name}" for name in (*types, *properties))
+    for what, field, found, names in (
+        ("property", "properties", properties, known.properties),
+        ("relation type", "relation_types", types, known.relation_types),
+    ):
+        near, declare = NearestNames.of(names), words.declare.format(field, flags=flags)
+        for name, uses in found.items():
+            count = f" ({len(uses):,} times: of {_shown_ids(uses)})" if len(uses) > 1 else ""
+            yield uses[0][0], f"{name} is no known {what}{near.hint(name)}{count}; {declare}, or leave it out"
+
+
+def _shown_ids(uses: Sequence[tuple[str, str]]) -> str:
+    ids = [*dict.fromkeys(node_id for _, node_id in uses)]
+    return ", ".join(map(shown, ids[:3])) + (", …" if len(ids) > 3 else "")
 
 
 def _bad_relations(ids: set[str], relations: Sequence[RelationDraft], words: Wording) -> Iterator[Problem]:

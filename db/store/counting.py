@@ -22,8 +22,8 @@ from scenecypher.db.store.enumerations import (
     literal,
 )
 
-VALUES_SHOWN: Final = 16
-"""Cap on the distinct values of a property; above it none is listed."""
+VALUES_LENGTH: Final = 640
+"""Cap on the characters of all distinct values of a property, as a text lists them; above it none is listed."""
 VALUE_LENGTH: Final = 60
 AGENTS_SHOWN: Final = 20
 LISTED_NODES_LIMIT: Final = 5_000
@@ -105,7 +105,7 @@ def _property(name: str, values: Sequence[Value], *, is_listed: bool) -> Propert
     single = [one for it in values for one in (it if isinstance(it, tuple) else (it,))]
     short = [it for it in single if isinstance(it, bool) or (isinstance(it, str) and len(it) <= VALUE_LENGTH)]
     shown = {*short}
-    is_whole = is_listed and len(short) == len(single) and len(shown) <= VALUES_SHOWN
+    is_whole = is_listed and len(short) == len(single) and sum(len(literal(it)) + 2 for it in shown) <= VALUES_LENGTH
     return PropertyUse(
         name,
         _sorted(map(_type_words, values)),

@@ -34,6 +34,9 @@ LAST_EVENTS: Final[LiteralString] = """
 UNWIND $versions AS last MATCH (e:Event {scene: last[0], version: last[1]})
 RETURN e.scene AS key, e.actor AS actor, e.action AS action, toString(e.at) AS at
 """
+ACTORS: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until RETURN collect(DISTINCT e.actor) AS actors
+"""
 EVENT_OF_ACTION: Final[LiteralString] = "MATCH (e:Event {scene: $key, action_id: $action_id})" + _EVENT
 LARGEST: Final = 2**63 - 1
 FIRST_PAGE: Final = 10
@@ -100,6 +103,12 @@ def read_events_of_others(database: Database, key: str, *, actor: str, until: in
 def event_of_action(database: Database, key: str, action_id: str) -> Event | None:
     """Return the event of an action, None if it was not committed."""
     return next(iter(_events(database, EVENT_OF_ACTION, {"key": key, "action_id": action_id})), None)
+
+
+def read_actors(database: Database, key: str, *, after: int, until: int) -> frozenset[str]:
+    """Return who made the events with a version above `after` and up to `until`."""
+    record = database.row(ACTORS, {"key": key, "after": after, "until": until})
+    return frozenset(record["actors"] if record else ())
 
 
 def last_events(database: Database, versions: Mapping[str, int]) -> dict[str, EventHead]:

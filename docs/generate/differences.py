@@ -23,7 +23,7 @@ _NEEDS: Final = (
 )
 _EXAMPLES: Final = (
     "worked examples are of our own worlds",
-    "the papers' are not published; no test uses the worlds of ours",
+    "the papers' are not published; the homes' are of our apartment, whose other tasks are tested",
 )
 
 _PICTURES: Final = (
@@ -66,11 +66,16 @@ _PICTURES: Final = (
 )
 """Differences of the two prompts for pictures (appendix G), whose other sentences say what the paper's say."""
 
+_BRIEF: Final = (
+    "the graph has no walls, FACING, or (but in grids) positions; many like things are one node with their ids",
+    "of a home with all rooms shown they were three quarters of the text, and no plan needs them",
+)
+
 DIFFERENCES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "lookplangraph": (
         ("objects of the classes that the instruction names are told in all rooms", "the prompt says to go there"),
         (
-            "walls and the like are left out where nothing is or can be put on them (VirtualHome)",
+            "walls, and furniture that no action can touch, are left out where nothing is or can be put on them",
             "they were a quarter of a view, and no task is about them",
         ),
         (
@@ -93,11 +98,13 @@ DIFFERENCES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "sayplan": (
         ("reply fields are those that LookPlanGraph prints for its revision", "SayPlan's own are not printed there"),
         ("at most 5 plans are verified", "no paper gives the number"),
+        _BRIEF,
     ),
     "sayplan-lite": (
         ("relations are told by the types of the graph's links", "the graph is nodes and links"),
         ("the search's example names a place that is not shown yet", "the paper's example is about its own rooms"),
         ("the search is told that the plan is made later", "it has no function for planning"),
+        _BRIEF,
         _NEEDS,
     ),
     "llm-as-p": (

@@ -27,6 +27,7 @@ two. How a session goes is in [acting](acting.md).
 
 SHOWN: Final = {
     "nothing": "what its calls tell",
+    "words": "the scene's words",
     "schema": "the schema",
     "memory": "the memory graph",
     "full": "the whole graph",
@@ -39,13 +40,16 @@ A method is shown the scene's schema and finds out the rest by asking or calling
 has it; what it is not shown stands in none of its prompts. A method that gives one whole solution has it carried out
 action by action, what is refused being skipped, and is not asked again: the papers' static setting.
 
-One budget holds for all: steps, tokens, seconds, and three refusals in a row. A reply that does not have the asked form
-is asked again with what is wrong with it, at most twice.
+The schema of SG2's and SG-RwR's methods is that of the environment, equal for all of its scenes; that of ours counts
+what is in the scene. `--schema environment|scene` chooses.
+
+One budget holds for all: steps, tokens and seconds. Three refusals in a row end `lookplangraph` and our methods. A
+reply that does not have the asked form is asked again with what is wrong with it, at most twice.
 
 ## Ablations
 
-| method | `--ablation` | what changes |
-|---|---|---|"""
+`--ablation` takes those that a method has:
+"""
 
 DIFFERING: Final = """
 ## What differs from the papers' prompts
@@ -95,9 +99,15 @@ def _tools(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _ablations() -> Iterator[str]:
-    for name, recipe in METHODS.items():
-        for switch, ablation in recipe.ablations.items():
-            yield f"| `{name}` | `{switch}` | {ablation.words} |"
+    """Yield a table of the methods and their ablations, and what each ablation changes."""
+    having = {name: recipe.ablations for name, recipe in METHODS.items() if recipe.ablations}
+    columns = [*dict.fromkeys(ablation for ablations in having.values() for ablation in ablations)]
+    yield f"| method | {' | '.join(f'`{ablation.name}`' for ablation in columns)} |"
+    yield f"|---|{'---|' * len(columns)}"
+    for name, ablations in having.items():
+        yield f"| `{name}` | {' | '.join('yes' if each in ablations else '' for each in columns)} |"
+    yield ""
+    yield from (f"- `{ablation.name}`: {ablation.words}" for ablation in columns)
 
 
 def _differences() -> Iterator[str]:

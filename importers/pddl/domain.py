@@ -6,7 +6,7 @@ What the reader drops (lines, comments, ``either`` types) is taken from the file
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -20,7 +20,6 @@ from scenecypher.importers.pddl.expressions import (
     conjuncts_of,
     identifier,
     parse_with_unified_planning,
-    type_of,
 )
 from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
 from scenecypher.importers.pddl.stored_as import (
@@ -32,7 +31,16 @@ from scenecypher.importers.pddl.stored_as import (
     SceneWords,
     form_text,
 )
-from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
+from scenecypher.importers.pddl.syntax import (
+    OBJECT,
+    Expression,
+    Form,
+    PddlFile,
+    Word,
+    laid_out,
+    plain_name,
+    typed_names,
+)
 from scenecypher.importers.pddl.types import DomainTypes
 
 KNOWN_REQUIREMENTS: Final = frozenset(
@@ -42,6 +50,8 @@ KNOWN_REQUIREMENTS: Final = frozenset(
         *(":conditional-effects", ":adl", ":action-costs"),
     }
 )
+ORDER: Final = (":domain", ":types", ":constants", ":objects", ":predicates", ":init", ":goal")
+"""The order of sections that unified-planning's reader asks for."""
 KNOWN_SECTIONS: Final = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action")
 REFUSED_SECTIONS: Final[Mapping[str, str]] = {
     ":durative-action": "durative actions",
@@ -52,6 +62,7 @@ REFUSED_SECTIONS: Final[Mapping[str, str]] = {
 }
 CONNECTIVES: Final = frozenset({"and", "or", "not", "imply", "when", "=", "exists", "forall", "increase"})
 COST: Final = "total-cost"
+NUMERIC: Final = frozenset({"decrease", "assign", "scale-up", "scale-down", "<", ">", "<=", ">="})
 _BREAK: Final = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -185,6 +196,7 @@ class DomainReader:
 
     def action_form(self, name: str) -> Form:
         """Return an action's section."""
+        name = self.types.originals.get(name, name)
         return next(form for form in self.source.all(":action") if len(form.items) > 1 and _text(form.items[1]) == name)
 
     def fail(self, line: int, cause: str) -> NoReturn:
@@ -215,8 +227,9 @@ class DomainReader:
             if _text(word) not in KNOWN_REQUIREMENTS:
                 supported = " ".join(sorted(KNOWN_REQUIREMENTS))
                 self.fail(word.line, f"{_text(word)} is not supported; supported are {supported}")
+        costs = {COST, *(name for action in self.source.all(":action") for name in _costs(action))}
         for function in self.source.items(":functions"):
-            if isinstance(function, Form) and function.head != COST:
+            if isinstance(function, Form) and function.head not in costs:
                 self.fail(function.line, f"numeric fluents such as {function.head} are not supported; leave them out")
 
     def _check_names(self) -> None:
@@ -244,6 +257,8 @@ class DomainReader:
 
     def _check_fact(self, fact: Form) -> None:
         predicate = self.predicates.get(fact.head)
+        if predicate is None and fact.head in NUMERIC:
+            self.fail(fact.line, f"numbers ({fact.head} …) are not supported, but as costs; leave this part out")
         if predicate is None:
             hint = did_you_mean(fact.head, tuple(self.predicates))
             self.fail(fact.line, f"the predicate {fact.head or '()'} is not declared{hint}; add it to (:predicates …)")
@@ -252,13 +267,54 @@ class DomainReader:
             self.fail(fact.line, f"({fact.head} …): {counts}")
 
     def plain_text(self) -> str:
-        """Return the domain for unified-planning."""
-        return self.plain(self.source)
+        """Return the domain for unified-planning: plain names, no comments, no costs, and each type with one parent."""
+        tree = self.types.tree
+        types = " ".join(f"{name} - {(*parents, OBJECT)[0]}" for name, parents in tree.parents.items())
+        sections = [Form(tuple(map(self._unlike_predicates, _section(f":types {types}").items)), 1)] if types else []
+        left = {":requirements", ":types", ":functions"}
+        if not tree.is_tree:  # the reader takes no types with several parents: they are ours to check
+            sections.append(Form((Word(":predicates", 1), *map(_untyped, self.predicates.values())), 1))
+            left.add(":predicates")
+        return self._plain_text(self.source, sections, left)
 
-    def plain(self, source: PddlFile) -> str:
-        """Return a file for unified-planning: no comments, and the nearest common type for an ``either``."""
-        text = re.sub(r";[^\n]*", "", source.text).lower()
-        return re.sub(r"\(\s*either\s+([^()]*)\)", lambda found: self.types.tree.common(tuple(found[1].split())), text)
+    def plain_problem(self, source: PddlFile) -> str:
+        """Return a problem for unified-planning, without its initial facts, which we read."""
+        left = {":init", ":metric", ":requirements", ":length", ":situation"}
+        return self._plain_text(source, [_section(":init")], left)
+
+    def _plain_text(self, source: PddlFile, sections: Iterable[Form], left: Collection[str]) -> str:
+        what = "domain" if source is self.source else "problem"
+        plain = ((section, self._plain(section)) for section in source.sections if section.head not in left)
+        kept = [it if isinstance(it, Form) else section for section, it in plain]
+        in_order = sorted((*sections, *kept), key=lambda it: ORDER.index(it.head) if it.head in ORDER else len(ORDER))
+        whole = Form((Word("define", 1), _section(f"{what} {source.name}"), *in_order), 1)
+        self.types.originals = {plain_name(word): word for word in _all_words(whole)} | self.types.originals
+        return laid_out(whole)
+
+    def _unlike_predicates(self, item: Expression) -> Expression:
+        """Return a name that is also a predicate's as another: the reader would take it for the fact."""
+        if not isinstance(item, Word) or item.text not in self.predicates:
+            return item
+        renamed = f"n-{plain_name(item.text)}-"
+        self.types.originals[renamed] = item.text
+        return Word(renamed, item.line)
+
+    def _plain(self, item: Expression) -> Expression | None:
+        """Return an expression with the nearest common type for an ``either``; None for an effect on costs alone."""
+        if isinstance(item, Word):
+            return item
+        if item.head == "either":
+            return Word(self.types.tree.common(tuple(map(_text, item.rest))), item.line)
+        if item.head == "increase":
+            self.note("action costs are ignored")
+            return None
+        others = map(self._unlike_predicates, item.items[1:])
+        inner = [self._plain(it) for it in (*item.items[:1], *others)]
+        if item.head in {"when", "forall"} and inner[-1] is None:
+            return None
+        empty = Form((Word("and", item.line),), item.line)
+        kept = (empty if it is None and item.head == ":action" else it for it in inner)
+        return Form(tuple(it for it in kept if it is not None), item.line)
 
     # --- forms
 
@@ -274,8 +330,7 @@ class DomainReader:
         for name, predicate in self.predicates.items():
             form = forms[name]
             if form is None:
-                count = len(predicate.types)
-                self.fail(predicate.line, f"({name} …) has {count} arguments; a scene graph holds facts of one or two")
+                self.fail(predicate.line, _too_many(predicate))
             self._check_form(predicate, form)
         self._check_clashes(forms)
         return {name: form for name, form in forms.items() if form is not None}
@@ -342,7 +397,7 @@ class _ActionReader:
         requires += [ActionRequirement(self._reader.condition(part), self._reader.text(part)) for part in parts]
         effects = tuple(self._effects())
         words = self._form.comment or self._words_of(requires)
-        return DomainAction(identifier(self._action.name), words, parameters, tuple(requires), effects)
+        return DomainAction(identifier(_text(self._form.items[1])), words, parameters, tuple(requires), effects)
 
     def _parameters(self) -> tuple[ActionParameter, ...]:
         """Bind all parameters and return those besides the first agent, which is the node that acts."""
@@ -352,31 +407,25 @@ class _ActionReader:
             types = tuple(type_.text for type_ in given)
             if not acting and self._domain.types.is_agent(types):
                 acting = True
-                self._reader.bind(name.text.removeprefix("?"), ACTING)
+                self._reader.bind(plain_name(name.text)[1:], ACTING)
             else:
-                found.append(ActionParameter(self._reader.bind(name.text.removeprefix("?")), types))
+                found.append(ActionParameter(self._reader.bind(plain_name(name.text)[1:]), types))
         return tuple(found)
 
     def _words_of(self, requires: Iterable[ActionRequirement]) -> str:
         """Return a sentence of an action's parts, for one without a comment."""
         needs = " ".join(it.words.replace("{", "").replace("}", "") for it in requires if not it.of_type)
-        changes = [
-            f"{'' if effect.value.is_true() else 'not '}{effect.fluent}"
-            for effect in self._action.effects
-            if not _is_cost(effect)
-        ]
+        changes = [f"{'' if effect.value.is_true() else 'not '}{effect.fluent}" for effect in self._action.effects]
         return f"needs {needs or 'nothing'}; then {', '.join(changes) or 'nothing changes'}"
 
     def _effects(self) -> Iterator[ActionEffect]:
         for effect in self._action.effects:
-            if _is_cost(effect):
-                self._domain.note("action costs are ignored")
-                continue
-            form = self._forms[effect.fluent.fluent().name]
+            name = effect.fluent.fluent().name
+            form = self._forms[self._domain.types.originals.get(name, name)]
             if form.how in DERIVED:
                 continue
             outer = dict(self._reader.names)
-            bound = [(self._reader.bind(it.name), type_of(it)) for it in effect.forall]
+            bound = [(self._reader.bind(it.name), self._reader.type_of(it)) for it in effect.forall]
             each = tuple((var, self._domain.types.is_of(var, types)) for var, types in bound)
             nodes = form.ends(tuple(map(self._reader.term, effect.fluent.args)))
             when = self._reader.condition(effect.condition)
@@ -390,8 +439,39 @@ def _type_words(parameter: ActionParameter) -> str:
     return f"{{{parameter.name}}} is no {' or '.join(parameter.types)}"
 
 
-def _is_cost(effect: Any) -> bool:
-    return bool(effect.fluent.fluent().name == COST)
+def _too_many(predicate: Predicate) -> str:
+    name, count = predicate.name, len(predicate.types)
+    told = f"({name} …) has {count} arguments; a scene graph holds facts of one or two"
+    if predicate.changed:
+        return told
+    parts = " ".join(f"({name}-{n} ?fact ?x{n})" for n in range(1, count + 1))
+    return f"{told}. No action changes it: make an object of each such fact, and of the predicate {parts}"
+
+
+def _costs(item: Expression) -> Iterator[str]:
+    """Yield the functions by which an action increases the costs."""
+    match item:
+        case Form(items=(Word(text="increase"), Form(items=(Word(text="total-cost"),)), *amounts)):
+            yield from (word for amount in amounts for word in _all_words(amount))
+        case Form():
+            for inner in item.items:
+                yield from _costs(inner)
+
+
+def _all_words(item: Expression) -> Iterator[str]:
+    if isinstance(item, Word):
+        yield item.text
+        return
+    for inner in item.items:
+        yield from _all_words(inner)
+
+
+def _section(text: str) -> Form:
+    return Form(tuple(Word(word, 1) for word in text.split()), 1)
+
+
+def _untyped(predicate: Predicate) -> Form:
+    return _section(" ".join((predicate.name, *(f"?x{n}" for n in range(len(predicate.types))))))
 
 
 def _text(item: Expression) -> str:

@@ -60,13 +60,22 @@ class ExpressionReader:
             case "EXISTS" | "FORALL":
                 return self._quantified(node)
             case "FLUENT_EXP":
-                return self._forms[node.fluent().name].condition(tuple(map(self.term, node.args)))
+                return self._forms[self._original(node.fluent())].condition(tuple(map(self.term, node.args)))
             case _:
                 raise self._refused(f"{node} is not supported")
 
+    def _original(self, named: Any) -> str:
+        """Return the file's own name of what unified-planning has under a plain one."""
+        return str(self._types.originals.get(named.name, named.name))
+
+    def type_of(self, variable: Any) -> tuple[str, ...]:
+        """Return the type of a quantified variable; empty for any object."""
+        name = self._original(variable.type)
+        return () if name == OBJECT else (name,)
+
     def _quantified(self, node: Any) -> c.Condition:
         outer = dict(self.names)
-        bound = [(self.bind(variable.name), type_of(variable)) for variable in node.variables()]
+        bound = [(self.bind(variable.name), self.type_of(variable)) for variable in node.variables()]
         inner = self.condition(node.arg(0))
         for var, types in reversed(bound):
             of_type = self._types.is_of(var, types)
@@ -85,7 +94,7 @@ class ExpressionReader:
         """Return an expression as PDDL, with ``{x}`` for the node of a variable."""
         match node.node_type.name:
             case "FLUENT_EXP" | "EQUALS" as kind:
-                head = "=" if kind == "EQUALS" else _escaped(node.fluent().name)
+                head = "=" if kind == "EQUALS" else _escaped(self._original(node.fluent()))
                 return f"({' '.join((head, *map(self._argument, node.args)))})"
             case kind if kind in WORDS:
                 return f"({' '.join((WORDS[kind], *map(self.text, node.args)))})"
@@ -97,7 +106,7 @@ class ExpressionReader:
 
     def _argument(self, node: Any) -> str:
         if node.is_object_exp():
-            return _escaped(node.object().name)
+            return _escaped(self._original(node.object()))
         name = node.parameter().name if node.is_parameter_exp() else node.variable().name
         return f"{{{self.names[name]}}}" if name in self.names else _escaped(f"?{name}")
 
@@ -122,12 +131,6 @@ def conjuncts_of(node: Any) -> Iterator[Any]:
         yield node
 
 
-def type_of(variable: Any) -> tuple[str, ...]:
-    """Return the type of a quantified variable; empty for any object."""
-    name = variable.type.name
-    return () if name == OBJECT else (name,)
-
-
 def parse_with_unified_planning(source: PddlFile, domain: str, problem: str | None = None) -> Any:
     """Return unified-planning's problem. Raises DocumentError for what its reader refuses, InputError without it."""
     try:
@@ -135,8 +138,9 @@ def parse_with_unified_planning(source: PddlFile, domain: str, problem: str | No
         from unified_planning.io import PDDLReader
     except ImportError as error:
         raise InputError("PDDL is read with unified-planning; install it: pip install 'scenecypher[pddl]'") from error
-    environment = get_environment()
+    environment = get_environment()  # its reader makes some variables in this one, whatever it is given
     environment.credits_stream = None
+    unique, environment.error_used_name = environment.error_used_name, False
     try:
         with warnings.catch_warnings(action="ignore"):  # its use of pyparsing is deprecated
             return PDDLReader(environment).parse_problem_string(domain, problem)
@@ -144,3 +148,5 @@ def parse_with_unified_planning(source: PddlFile, domain: str, problem: str | No
         said = " ".join(str(error).split())[:300] or type(error).__name__
         line = re.search(r"line:\s*(\d+)", said)
         source.fail(int(line[1]) if line else 1, f"can't be read as PDDL ({said}); mend it")
+    finally:
+        environment.error_used_name = unique

@@ -137,7 +137,7 @@ class _ProblemReader:
         if not goals:
             self._fail(1, "the problem has no (:goal …); add one")
         parsed = parse_with_unified_planning(
-            self._problem, self._reader.plain_text(), self._reader.plain(self._problem)
+            self._problem, self._reader.plain_text(), self._reader.plain_problem(self._problem)
         )
         reader = ExpressionReader(
             self._problem, self._reader.types, self._domain.predicates, line=goals[0].line, place="the goal"

@@ -15,22 +15,21 @@ from scenecypher.importers.pddl.syntax import OBJECT, PddlFile, Word, typed_name
 
 @dataclass(slots=True)
 class TypeTree:
-    """The types of a domain, each with the line of its name and its parent."""
+    """The types of a domain, each with the line of its name and its parents: none but ``object`` for most roots."""
 
     source: PddlFile
-    parents: dict[str, str] = field(default_factory=dict)
+    parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: PddlFile) -> TypeTree:
-        """Return the types that a domain declares. Raises DocumentError for one with several parents."""
+        """Return the types that a domain declares. Raises DocumentError for one that is its own ancestor."""
         tree = cls(source)
         for name, types in typed_names(source.items(":types")):
-            if len(types) > 1:
-                source.fail(name.line, f"the type {name.text} has several parents; give it one")
             if name.text != OBJECT:
-                tree.parents[name.text] = types[0].text if types else OBJECT
-                tree.lines[name.text] = name.line
+                given = (it.text for it in types if it.text != OBJECT)
+                tree.parents[name.text] = tuple(dict.fromkeys((*tree.parents.get(name.text, ()), *given)))
+                tree.lines.setdefault(name.text, name.line)
         for declared in tuple(tree.parents):
             tree._check_ancestors(declared)
         return tree
@@ -41,11 +40,16 @@ class TypeTree:
         return frozenset(name for name in self.parents if wanted & {name, *self.ancestors(name)})
 
     def ancestors(self, name: str) -> tuple[str, ...]:
-        """Return a type's parent, its parent's, and so on, without ``object``."""
-        found = []
-        while (name := self.parents.get(name, OBJECT)) != OBJECT:
-            found.append(name)
+        """Return a type's parents, theirs, and so on, the nearest first, without ``object``."""
+        found = [*self.parents.get(name, ())]
+        for parent in found:
+            found += [it for it in self.parents.get(parent, ()) if it not in found]
         return tuple(found)
+
+    @property
+    def is_tree(self) -> bool:
+        """Check that no type has several parents."""
+        return all(len(parents) < 2 for parents in self.parents.values())
 
     def check(self, types: Iterable[Word]) -> tuple[str, ...]:
         """Return the names of `types`. Raises DocumentError for one that is not declared."""
@@ -61,22 +65,20 @@ class TypeTree:
         return next((name for name in first if all(name in other for other in others)), OBJECT)
 
     def _check_ancestors(self, name: str) -> None:
-        seen = {name}
-        while (parent := self.parents.get(name, OBJECT)) != OBJECT:
-            if parent in seen:
-                self.source.fail(self.lines[name], f"the type {name} is its own ancestor; break the circle")
-            self.parents.setdefault(parent, OBJECT)
+        for parent in self.ancestors(name):
+            self.parents.setdefault(parent, ())
             self.lines.setdefault(parent, self.lines[name])
-            seen.add(parent)
-            name = parent
+            if parent == name:
+                self.source.fail(self.lines[name], f"the type {name} is its own ancestor; break the circle")
 
 
 class DomainTypes:
-    """The types of one domain and their forms in one scene."""
+    """The types of one domain and their forms in one scene; `originals` are names by the plain ones for readers."""
 
     def __init__(self, source: PddlFile, mapping: DomainMapping, words: SceneWords) -> None:
         self._mapping, self._words = mapping, words
         self.tree = TypeTree.of(source)
+        self.originals: dict[str, str] = {}
 
     @cached_property
     def agent_types(self) -> frozenset[str]:
@@ -109,6 +111,7 @@ class DomainTypes:
 
     def node_named(self, name: str) -> str:
         """Return the id of the node that a constant or an object stands for."""
+        name = self.originals.get(name, name)
         return self._words.ids.get(name, name)
 
     def is_agent(self, types: Iterable[str]) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.importers.pddl.domain import ActionEffect, ActionRequirement, Domain, DomainAction
@@ -25,8 +25,6 @@ from scenecypher.planner.actions.operator import (
     asks_empty_hand,
 )
 
-VARIABLES: Final = frozenset({"x", "y", "source", "target", "agent", "var"})
-"""Fields of conditions that hold a variable."""
 IN_HAND: Final = Choose(
     "in_hand", (c.And((c.HeldBy("in_hand", AGENT), c.Not(c.PropertyEquals("in_hand", "name", "")))),)
 )
@@ -159,38 +157,18 @@ def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -
         var = f"fit_{parameter.name}"[:64]
         names[parameter.name] = var
         known = {it.name for it in action.parameters if it.name in names} | {AGENT}
-        fitting = [part for part in parts if parameter.name in _free(part) and _free(part) <= known]
+        fitting = [part for part in parts if parameter.name in c.free_variables(part) <= known]
         needed = [part for part in fitting if _achiever(part, domain) is None]
         among = (c.And(tuple(_renamed(part, names) for part in wanted)) for wanted in (fitting, needed))
         chosen.append(Choose(var, tuple(dict.fromkeys(among))))
     return Repair(action.name, tuple(names[it.name] for it in action.parameters), tuple(chosen), tells_choices=True)
 
 
-def _free(condition: c.Condition) -> set[str]:
-    """Return the variables that a condition does not bind itself."""
-    match condition:
-        case c.And(parts) | c.Or(parts):
-            return {name for part in parts for name in _free(part)}
-        case c.Not(part):
-            return _free(part)
-        case c.ForAll(var, where, then):
-            return (_free(where) | _free(then)) - {var}
-        case c.Exists(var, where) | c.AtLeast(_, var, where) | c.Exactly(_, var, where):
-            return _free(where) - {var}
-        case _:
-            return {term for term in c.terms(condition) if isinstance(term, str)}
-
-
 def _renamed(condition: c.Condition, names: Mapping[str, str]) -> c.Condition:
     """Return `condition` with other variables; those that it binds itself get new names as well."""
-    if isinstance(condition, c.Exists | c.ForAll | c.AtLeast | c.Exactly):
-        names = {**names, condition.var: f"fit_{condition.var}"[:64]}
-
-    def renamed(key: str, value: Any) -> Any:
-        if key == "parts":
-            return tuple(_renamed(part, names) for part in value)
-        if key in {"part", "where", "then"}:
-            return _renamed(value, names)
-        return names.get(value, value) if key in VARIABLES and isinstance(value, str) else value
-
-    return type(condition)(**{it.name: renamed(it.name, getattr(condition, it.name)) for it in fields(condition)})
+    if isinstance(condition, c.Atom):
+        return c.bind(condition, names)
+    if isinstance(condition, c.Quantifier):
+        own = f"fit_{condition.var}"[:64]
+        condition, names = replace(condition, var=own), {**names, condition.var: own}
+    return c.map_children(condition, lambda part: _renamed(part, names))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from scenecypher.db.condition import Condition, HasClass, HasState
+from scenecypher.db.condition import Condition, HasClass, HasState, atoms_of
 from scenecypher.planner.actions.operator import Become, Effect, ForEach, Operator, When
-from scenecypher.planner.actions.variables import atoms_of
 
 
 def given_states(

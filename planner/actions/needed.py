@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasKind, HasState, Not, Or
+from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasKind, HasState, Not, disjuncts
 from scenecypher.planner.actions.operator import Operator
 
 
@@ -18,6 +16,18 @@ def needed_words(operator: Operator, parameter: str) -> str:
     return " and ".join(filter(None, needed))
 
 
+def needed_kinds(operator: Operator, parameter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the affordances of which a parameter needs one, and the classes that need none."""
+    parts = [
+        part
+        for requirement in operator.requires
+        if requirement.fault == "affordance"
+        for part in disjuncts(requirement.condition)
+    ]
+    affordances = tuple(it.affordance for it in parts if isinstance(it, HasAffordance) and it.x == parameter)
+    return affordances, tuple(it.class_ for it in parts if isinstance(it, HasClass) and it.x == parameter)
+
+
 def _words(condition: Condition, parameter: str) -> str:
     """Return the affordances of which a condition asks one, and what may stand for them.
 
@@ -25,7 +35,7 @@ def _words(condition: Condition, parameter: str) -> str:
     """
     given: dict[str, list[str]] = {"": [], "class": [], "state": [], "kind": []}
     silent = False
-    for part in _alternatives(condition):
+    for part in disjuncts(condition):
         match part:
             case HasAffordance(x, word) if x == parameter:
                 given[""].append(word)
@@ -49,17 +59,8 @@ def _is_silence(condition: Condition) -> bool:
     """Check if a condition says that affordances are not given."""
     match condition:
         case Not(part):
-            return all(isinstance(it, HasAffordance) for it in _alternatives(part))
+            return all(isinstance(it, HasAffordance) for it in disjuncts(part))
         case And(parts):
             return any(_is_silence(part) for part in parts)
         case _:
             return False
-
-
-def _alternatives(condition: Condition) -> Iterator[Condition]:
-    """Yield a condition, or those of which one must hold."""
-    if isinstance(condition, Or):
-        for part in condition.parts:
-            yield from _alternatives(part)
-    else:
-        yield condition

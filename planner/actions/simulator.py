@@ -270,7 +270,10 @@ class ActionSimulator(ABC):
 
 
 class Simulator(ActionSimulator):
-    """Acts on one scene of the database: each action is a transaction. The arguments are those of ActionSimulator."""
+    """Acts on one scene of the database: each action is a transaction. The arguments are those of ActionSimulator.
+
+    With `ids_only`, words that are no ids are refused, without a word of what the scene holds.
+    """
 
     def __init__(
         self,
@@ -282,9 +285,10 @@ class Simulator(ActionSimulator):
         fix: bool = False,
         pick_node: NodePicker = lowest_id,
         meaning: Meaning = NO_MEANING,
+        ids_only: bool = False,
     ) -> None:
         super().__init__(scene, actor=actor, agent=agent, fix=fix, pick_node=pick_node)
-        self._store, self._meaning = store, meaning
+        self._store, self._meaning, self.ids_only = store, meaning, ids_only
 
     def notice_others(self) -> tuple[Event, ...]:
         """Return the acts of others that the acting node notices outside the scene's own history: none in a world."""
@@ -309,6 +313,8 @@ class Simulator(ActionSimulator):
         return self._store.event(self.scene, action_id)
 
     def _resolve(self, word: str) -> str:
+        if self.ids_only and word not in self._graph():
+            raise UnknownReference(f"there is no node with the id {word[:100]!r}; name nodes by their ids alone")
         try:
             return resolve_reference(self._graph(), word)
         except UnknownReference as error:

@@ -1,17 +1,13 @@
-"""Variables and atoms of conditions, and the choices that they depend on."""
+"""Variables of conditions, the choices that they depend on, and what no action changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import Final
 
 from scenecypher.db.condition import (
     And,
-    AtLeast,
-    Atom,
     Condition,
-    Exactly,
-    Exists,
-    ForAll,
     HasAffordance,
     HasClass,
     HasKind,
@@ -19,9 +15,15 @@ from scenecypher.db.condition import (
     Or,
     PropertyEquals,
     Same,
+    atoms_of,
+    fold,
     terms,
 )
 from scenecypher.planner.actions.operator import Choose
+
+STATIC: Final = (HasClass, HasKind, HasAffordance, PropertyEquals, Same)
+"""Atoms about what nodes are, which no action changes."""
+CONNECTIVES: Final = (And, Or, Not)
 
 
 def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
@@ -38,31 +40,6 @@ def variables_of(condition: Condition) -> set[str]:
     return {term for part in atoms_of(condition) for term in terms(part) if isinstance(term, str)}
 
 
-def atoms_of(condition: Condition) -> Iterator[Atom]:
-    """Yield the atomic conditions of the condition."""
-    match condition:
-        case And() | Or():
-            for part in condition.parts:
-                yield from atoms_of(part)
-        case Not():
-            yield from atoms_of(condition.part)
-        case Exists() | AtLeast() | Exactly():
-            yield from atoms_of(condition.where)
-        case ForAll():
-            yield from atoms_of(condition.where)
-            yield from atoms_of(condition.then)
-        case _:
-            yield condition
-
-
 def is_static(condition: Condition) -> bool:
     """Check if no action changes the value of a condition: it is about what nodes are."""
-    match condition:
-        case And() | Or():
-            return all(map(is_static, condition.parts))
-        case Not():
-            return is_static(condition.part)
-        case HasClass() | HasKind() | HasAffordance() | PropertyEquals() | Same():
-            return True
-        case _:
-            return False
+    return fold(condition, lambda it, parts: isinstance(it, STATIC) or (isinstance(it, CONNECTIVES) and all(parts)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.condition import ALWAYS
@@ -14,18 +15,45 @@ from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, GoalThenP
 from scenecypher.planner.methods.ours.stepwise import Stepwise
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.methods.sayplan.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
-from scenecypher.planner.methods.switches import WITHOUT_EXAMPLES, has_examples
+from scenecypher.planner.methods.switches import NO_EXAMPLES, has_examples
 from scenecypher.planner.sessions.graph_tools import confirm_graph, verify_plan
 from scenecypher.planner.sessions.method import Method
 from scenecypher.planner.sessions.recipe import Ablation, MethodContext, Recipe
 from scenecypher.planner.worlds.usual_places import usual_places
 
-FULL_GRAPH: Final = "full-graph"
+JSON_GRAPH: Final = Ablation(
+    "json-graph", "the memory graph as JSON (table V)", lambda recipe: replace(recipe, form="json")
+)
+FULL_GRAPH: Final = Ablation(
+    "full-graph",
+    "the whole graph instead of the memory graph (table V)",
+    lambda recipe: replace(recipe, extent="full"),
+)
+NO_PRIORS: Final = Ablation(
+    "no-priors", "objects that were not seen are left out (table V)", lambda recipe: replace(recipe, priors=False)
+)
+NAMED_CLASSES: Final = Ablation(
+    "named-classes",
+    "ours: the memory graph has the things of the classes that the instruction names, in all rooms",
+    lambda recipe: replace(recipe, named=True),
+)
+NO_CORRECTION: Final = Ablation(
+    "no-correction",
+    "no corrections are inserted, and infeasible actions are not fed back (table V)",
+    lambda recipe: replace(recipe, fix=False, reprompt=False),
+)
+USUAL_PLACES: Final = Ablation(
+    "usual-places", "the data sets' scenes say where things usually are, instead of the model"
+)
 
 
 def _symbolic(context: MethodContext) -> Method:
     goal = context.goal or ALWAYS
-    return Symbolic(lambda required_actions: context.plan_goal(goal, required_actions), context.required_actions)
+    return Symbolic(
+        lambda required_actions: context.plan_goal(goal, required_actions),
+        context.required_actions,
+        max_steps=context.max_steps,
+    )
 
 
 def _lookplangraph(context: MethodContext) -> Method:
@@ -33,13 +61,10 @@ def _lookplangraph(context: MethodContext) -> Method:
         belief=context.belief,
         fix=context.fix,
         whole=FULL_GRAPH in context.ablations,
-        priors="no-priors" not in context.ablations,
+        priors=NO_PRIORS not in context.ablations,
         examples=has_examples(context),
     )
     return LookPlanGraph(context.model, context.vocabulary, telling)
-
-
-USUAL_PLACES: Final = "usual-places"
 
 
 def _goal_asker(context: MethodContext, elsewhere: frozenset[str] = frozenset()) -> GoalAsker:
@@ -47,19 +72,21 @@ def _goal_asker(context: MethodContext, elsewhere: frozenset[str] = frozenset())
         *(context.model, context.vocabulary, context.occurring, context.read_all, context.events),
         elsewhere=elsewhere,
         meaning=context.meaning,
+        why_unreachable=context.why_unreachable,
     )
 
 
 def _explore_then_plan(context: MethodContext) -> Method:
     ranker = None if USUAL_PLACES in context.ablations else context.model
     asker = _goal_asker(context, frozenset(usual_places()))
-    return ExploreThenPlan(asker, context.plan_goal, context.read_all, ranker=ranker)
+    return ExploreThenPlan(asker, context.plan_goal, context.read_all, max_steps=context.max_steps, ranker=ranker)
 
 
 GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
     "stepwise": Recipe(
         lambda context: Stepwise(context.model, fix=context.fix),
-        "one decision a reply, from the schema; asks questions in words",
+        "one decision a reply, from the scene's words; asks questions in words",
+        extent="words",
     ),
     "lookplangraph": Recipe(
         _lookplangraph,
@@ -67,17 +94,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         paper="LookPlanGraph, section IV, algorithm 1, appendix F-3",
         extent="memory",
         belief=True,
-        ablations={
-            "json-graph": Ablation("the memory graph as JSON (table V)", form="json"),
-            FULL_GRAPH: Ablation("the whole graph instead of the memory graph (table V)", extent="full"),
-            "no-priors": Ablation("objects that were not seen are left out (table V)", priors=False),
-            "no-correction": Ablation(
-                "no corrections are inserted, and infeasible actions are not fed back (table V)",
-                fix=False,
-                reprompt=False,
-            ),
-            **WITHOUT_EXAMPLES,
-        },
+        ablations=(JSON_GRAPH, FULL_GRAPH, NO_PRIORS, NAMED_CLASSES, NO_CORRECTION, NO_EXAMPLES),
     ),
     "sayplan": Recipe(
         lambda context: SayPlan(context.model, context.vocabulary, examples=has_examples(context)),
@@ -85,8 +102,9 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         paper="LookPlanGraph, section VI-A, appendix D (SayPlan)",
         extent="collapsed",
         tools={VERIFY: verify_plan},
+        ends_refused=False,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     "sayplan-lite": Recipe(
         lambda context: SayPlanLite(context.model, context.vocabulary, examples=has_examples(context)),
@@ -94,8 +112,9 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         paper="LookPlanGraph, section VI-A, appendices D and F-4",
         extent="collapsed",
         tools={VERIFY: verify_plan, CONFIRM: confirm_graph},
+        ends_refused=False,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     "llm-as-p": Recipe(
         lambda context: LlmAsP(context.model, context.vocabulary, examples=has_examples(context)),
@@ -103,8 +122,9 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         paper="LookPlanGraph, section VI-A, appendix F-1",
         extent="full",
         form="json",
+        ends_refused=False,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     "llm+p": Recipe(
         lambda context: LlmPlusP(
@@ -114,11 +134,12 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         paper="LookPlanGraph, section VI-A, appendices D and F-2",
         extent="full",
         form="json",
+        ends_refused=False,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     "goal-then-plan": Recipe(
-        lambda context: GoalThenPlan(_goal_asker(context), context.plan_goal),
+        lambda context: GoalThenPlan(_goal_asker(context), context.plan_goal, max_steps=context.max_steps),
         "the model states the goal only, from the schema; a PDDL engine plans, and again after a refused action",
         fix=False,
     ),
@@ -127,7 +148,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         "the same on a belief: what the goal names and nobody saw is looked for, by how likely and near places are",
         belief=True,
         fix=False,
-        ablations={USUAL_PLACES: Ablation("the data sets' scenes say where things usually are, instead of the model")},
+        ablations=(USUAL_PLACES,),
     ),
     "symbolic": Recipe(
         _symbolic,

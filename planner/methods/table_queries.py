@@ -13,13 +13,14 @@ Besides its own file, a method needs only a row such as this::
 A method calls a tool by `CallTool("expand", {"node_id": "kitchen"})`; a new tool is a function from a `SceneAccess`
 (planner/sessions/recipe.py) to a function from arguments to a `ToolAnswer` (toolbox.py). A whole solution is
 `Solve(actions)`. `extent="full", form="lines"` puts the graph's text into `Memory.view`.
-`ablations={"single-coder": Ablation("...")}` declares switches; a method
+`ablations=(STEPWISE,)` declares switches (switches.py); a method
 finds those that are on in `context.ablations`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -33,12 +34,10 @@ from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, Shots
 from scenecypher.planner.methods.sg_rwr.sg_rwr_retriever import summarizing_retriever
 from scenecypher.planner.methods.sg_rwr.sg_rwr_single_coder import SingleCoder
 from scenecypher.planner.methods.switches import (
+    ALL_ACTIONS,
     ASK_AT_ONCE,
-    ASKING_AT_ONCE,
-    EVERY_ACTION,
-    STATIC,
+    NO_EXAMPLES,
     STEPWISE,
-    WITHOUT_EXAMPLES,
     has_examples,
 )
 from scenecypher.planner.sessions.graph_tools import PAPER_SETS
@@ -59,10 +58,21 @@ from scenecypher.retriever.graph_api import CALL_SETS
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.verifier import VerifierMode
 
-SHARED: Final = {**STATIC, **EVERY_ACTION}
+SHARED: Final = (STEPWISE, ALL_ACTIONS)
 
-static_recipe: Final = partial(Recipe, names=False, every_action=False, fix=False, ablations=SHARED)
-"""Recipe in the papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
+static_recipe: Final = partial(
+    Recipe,
+    schema="environment",
+    names=False,
+    every_action=False,
+    ends_refused=False,
+    fix=False,
+    ablations=SHARED,
+)
+"""Recipe in the papers' static setting: a whole solution, executed as it stands, and one schema an environment.
+
+SG2, "Experimental Settings".
+"""
 
 
 def verifying_retriever(verifier: VerifierMode) -> Callable[[SceneAccess], Retriever]:
@@ -71,17 +81,21 @@ def verifying_retriever(verifier: VerifierMode) -> Callable[[SceneAccess], Retri
     The Code Writer has the schema without node names, and no examples (SG2, Table 4).
     """
     options = Options(verifier=verifier, seed=SEED, names=False, examples=0, assisted=False)
-    return lambda access: Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
+    return lambda access: Retriever(
+        access.model, access.reader.gate, access.reader.enumerator, replace(options, schema=access.schema)
+    )
 
 
-VERIFIERS: Final = {
-    "verifier-hints": Ablation(
-        "ours: the Verifier says what is missing in the results", asker=verifying_retriever("hints")
-    ),
-    "no-verifier": Ablation(
-        "ours: the rows of the first query that runs are the answer", asker=verifying_retriever("off")
-    ),
-}
+VERIFIER_HINTS: Final = Ablation(
+    "verifier-hints",
+    "ours: the Verifier says what is missing in the results",
+    lambda recipe: replace(recipe, asker=verifying_retriever("hints")),
+)
+NO_VERIFIER: Final = Ablation(
+    "no-verifier",
+    "ours: the rows of the first query that runs are the answer",
+    lambda recipe: replace(recipe, asker=verifying_retriever("off")),
+)
 
 
 def whole_graph_retriever(access: SceneAccess) -> Retriever:
@@ -109,7 +123,14 @@ def _single_coder(context: MethodContext) -> Method:
 
 
 def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[MethodContext], Method]:
-    return lambda context: SgRwr(context.model, context.vocabulary, shots=shots, code=code, stepwise=_stepwise(context))
+    return lambda context: SgRwr(
+        context.model,
+        context.vocabulary,
+        shots=shots,
+        code=code,
+        stepwise=_stepwise(context),
+        at_once=ASK_AT_ONCE in context.ablations,
+    )
 
 
 def _react(name: str, *, tools: bool) -> Callable[[MethodContext], Method]:
@@ -136,7 +157,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG2, "Method", tables 4 to 7',
         tools={TOOL_CALLER: tool_caller_tool},
         asker=verifying_retriever("paper"),
-        ablations={**SHARED, **VERIFIERS, **WITHOUT_EXAMPLES, **ASKING_AT_ONCE},
+        ablations=(*SHARED, VERIFIER_HINTS, NO_VERIFIER, NO_EXAMPLES, ASK_AT_ONCE),
     ),
     "sg2-limit": static_recipe(
         _sg2,
@@ -144,7 +165,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG2, "SG2 v.s. ReAct"',
         tools={TOOL_CALLER: tool_caller_tool},
         asker=limited_retriever,
-        ablations={**SHARED, **WITHOUT_EXAMPLES, **ASKING_AT_ONCE},
+        ablations=(*SHARED, NO_EXAMPLES, ASK_AT_ONCE),
     ),
     "sg-rwr": static_recipe(
         _sg_rwr(),
@@ -152,7 +173,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper="SG-RwR, 2.2 to 2.5, tables 4 and 5",
         tools={PYTHON: python_tool},
         asker=summarizing_retriever,
-        ablations={**SHARED, **ASKING_AT_ONCE},
+        ablations=(*SHARED, ASK_AT_ONCE),
     ),
     "sg-rwr-fs": static_recipe(
         _sg_rwr("fs"),
@@ -160,7 +181,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG-RwR, "Few-shot SG-RwR"',
         tools={PYTHON: python_tool},
         asker=summarizing_retriever,
-        ablations={**SHARED, **ASKING_AT_ONCE},
+        ablations=(*SHARED, ASK_AT_ONCE),
     ),
     "sg-rwr-alg": static_recipe(
         _sg_rwr("alg"),
@@ -168,7 +189,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG-RwR, "Few-shot SG-RwR"',
         tools={PYTHON: python_tool},
         asker=summarizing_retriever,
-        ablations={**SHARED, **ASKING_AT_ONCE},
+        ablations=(*SHARED, ASK_AT_ONCE),
     ),
     "single-coder": static_recipe(
         _single_coder,
@@ -181,7 +202,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         "SG-RwR without code: the Retriever reads the whole graph, a translator writes the plan as actions",
         paper="SG-RwR, 4.2",
         asker=whole_graph_retriever,
-        ablations={**SHARED, **ASKING_AT_ONCE},
+        ablations=(*SHARED, ASK_AT_ONCE),
     ),
     "react-sg2": static_recipe(
         _react("react-sg2", tools=True),
@@ -189,7 +210,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG2, "Baselines"',
         extent="nothing",
         tools={**PAPER_SETS["react-sg2"], **REASONING},
-        ablations={**SHARED, **WITHOUT_EXAMPLES},
+        ablations=(*SHARED, NO_EXAMPLES),
     ),
     "react-limit": static_recipe(
         _react("react-limit", tools=True),
@@ -197,7 +218,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper='SG2, "SG2 v.s. ReAct"',
         extent="nothing",
         tools={**PAPER_SETS["react-limit"], **REASONING},
-        ablations={**SHARED, **WITHOUT_EXAMPLES},
+        ablations=(*SHARED, NO_EXAMPLES),
     ),
     "react-rwr": static_recipe(
         _react("react-rwr", tools=False),
@@ -205,7 +226,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         paper="SG-RwR, appendix G.1",
         extent="nothing",
         tools=PAPER_SETS["react-rwr"],
-        ablations={**SHARED, **WITHOUT_EXAMPLES},
+        ablations=(*SHARED, NO_EXAMPLES),
     ),
     "react-alfworld": Recipe(
         lambda context: ReactAlfworld(
@@ -220,9 +241,10 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         form="glance",
         priors=False,
         step_writer=alfworld_step_writer,
+        ends_refused=False,
         belief=True,
         fix=False,
-        ablations=WITHOUT_EXAMPLES,
+        ablations=(NO_EXAMPLES,),
     ),
     **{
         name: static_recipe(

@@ -44,11 +44,11 @@ def commit_look(
         found = merge_checked(at.graph, seen, vocabulary=belief.vocabulary, accept=accept)
         if _is_noop(found.delta, at.version):
             looks.append(CommittedLook(replace(found, delta=Delta()), at.version))
-            raise _Unchanged("nothing changed")
+            raise Unchanged("nothing changed")
         looks.append(CommittedLook(found, at.version + 1))
         return found.delta
 
-    with suppress(_Unchanged):
+    with suppress(Unchanged):
         store.change(belief, decide, intent=intent)
     return looks[-1]
 
@@ -61,8 +61,13 @@ def _is_noop(delta: Delta, version: int) -> bool:
     )
 
 
-class _Unchanged(RejectedError):
-    """Raised to roll back a commit that would change nothing; never leaves this module.
+def only_renews(delta: Delta) -> bool:
+    """Check if a Delta says no more than that things were seen again, later, as they were."""
+    return all(isinstance(change, SetProperty) and change.key == "last_seen" for change in delta.changes)
+
+
+class Unchanged(RejectedError):
+    """Raised to roll back a commit that would change nothing; never leaves what commits a look.
 
     As a refusal, it is decided again if what is kept in memory was older.
     """

@@ -8,7 +8,8 @@ from typing import Final
 
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import GraphView, Node, Properties, Relation, SceneGraph
-from scenecypher.planner.perception.moving import lost_relations
+from scenecypher.db.vocabulary import conventions_of
+from scenecypher.planner.perception.moving import PLACED, Moves
 
 SEEN: Final = "seen"
 """Property of a node: True if it was seen at its believed place."""
@@ -24,6 +25,7 @@ class BeliefDraft:
     vocabulary: str
     nodes: dict[str, Node] = field(init=False)
     relations: set[Relation] = field(init=False)
+    placed: dict[str, set[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.in_order())
@@ -37,9 +39,26 @@ class BeliefDraft:
         old = [self.belief.nodes[it] for it in sorted(touched) if it in self.belief]
         return diff(SceneGraph.of(old, removed), SceneGraph.of([self.nodes[it] for it in sorted(touched)], added))
 
+    def supports_of(self, node_id: str) -> set[str]:
+        """Return what a node is on or in by what is merged so far."""
+        kinds = conventions_of(self.vocabulary).containment
+        believed = (it for it in self.belief.outgoing.get(node_id, ()) if it.type in kinds and it in self.relations)
+        return {it.target for it in believed} | self.placed.get(node_id, set())
+
+    def contents_of(self, node_id: str) -> set[str]:
+        """Return the objects on or in a node that are not placed elsewhere by what is merged so far."""
+        return Moves(self.belief, self.vocabulary).contents(node_id) - self.placed.keys()
+
     def remove_from_place(self, node_id: str) -> None:
-        """Remove a node from its believed place."""
-        self.relations -= lost_relations(self.belief, node_id, vocabulary=self.vocabulary)
+        """Remove a node from its believed place, with what depends on that; its contents stay on or in it."""
+        contents = self.contents_of(node_id)
+        self.relations -= Moves(self.belief, self.vocabulary).lost(node_id, contents)
+        self.placed.pop(node_id, None)
+        for it in (node_id, *contents):
+            facts = self.nodes[it].properties
+            if PLACED & facts.keys():
+                kept = Properties({name: value for name, value in facts.items() if name not in PLACED})
+                self.nodes[it] = replace(self.nodes[it], properties=kept)
 
     def mark_seen(self, node_id: str) -> None:
         """Note that a node is certainly where it is believed."""

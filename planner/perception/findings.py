@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.delta import Delta
-from scenecypher.planner.perception.observation import Extent
+from scenecypher.planner.perception.observation import Extent, ExtentKind
 
 FindingKind: TypeAlias = Literal[
-    "new", "confirmed", "moved", "absent", "changed", "unplaced", "missed", "partial", "unseen"
+    "new", "confirmed", "moved", "absent", "changed", "unplaced", "missed", "doubted", "partial", "unseen"
 ]
+
+
+MAX_NEW: Final = 50
+"""New things in one look beyond which they are doubted."""
+ADVICE: Final = "look again, or accept it (--accept, or SCENECYPHER_ACCEPT_LOOKS=true)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,8 @@ class MergeResult:
     """Result of a merge: the `delta` of the belief, and the `findings` that explain it.
 
     `unplaced` are the numbers of sightings whose place is unclear. `believed` counts the things that the observation
-    would have shown if they were where they are believed, `vanished` are those of them that are absent now.
+    would have shown if they were where they are believed, `vanished` are those of them that a look at the whole did
+    not show. `recognised` counts things that were seen where they are believed, `new` the new ones.
     """
 
     delta: Delta
@@ -38,6 +44,17 @@ class MergeResult:
     unplaced: tuple[int, ...] = ()
     believed: int = 0
     vanished: tuple[str, ...] = ()
+    recognised: int = 0
+    new: int = 0
+
+    @property
+    def doubtful_extent(self) -> Extent | None:
+        """Return the extent of an observation that contradicts most of the belief, or is all too new; else None."""
+        kind: ExtentKind = "disputed" if self.recognised else "doubted"
+        if self.most_vanished:
+            why = f"{len(self.vanished)} of {self.believed} were not seen: {', '.join(self.vanished)}"
+            return Extent(kind, "most of what is believed there is gone", why)
+        return Extent(kind, "too much is new", f"{self.new} things are new") if self.new > MAX_NEW else None
 
     @property
     def most_vanished(self) -> bool:
@@ -65,5 +82,9 @@ def unseen_words(extent: Extent) -> str:
         case "elsewhere":
             return f"another place was seen{why}: nothing was merged; take a picture of this one"
         case _:
-            advice = "look again, or accept it (--accept, or SCENECYPHER_ACCEPT_LOOKS=true)"
-            return f"most of what is believed there is gone{why}: nothing was merged; {advice}"
+            return f"{extent.part}{why}: nothing was merged; {ADVICE}"
+
+
+def disputed_words(extent: Extent) -> str:
+    """Return what was merged of a look that contradicts most of the belief."""
+    return f"{extent.part} ({extent.why}): what was seen was merged, but not very many new things; {ADVICE}"

@@ -1,4 +1,4 @@
-"""Pictures of one look: files, a folder of them, or a short video, of which the most different frames are taken."""
+"""Pictures of one look: files, a folder of them, or a short video, of which sharp, different frames are taken."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from scenecypher.chat.model import Image
 from scenecypher.errors import InputError
@@ -27,6 +27,12 @@ FRAMES_A_SECOND: Final = 2.0
 CHANGE: Final = 0.03
 """Least mean difference (0 to 1) of a frame's small grey copy from those of all chosen ones."""
 COPY_SIDE: Final = 24
+SHARP_SIDE: Final = 256
+"""Longest side of the grey copy in which sharpness is measured."""
+FLAT: Final = 2.0
+"""Sharpness (of 255) that a frame of one colour has by compression alone."""
+SHARP_SHARE: Final = 0.25
+"""Least share of the sharpness of the sharpest third; a frame below is blurred, black, or of one colour."""
 
 _SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
@@ -40,10 +46,33 @@ class Picture:
     camera: PosedCamera | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame to choose from: a small grey copy of one size for all, and the mean contrast of neighbouring pixels."""
+
+    grey: bytes
+    sharpness: float
+
+    @classmethod
+    def of(cls, picture: PillowImage) -> Self:
+        """Return the frame of a picture."""
+        from PIL import Image as Pillow
+        from PIL import ImageChops, ImageStat
+
+        grey = picture.convert("L")
+        small = bytes(grey.resize((COPY_SIDE, COPY_SIDE)).tobytes())
+        grey.thumbnail((SHARP_SIDE, SHARP_SIDE))
+        width, height = grey.size
+        shifted = grey.transform(grey.size, Pillow.Transform.AFFINE, (1, 0, 1, 0, 1, 1))
+        inner = (0, 0, max(width - 1, 1), max(height - 1, 1))
+        edges = ImageChops.difference(grey, shifted).crop(inner)
+        return cls(small, ImageStat.Stat(edges).rms[0])
+
+
 def read_look(files: Sequence[Path], *, at_most: int = MAX_SENT) -> tuple[Picture, ...]:
     """Read the pictures of one look, at most `at_most` of them.
 
-    Pictures that are named are all taken; of a folder or a video those that differ most. Raises InputError.
+    Pictures that are named are all taken; of a folder or a video sharp ones that differ most. Raises InputError.
     """
     if len(files) == 1 and files[0].is_dir():
         return _of_folder(files[0], at_most)
@@ -54,19 +83,20 @@ def read_look(files: Sequence[Path], *, at_most: int = MAX_SENT) -> tuple[Pictur
     return tuple(_picture(file) for file in files)
 
 
-def choose_by_change(frames: Sequence[bytes], *, at_most: int) -> tuple[int, ...]:
-    """Return the numbers of the frames that differ most, in their order; the first is always among them.
+def choose_frames(frames: Sequence[Frame], *, at_most: int) -> tuple[int, ...]:
+    """Return the numbers of the sharp frames that differ most, in their order; the sharpest is always among them.
 
-    `frames` are small grey copies of one size. Frame by frame that one is added which differs most from all chosen
-    ones, until none differs by CHANGE.
+    Frame by frame that one is added which differs most from all chosen ones, until none differs by CHANGE.
     """
-    nearest = [1.0] * len(frames)
-    chosen: list[int] = []
-    candidate = 0
-    while frames and len(chosen) < at_most and (not chosen or nearest[candidate] >= CHANGE):
+    ranked = sorted((it.sharpness for it in frames if it.sharpness > FLAT), reverse=True)
+    least = SHARP_SHARE * ranked[len(ranked) // 3] if ranked else 0.0
+    sharp = [number for number, it in enumerate(frames) if it.sharpness >= least]
+    nearest, chosen = dict.fromkeys(sharp, 1.0), list[int]()
+    candidate = max(sharp, key=lambda it: frames[it].sharpness, default=0)
+    while sharp and len(chosen) < at_most and (not chosen or nearest[candidate] >= CHANGE):
         chosen.append(candidate)
-        nearest = [min(old, _difference(it, frames[candidate])) for old, it in zip(nearest, frames, strict=True)]
-        candidate = max(range(len(frames)), key=nearest.__getitem__)
+        nearest = {it: min(old, _difference(frames[it].grey, frames[candidate].grey)) for it, old in nearest.items()}
+        candidate = max(sharp, key=nearest.__getitem__)
     return tuple(sorted(chosen))
 
 
@@ -90,7 +120,7 @@ def _of_folder(folder: Path, at_most: int) -> tuple[Picture, ...]:
     pictures = [_picture(file) for file in files]
     if len(pictures) <= at_most:
         return tuple(pictures)
-    return tuple(pictures[it] for it in choose_by_change([_small(it.image) for it in pictures], at_most=at_most))
+    return tuple(pictures[it] for it in choose_frames([_frame(it.image) for it in pictures], at_most=at_most))
 
 
 def _is_video(file: Path) -> bool:
@@ -116,12 +146,12 @@ def _of_video(file: Path, at_most: int) -> tuple[Picture, ...]:
         raise InputError(f"{file}: the video can't be read; give an MP4, WebM, MOV or AVI file, or pictures") from error
     if not frames:
         raise InputError(f"{file}: there is no picture in the video; take it again")
-    chosen = choose_by_change([small for _, _, small in frames], at_most=at_most)
+    chosen = choose_frames([frame for _, _, frame in frames], at_most=at_most)
     return tuple(Picture(f"{file.name} at {frames[it][0]:.1f} s", frames[it][1]) for it in chosen)
 
 
-def _frames(file: Path) -> Iterator[tuple[float, Image, bytes]]:
-    """Yield frames at FRAMES_A_SECOND: time in seconds, picture, small grey copy."""
+def _frames(file: Path) -> Iterator[tuple[float, Image, Frame]]:
+    """Yield frames at FRAMES_A_SECOND: time in seconds, picture, and what it is chosen by."""
     import av
 
     with av.open(str(file)) as opened:
@@ -134,23 +164,19 @@ def _frames(file: Path) -> Iterator[tuple[float, Image, bytes]]:
                 raise InputError(f"{file}: the video is longer than {VIDEO_SECONDS:g} s; cut out the part of this look")
             if time_s >= wanted_s:
                 picture: PillowImage = frame.to_image()  # type: ignore[no-untyped-call]
-                yield time_s, encode_jpeg(picture), _grey(picture)
+                yield time_s, encode_jpeg(picture), Frame.of(picture)
                 wanted_s = time_s + 1 / FRAMES_A_SECOND
 
 
-def _small(image: Image) -> bytes:
+def _frame(image: Image) -> Frame:
     with _opened(image) as picture:
-        return _grey(picture)
+        return Frame.of(picture)
 
 
 def _opened(image: Image) -> PillowImage:
     from PIL import Image as Pillow
 
     return Pillow.open(BytesIO(image.data))
-
-
-def _grey(picture: PillowImage) -> bytes:
-    return bytes(picture.convert("L").resize((COPY_SIDE, COPY_SIDE)).tobytes())
 
 
 def _difference(one: bytes, other: bytes) -> float:

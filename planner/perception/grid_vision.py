@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from scenecypher.chat import Image, Model, Usage
+from scenecypher.chat import Image, Message, Model, Usage
 from scenecypher.importers.babyai_grid import GridCell
 from scenecypher.planner.perception.grid_view import GridThing, GridView, Pose
 from scenecypher.planner.perception.vision import describe_images, parse_description
@@ -56,12 +56,13 @@ def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[Grid
     """
     frame = {"size": pose.size, "middle": pose.size // 2, "last": pose.size - 1}
     description, described = describe_images(model, (image,), DESCRIBE.format_map(frame))
-    cells, parsed = parse_description(model, PARSE.format(**frame, description=description), Cells)
+    asked = Message("user", PARSE.format(**frame, description=description))
+    cells, usage = parse_description(model, (asked,), Cells, spent=described)
     found = {thing.cell: thing for thing in reversed([*_things(cells, pose)]) if thing.cell in visible}
     if cells.extent == "nothing":
         found = {}
     made_out = visible if cells.extent == "whole" else frozenset(found)
-    return GridView(pose, made_out, tuple(found[cell] for cell in sorted(found))), described + parsed
+    return GridView(pose, made_out, tuple(found[cell] for cell in sorted(found))), usage
 
 
 def _things(cells: Cells, pose: Pose) -> Iterator[GridThing]:

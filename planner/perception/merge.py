@@ -13,15 +13,25 @@ from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
-from scenecypher.planner.perception.findings import Finding, MergeResult, partial_words, unseen_words
+from scenecypher.planner.perception.findings import (
+    MAX_NEW,
+    Finding,
+    MergeResult,
+    disputed_words,
+    partial_words,
+    unseen_words,
+)
 from scenecypher.planner.perception.matching import match_sightings
-from scenecypher.planner.perception.observation import Extent, Observation
+from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.observation_draft import ObservationDraft
 from scenecypher.planner.perception.placing import placements
 
 
-def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> MergeResult:
-    """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node."""
+def merge(belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool = False) -> MergeResult:
+    """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node.
+
+    With `accept`, what a look at the whole does not show is absent, however often it was seen there before.
+    """
     of = belief.nodes.get(observation.of)
     if of is None:
         msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
@@ -30,34 +40,40 @@ def merge(belief: GraphView, observation: Observation, *, vocabulary: str) -> Me
         return MergeResult(Delta(), (Finding("unseen", of.id, unseen_words(observation.extent)),))
     placed = placements(observation, belief, vocabulary=vocabulary)
     known = match_sightings(belief, observation, placed, containment=conventions_of(vocabulary).containment)
-    draft = ObservationDraft(belief, vocabulary, observation, known)
-    if not observation.extent.is_whole:
-        draft.findings.append(Finding("partial", of.id, partial_words(observation.extent)))
+    new = sum(placement.number not in known.nodes for placement in placed)
+    is_crowded = observation.extent.kind == "disputed" and new > MAX_NEW
+    draft = ObservationDraft(belief, vocabulary, observation, known, is_crowded=is_crowded, is_accepted=accept)
+    match observation.extent.kind:
+        case "part":
+            draft.findings.append(Finding("partial", of.id, partial_words(observation.extent)))
+        case "disputed":
+            draft.findings.append(Finding("doubted", of.id, disputed_words(observation.extent)))
+    draft.findings += [Finding("doubted", of.id, note) for note in observation.notes]
     draft.merge_own_states(of)
     for placement in placed:
         draft.merge_sighting(placement)
     draft.merge_unplaced({placement.number for placement in placed})
     draft.merge_absences()
     return MergeResult(
-        draft.delta(), tuple(draft.findings), tuple(draft.unplaced), len(draft.believed), tuple(draft.vanished)
+        draft.delta(),
+        tuple(draft.findings),
+        tuple(draft.unplaced),
+        len(draft.believed),
+        tuple(draft.vanished),
+        recognised=len(draft.recognised),
+        new=draft.new,
     )
 
 
 def merge_checked(belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool) -> MergeResult:
-    """Merge an observation, but nothing of it if it contradicts most of the belief, unless `accept`.
+    """Merge an observation, but only what was seen if it contradicts most of the belief, unless `accept`.
 
     Raises UnknownReference as `merge` does.
     """
-    found = merge(belief, observation, vocabulary=vocabulary)
-    if accept or not found.most_vanished:
+    found = merge(belief, observation, vocabulary=vocabulary, accept=accept)
+    if accept or found.doubtful_extent is None:
         return found
-    return merge(belief, replace(observation, extent=doubted_extent(found)), vocabulary=vocabulary)
-
-
-def doubted_extent(found: MergeResult) -> Extent:
-    """Return the extent of an observation from which most of what is believed there has vanished."""
-    vanished = ", ".join(found.vanished)
-    return Extent("doubted", why=f"{len(found.vanished)} of {found.believed} were not seen: {vanished}")
+    return merge(belief, replace(observation, extent=found.doubtful_extent), vocabulary=vocabulary)
 
 
 def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> MergeResult:

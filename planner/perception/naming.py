@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, GraphView, Node, Properties
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.perception.draft import SEEN
+from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
-from scenecypher.planner.perception.wording import likely_singular, normal_form, singular_forms
+from scenecypher.planner.perception.spatial import joined
+from scenecypher.planner.perception.wording import NUMBERED, is_name, likely_singular, normal_form, singular_forms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 MAX_SUPPORTS: Final = 100
@@ -114,6 +116,36 @@ def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> Thi
             return ThingMeaning(known.things[form])
     new = likely_singular(words) if plural else forms[0]
     return ThingMeaning(new.replace(" ", known.gap) or name)
+
+
+def with_names(observation: Observation, known: KnownNode) -> Observation:
+    """Return an observation in which each thing has a name, and what is named by an id is named once.
+
+    Left out are sightings whose name or class is neither known nor a name of a thing: so no sentence that stands in a
+    picture becomes an id, or reaches a later prompt.
+    """
+    named = [it for it in observation.sightings if _is_named(it, known)]
+    once: dict[str | int, Sighting] = {}
+    for number, seen in enumerate(named):
+        key = _own_name(seen, known) or number
+        once[key] = joined(once[key], seen) if key in once else seen
+    nameless = len(observation.sightings) - len(named)
+    notes = (*observation.notes, f"{nameless} seen there have a sentence for a name: not merged")
+    return replace(observation, sightings=tuple(once.values()), notes=notes if nameless else observation.notes)
+
+
+def _own_name(seen: Sighting, known: KnownNode) -> str | None:
+    """Return the id by which a sighting names its thing, in normal form; None if the name is a class."""
+    words = normal_form(seen.id or seen.name)
+    is_id = seen.id or NUMBERED.search(seen.name) or normal_form(known.things.get(words, words)) != words
+    return words if is_id else None
+
+
+def _is_named(seen: Sighting, known: KnownNode) -> bool:
+    if seen.id in known.belief:
+        return True
+    words = (word for word in (seen.id, seen.name, seen.class_) if word is not None)
+    return all(is_name(it) or {normal_form(it)} & (known.things.keys() | known.fixed) for it in words)
 
 
 def _names(nodes: Iterable[Node], *, but: str) -> tuple[str, ...]:

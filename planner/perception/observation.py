@@ -14,15 +14,19 @@ Support: TypeAlias = tuple[str | None, str | None]
 The target is the id, name or class of a node, or the name of another sighting.
 """
 
-ExtentKind: TypeAlias = Literal["whole", "part", "nothing", "elsewhere", "doubted"]
+MAX_THINGS: Final = 200
+"""Limit of the things in one look."""
+
+ExtentKind: TypeAlias = Literal["whole", "part", "disputed", "nothing", "elsewhere", "doubted"]
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
     """How much of the observed node was seen: the `part` in words, and `why` it was not the whole.
 
-    ``nothing``: the node could not be made out. ``elsewhere``: another place was seen. ``doubted``: the observation
-    contradicts most of the belief, and nobody has accepted that.
+    ``nothing``: the node could not be made out. ``elsewhere``: another place was seen. ``disputed``: the observation
+    contradicts most of the belief, and nobody has accepted that; what was seen of it counts, what was not does not.
+    ``doubted``: the same, and nothing that was believed there was seen. For both, `part` says what is doubted.
     """
 
     kind: ExtentKind = "whole"
@@ -37,7 +41,7 @@ class Extent:
     @property
     def is_usable(self) -> bool:
         """Return True if the sightings belong to the observed node."""
-        return self.kind in {"whole", "part"}
+        return self.kind in {"whole", "part", "disputed"}
 
 
 WHOLE: Final = Extent()
@@ -71,7 +75,8 @@ class Observation:
     `states` are those of the node itself (None: unknown). Believed things that are missing in `sightings` are absent if
     the `extent` is whole and the observation covers them: by the relation types `covers` (nothing is seen inside a
     closed container) and, if limited to them, the grid `cells`. With `partial_states` the given states are incomplete:
-    other believed states are kept unless a given one excludes them.
+    other believed states are kept unless a given one excludes them. `notes` tell
+    in words what was seen and left out. `classes` are those (in normal form) that the observer can see; None: all.
     """
 
     of: str
@@ -82,6 +87,8 @@ class Observation:
     cells: frozenset[GridCell] | None = None
     partial_states: bool = False
     extent: Extent = WHOLE
+    notes: tuple[str, ...] = ()
+    classes: frozenset[str] | None = None
 
 
 class Observer(Protocol):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from scenecypher.db.graph.scene import GraphView, Node
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.wording import is_end_of_class, is_of_class, normal_form
+from scenecypher.planner.perception.wording import normal_form, singular_forms
 
 Support: TypeAlias = int | str
 """What bears a thing: the number of another sighting, or the id of a node."""
+_Candidate: TypeAlias = tuple[Support, tuple[str, str], str]
+"""What may bear a thing, with its names and its class."""
 
 BEARING: Final = {"ON": frozenset({"put_on", "surfaces"}), "INSIDE": frozenset({"put_inside", "put_in", "containers"})}
 """Affordances of what can bear a thing, by the type of the relation."""
@@ -70,11 +73,35 @@ def is_shut_in(graph: GraphView, thing: str, *, containment: tuple[str, ...]) ->
 
 @dataclass(slots=True)
 class _Supports:
-    """The supports that sightings of one observation may have."""
+    """The supports that sightings of one observation may have, by names, by classes, and by ends of classes."""
 
     observation: Observation
     belief: GraphView
     vocabulary: str
+    exact: dict[str, list[int]] = field(default_factory=dict)
+    indexes: tuple[dict[str, set[Support]], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        sightings = self.observation.sightings
+        seen: list[_Candidate] = [
+            (number, (it.name, it.id or it.name), it.class_) for number, it in enumerate(sightings)
+        ]
+        for number, it in enumerate(sightings):
+            for name in {it.name.casefold(), (it.id or it.name).casefold()}:
+                self.exact.setdefault(name, []).append(number)
+        told = {normal_form(name) for _, names, _ in seen for name in names}
+        nodes = (self.belief.nodes[it] for it in (self.observation.of, *self._believed_supports()))
+        believed: Iterable[_Candidate] = ((it.id, (it.id, it.name), it.class_) for it in nodes)
+        free = (it for it in believed if it[0] == self.observation.of or not told & {*map(normal_form, it[1])})
+        by_name, by_class, by_end = (defaultdict[str, set[Support]](set) for _ in range(3))
+        for support, names, class_ in (*seen, *free):
+            words = normal_form(class_).split()
+            by_class[" ".join(words)].add(support)
+            for name in names:
+                by_name[normal_form(name)].add(support)
+            for start in range(1, len(words)):
+                by_end[" ".join(words[start:])].add(support)
+        self.indexes = by_name, by_class, by_end
 
     def placement(self, number: int) -> Iterator[Placement]:
         """Yield the placement of a sighting, if its support is clear."""
@@ -93,37 +120,18 @@ class _Supports:
 
     def _support(self, target: str, *, but: int) -> tuple[Support | None, bool]:
         """Return the support that a text means, None if unclear, and whether it is named, not described."""
-        of, sightings = self.belief.nodes[self.observation.of], self.observation.sightings
+        of = self.belief.nodes[self.observation.of]
         if target.casefold() in {of.id.casefold(), of.name.casefold()}:
             return of.id, True
-        for number, it in enumerate(sightings):
-            if number != but and target.casefold() in {name.casefold() for name in (it.name, it.id) if name}:
+        for number in self.exact.get(target.casefold(), ()):
+            if number != but:
                 return number, True
-        candidates = self._candidates(but)
-        word = normal_form(target)
-        tests: tuple[tuple[_Check, bool], ...] = (
-            (lambda names, _: word in names, True),
-            (lambda _, class_: is_of_class(target, class_), False),
-            (lambda _, class_: is_end_of_class(target, class_), False),
-        )
-        for check, named in tests:
-            found = {support for support, names, class_ in candidates if check(names, class_)}
+        forms = singular_forms(target)
+        for index, words in zip(self.indexes, ((normal_form(target),), forms, forms), strict=True):
+            found = {support for word in words for support in index.get(word, ())} - {but}
             if found:
-                return (found.pop() if len(found) == 1 else None), named
+                return (found.pop() if len(found) == 1 else None), index is self.indexes[0]
         return None, False
-
-    def _candidates(self, but: int) -> list[tuple[Support, frozenset[str], str]]:
-        """Return possible supports with their names (in normal form) and classes; things seen count once."""
-        sightings = self.observation.sightings
-        found = [
-            (number, frozenset(normal_form(name) for name in (it.name, it.id) if name), it.class_)
-            for number, it in enumerate(sightings)
-            if number != but
-        ]
-        seen = {name for it in sightings for name in (normal_form(it.name), normal_form(it.id or it.name))}
-        nodes = (self.belief.nodes[it] for it in (self.observation.of, *self._believed_supports()))
-        named = ((it.id, frozenset({normal_form(it.id), normal_form(it.name)}), it.class_) for it in nodes)
-        return [*found, *(it for it in named if it[0] == self.observation.of or not it[1] & seen)]
 
     def _believed_supports(self) -> Iterable[str]:
         """Return what is believed on or in the observed node; the agent and what it holds bear nothing."""
@@ -154,9 +162,6 @@ class _Supports:
             if it.type in conventions_of(self.vocabulary).containment and normal_form(it.source) in names
         }
         return types.pop() if len(types) == 1 else None
-
-
-_Check: TypeAlias = Callable[[frozenset[str], str], bool]
 
 
 def _only_relation(affordances: Iterable[str]) -> str | None:

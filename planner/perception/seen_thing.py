@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat
+
+from scenecypher.planner.perception.wording import one_line
 
 CONFIDENCE: Final = 0.8
 """Confidence of a detection that has none, as of a thing in a picture."""
 
-Name = Annotated[str, Field(min_length=1, max_length=500)]
+
+def _cleaned(words: str) -> str:
+    if not (name := one_line(words)):
+        raise ValueError("a name is empty; give the name of a thing")
+    return name
+
+
+Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_cleaned)]
 Relation = Literal["ON", "INSIDE"]
 
 

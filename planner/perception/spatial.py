@@ -36,7 +36,7 @@ def fuse(pictures: Iterable[Sequence[Sighting]]) -> tuple[Sighting, ...]:
                 matched[number] = index
         for number, seen in enumerate(picture):
             if number in matched:
-                found[matched[number]] = _joined(found[matched[number]], seen)
+                found[matched[number]] = joined(found[matched[number]], seen)
         found += [seen for number, seen in enumerate(picture) if number not in matched]
     return tuple(found)
 
@@ -59,6 +59,19 @@ def support_at(position: Point, node: Node) -> Support | None:
     return ("ON" if above > -MARGIN else "INSIDE", node.id)
 
 
+def joined(one: Sighting, other: Sighting) -> Sighting:
+    """Return the surer of two sightings of one thing, with what the other tells besides."""
+    best, rest = (one, other) if one.confidence >= other.confidence else (other, one)
+    return replace(
+        best,
+        name=best.name if _is_named(best) else rest.name,
+        id=best.id or rest.id,
+        support=best.support or rest.support,
+        states=tuple(sorted({*(best.states or ()), *(rest.states or ())})) or best.states,
+        position=best.position or rest.position,
+    )
+
+
 def _distance(one: Sighting, other: Sighting) -> float | None:
     """Return the distance of two sightings that may be of one thing (TOLERANCE if unknown), else None."""
     names = {it.id or it.name.casefold() for it in (one, other) if it.id or _is_named(it)}
@@ -78,19 +91,6 @@ def _distance(one: Sighting, other: Sighting) -> float | None:
 def _is_named(seen: Sighting) -> bool:
     """Check if a sighting's name is more than its class, with or without its traits."""
     return not seen.name.casefold().endswith(seen.class_.casefold())
-
-
-def _joined(one: Sighting, other: Sighting) -> Sighting:
-    """Return the surer of two sightings, with what only the other tells."""
-    best, rest = (one, other) if one.confidence >= other.confidence else (other, one)
-    return replace(
-        best,
-        name=best.name if _is_named(best) else rest.name,
-        id=best.id or rest.id,
-        support=best.support or rest.support,
-        states=best.states or rest.states,
-        position=best.position or rest.position,
-    )
 
 
 def _edges(node: Node) -> Iterator[float]:

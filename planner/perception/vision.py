@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Literal, Protocol, Self, TypeAlias, TypeVar
-from unicodedata import category, normalize
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
@@ -17,13 +16,13 @@ from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, cle
 from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.perception.findings import MergeResult
-from scenecypher.planner.perception.merge import doubted_extent, merge
-from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
-from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
+from scenecypher.planner.perception.merge import merge
+from scenecypher.planner.perception.naming import KnownNode, meaning_of_name, with_names
+from scenecypher.planner.perception.observation import MAX_THINGS, Extent, ExtentKind, Observation, Sighting
 from scenecypher.planner.perception.picture_set import PictureSet, SeenBox
 from scenecypher.planner.perception.refusal import is_refusal
 from scenecypher.planner.perception.vision_prompts import describe_prompt, parse_prompt, place_prompt, vanished_prompt
-from scenecypher.planner.perception.wording import normal_form
+from scenecypher.planner.perception.wording import normal_form, one_line
 
 ATTEMPTS: Final = 3
 CONFIDENCE: Final = 0.8
@@ -51,12 +50,6 @@ class Camera(Protocol):
     def picture(self, of: str) -> Image:
         """Return a picture of what the agent sees at a node. Raises InputError if there is none."""
         ...
-
-
-def one_line(words: str) -> str:
-    """Normalise a text for the graph: NFC, on one line, without control characters."""
-    printed = "".join(it for it in normalize("NFC", words) if it.isspace() or category(it) != "Cc")
-    return " ".join(printed.split())
 
 
 class SeenThing(BaseModel):
@@ -87,7 +80,13 @@ class Subgraph(BaseModel):
     extent: Literal["whole", "part", "nothing", "another_place"]
     part: str | None
     reason: str | None
-    objects: Annotated[list[SeenThing], Field(max_length=500)]
+    objects: Annotated[list[SeenThing], Field(max_length=MAX_THINGS)]
+
+    @model_validator(mode="after")
+    def _are_few(self) -> Self:
+        if (count := sum(it.count for it in self.objects)) > MAX_THINGS:
+            raise ValueError(f"{count} things are too many; tell at most {MAX_THINGS}, the nearest ones")
+        return self
 
     def seen_extent(self) -> Extent:
         """Return the extent of the observation."""
@@ -98,7 +97,7 @@ class Subgraph(BaseModel):
 class LocatedSubgraph(Subgraph):
     """A reply about pictures with cameras: the boxes of things, too."""
 
-    boxes: Annotated[list[SeenBox], Field(max_length=500)]
+    boxes: Annotated[list[SeenBox], Field(max_length=MAX_THINGS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,24 +140,21 @@ def read_pictures(
     """Read what the pictures of one look show of a node.
 
     If most of what is believed there is not seen, the model is asked again with that fact. If it stays so, the extent
-    of the observation is ``doubted`` unless `accept`. Raises ReplyRejected, ModelUnavailable.
+    of the observation is ``disputed`` or ``doubted`` unless `accept`. Raises ReplyRejected, ModelUnavailable.
     """
     first = _read_once(model, pictures, known, describe_prompt(known), step)
     found = _merged(first.observation, known)
     if not found.most_vanished:
-        return first
+        return first if accept else _doubted(first, found)
     second = _read_once(model, pictures, known, vanished_prompt(known, found.vanished), step)
     reading = replace(second, usage=first.usage + second.usage)
-    still = _merged(second.observation, known)
-    if accept or not still.most_vanished:
-        return reading
-    return replace(reading, observation=replace(reading.observation, extent=doubted_extent(still)))
+    return reading if accept else _doubted(reading, _merged(second.observation, known))
 
 
 def describe_images(model: Model, images: Sequence[Image], prompt: str) -> tuple[str, Usage]:
     """Describe pictures in words, the first stage. Raises ReplyRejected if the reply is empty or a refusal."""
     reply = model.reply(Request((Message("user", prompt, tuple(images)),), seed=SEED))
-    text = clean_reply(reply.text).strip()
+    text = "\n".join(map(one_line, clean_reply(reply.text).splitlines())).strip()
     if not text or reply.finish == "refusal" or is_refusal(text):
         said = repr(one_line(text)[:MAX_WORDS]) if text else "nothing"
         msg = f"the model said {said} about the picture; try again, or choose a model that takes pictures"
@@ -167,9 +163,22 @@ def describe_images(model: Model, images: Sequence[Image], prompt: str) -> tuple
     return text, reply.usage
 
 
-def parse_description(model: Model, prompt: str, form: type[Form]) -> tuple[Form, Usage]:
-    """Parse a description into a form, the second stage, without the picture. Raises ReplyRejected."""
-    return ask_for(model, (Message("user", prompt),), form, attempts=ATTEMPTS)
+def parse_description(model: Model, asked: Sequence[Message], form: type[Form], *, spent: Usage) -> tuple[Form, Usage]:
+    """Parse a description into a form, the second stage, without the picture; return the form and all tokens.
+
+    Raises ReplyRejected with the tokens `spent` before, too.
+    """
+    try:
+        found, usage = ask_for(model, asked, form, attempts=ATTEMPTS)
+    except ReplyRejected as error:
+        msg = f"the model described the picture, but gave no list of what it shows in {ATTEMPTS} attempts: look again, "
+        raise ReplyRejected(
+            msg + "or choose another model",
+            reply=error.reply,
+            prompt_tokens=spent.prompt_tokens + error.prompt_tokens,
+            completion_tokens=spent.completion_tokens + error.completion_tokens,
+        ) from error
+    return found, spent + usage
 
 
 def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str, step: int) -> ImageReading:
@@ -177,18 +186,28 @@ def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str
     description, described = describe_images(model, pictures.images, prompt + pictures.describe_words(known.name))
     asked = parse_prompt(known, description) + pictures.parse_words
     form: type[Subgraph] = LocatedSubgraph if pictures.has_cameras else Subgraph
-    subgraph, parsed = parse_description(model, asked, form)
-    observation = _observation(subgraph, known, step)
+    subgraph, usage = parse_description(model, (Message("user", asked),), form, spent=described)
+    observation = with_names(_observation(subgraph, known, step), known)
     if isinstance(subgraph, LocatedSubgraph):
         observation = pictures.located(observation, subgraph.boxes)
     unclear = _unclear(observation, known)
     if not unclear:
-        return ImageReading(observation, description, described + parsed)
-    reply = Message("assistant", subgraph.model_dump_json())
+        return ImageReading(observation, description, usage)
+    named = {it.name for it in observation.sightings}
+    plain = subgraph.model_copy(
+        update={"objects": [it for it in subgraph.objects if it.name in named or known.is_itself(it.name)]}
+    )
+    reply = Message("assistant", plain.model_dump_json())
     messages = (Message("user", asked), reply, Message("user", place_prompt(known, unclear, observation)))
-    second, again = ask_for(model, messages, Subgraph, attempts=ATTEMPTS)
+    second, usage = parse_description(model, messages, Subgraph, spent=usage)
     placed = _observation(second.model_copy(update={"extent": subgraph.extent}), known, step)
-    return ImageReading(_with_places(observation, placed), description, described + parsed + again)
+    return ImageReading(_with_places(observation, placed), description, usage)
+
+
+def _doubted(reading: ImageReading, found: MergeResult) -> ImageReading:
+    """Return a reading with the extent that its merge leaves it."""
+    extent = found.doubtful_extent or reading.observation.extent
+    return replace(reading, observation=replace(reading.observation, extent=extent))
 
 
 def _merged(observation: Observation, known: KnownNode) -> MergeResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import Final
+from unicodedata import category, normalize
 
 _ARTICLE: Final = re.compile(r"^(?:the|an?)\s+(?=\S)")
 _GAP: Final = re.compile(r"[\s_-]+")
@@ -20,6 +21,57 @@ _PLURALS: Final = (
     ("s", ""),
 )
 """Endings of plurals, the longest first, and what most singulars have in their place."""
+
+_MOST_LETTERS: Final = 60
+_MOST_WORDS: Final = 6
+_MARKS: Final = re.compile(r"[.!?;:\u2026](?:\s|$)|[{}<>\[\]|`\"\\]")
+"""Marks that end a part of a sentence, or that a name has no use for."""
+_SPEECH: Final = frozenset(
+    (
+        *("i", "you", "your", "we", "they", "he", "she", "is", "are", "was", "were", "be", "been", "must", "should"),
+        *("shall", "please", "ignore", "disregard", "obey", "every", "everything", "nothing", "anything", "previous"),
+        *("instruction", "instructions", "prompt", "that", "this"),
+    )
+)
+"""Words of sentences that are in no name of a thing."""
+
+_SAME: Final = {
+    word: words.split()[0]
+    for words in (
+        *("cup mug teacup", "napkin serviette", "plate dish", "glass tumbler", "sofa couch settee", "rug carpet"),
+        *(
+            "tv television telly",
+            "fridge refrigerator",
+            "phone telephone cellphone smartphone",
+            "faucet tap",
+            "tin can",
+        ),
+        *(
+            "pan skillet",
+            "jug pitcher",
+            "bin wastebasket trashcan",
+            "cookie biscuit",
+            "flashlight torch",
+            "bucket pail",
+        ),
+        *("stove cooker", "closet wardrobe", "cupboard cabinet", "cushion pillow", "bag sack", "picture painting"),
+    )
+    for word in words.split()
+}
+"""Words that people use for the same things, with the first of each row."""
+
+
+def one_line(words: str) -> str:
+    """Normalise a text for graph and prompts: NFC, on one line, without control, format and unassigned characters."""
+    printed = "".join(it for it in normalize("NFC", words) if it.isspace() or not category(it).startswith("C"))
+    return " ".join(printed.split())
+
+
+def is_name(words: str) -> bool:
+    """Check if a text can be the name of a thing: a few words, and no sentence."""
+    parts = normal_form(words).split()
+    is_short = 0 < len(parts) <= _MOST_WORDS and len(words) <= _MOST_LETTERS
+    return is_short and not _MARKS.search(words) and not _SPEECH & {*parts} and any(map(str.isalnum, words))
 
 
 @lru_cache(maxsize=65_536)
@@ -47,6 +99,12 @@ def likely_singular(name: str) -> str:
         return bare
     ending, one = next((it for it in _PLURALS if bare.endswith(it[0])), ("", ""))
     return bare.removesuffix(ending) + one
+
+
+def are_near(one: str, other: str) -> bool:
+    """Check if two words may be of one thing: one is the end of the other, but for words that mean the same."""
+    first, second = (f" {' '.join(_SAME.get(it, it) for it in without_number(word).split())}" for word in (one, other))
+    return first.endswith(second) or second.endswith(first)
 
 
 def is_of_class(word: str, class_: str) -> bool:

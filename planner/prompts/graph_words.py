@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.prompts.layout import SceneLayout, cell_of, is_confirmed, trait_words
-from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 
 def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
@@ -33,7 +33,7 @@ def _paragraphs(layout: SceneLayout, inspected: Collection[str]) -> Iterable[str
     # An object that was looked for and not found has no room and is not listed.
     objects = [node for node in layout.of_kind("Object") if node.id not in layout.held and rooms[node.id]]
     here = [node for node in objects if rooms[node.id] == layout.here]
-    structure = vocabulary_named(layout.vocabulary).looking.structure
+    structure = conventions_of(layout.vocabulary).structure
     own = [node for node in assets if rooms[node.id] == layout.here]
     bare = [it.id for it in own if it.class_ in structure and not it.states and it.id not in inspected]
     shown = [_asset(it, inspected) for it in own if it.id not in bare]

@@ -63,16 +63,21 @@ class SceneLayout:
         return min(self.graph.sources(id_, *HOLDING), default=None)
 
     def room_of(self, id_: str) -> str | None:
-        """Return the nearest place that a node is in, over any number of containers and holders."""
-        visited, queue = {id_}, [id_]
-        for node_id in queue:
-            above = sorted({*self.graph.targets(node_id, *self._types), *self.graph.sources(node_id, *HOLDING)})
-            places = [it for it in above if self.graph.nodes[it].kind == "Place"]
-            if places:
-                return places[0]
-            queue += [it for it in above if it not in visited]
-            visited |= {*above}
-        return None
+        """Return the room of what a node is in, on or held by, over any number of these, else the place that it is in.
+
+        VirtualHome's engine leaves a thing inside the room that it was taken from, wherever it is put.
+        """
+        return self._room(id_, {id_})
+
+    def _room(self, id_: str, visited: set[str]) -> str | None:
+        above = sorted({*self.graph.targets(id_, *self._types), *self.graph.sources(id_, *HOLDING)})
+        places = [it for it in above if self.graph.nodes[it].kind == "Place"]
+        for bearer in (it for it in above if it not in places and it not in visited):
+            visited.add(bearer)
+            room = self._room(bearer, visited)
+            if room is not None:
+                return room
+        return places[0] if places else None
 
     def places_joined(self, door: str) -> tuple[str, ...]:
         """Return the places that a door joins."""

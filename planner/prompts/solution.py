@@ -54,3 +54,8 @@ def is_question_task(instruction: str, vocabulary: str) -> bool:
     Detecting questions by their opening words is ours.
     """
     return instruction.lower().startswith(vocabulary_named(vocabulary).words.questions)
+
+
+def solution_text(decision: Solve) -> str:
+    """Return a solution as a model writes it."""
+    return f"[{', '.join(decision.actions)}]"

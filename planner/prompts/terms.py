@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from scenecypher.planner.actions.operator import Become, Cease, Effect, ForEach, When
+from scenecypher.planner.actions.operator import Become, Cease, Effect, nested_effects
 from scenecypher.planner.prompts.layout import RELATION_WORDS
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
@@ -47,24 +47,17 @@ def state_terms(vocabulary: str) -> str:
     """Return a line for each state that the vocabulary's actions change and whose meaning is more than its name."""
     chosen = vocabulary_named(vocabulary)
     known = DOOR_STATES if chosen.looking.whole_rooms else STATES
-    changed = {
-        state for operator in chosen.operators.values() for effect in operator.effects for state in _states(effect)
-    }
+    effects = nested_effects(effect for operator in chosen.operators.values() for effect in operator.effects)
+    changed = {state for effect in effects for state in _states(effect)}
     return "\n".join(f"{state}: {words}" for state, words in known.items() if state in changed)
 
 
-def _states(effect: Effect) -> Iterator[str]:
-    """Yield the states that an effect adds or removes."""
+def _states(effect: Effect) -> tuple[str | None, ...]:
+    """Return the states that an effect adds or removes."""
     match effect:
         case Become(_, state, instead_of):
-            yield from filter(None, (state, instead_of))
+            return state, instead_of
         case Cease(_, state):
-            yield state
-        case When(_, effects, otherwise):
-            for part in (*effects, *otherwise):
-                yield from _states(part)
-        case ForEach(_, _, effects):
-            for part in effects:
-                yield from _states(part)
+            return (state,)
         case _:
-            return
+            return ()

@@ -65,6 +65,13 @@ def parse_sections(text: str) -> Mapping[str, str]:
     return dict(reversed(parts))
 
 
+def said_before(text: str, name: str) -> str:
+    """Return what a reply says before one heading, whatever headings that stands under; else its explanation."""
+    heading = next((it for it in _HEADING.finditer(text) if it[1].lower() == name), None)
+    said = _HEADING.sub("", text[: heading.start()]).strip() if heading else ""
+    return said or parse_sections(text).get("explanation", "")
+
+
 def required_section(text: str, name: str, form: str) -> str:
     """Return the text under one heading. Raises ReplyRejected, with the whole `form`, if there is none."""
     found = parse_sections(text).get(name.lower(), "")

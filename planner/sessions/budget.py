@@ -21,11 +21,12 @@ SPARE_STEPS: Final = 10
 class Budget:
     """Limits of a session: decisions, consecutive refusals, tokens and seconds (None: no limit).
 
-    Tokens count planning and pictures together.
+    The limit of refusals holds for methods whose recipe has it (`Recipe.ends_refused`). Tokens count planning and
+    pictures together.
     """
 
     steps: int = 30
-    infeasible: int = MAX_INFEASIBLE
+    infeasible: int | None = MAX_INFEASIBLE
     tokens: int | None = None
     seconds: float | None = None
 
@@ -108,8 +109,8 @@ class Spent:
 
     def exceeded(self, budget: Budget, seconds: float) -> tuple[Outcome, str] | None:
         """Return the outcome and reason if a limit is reached, else None."""
-        if self.refused >= budget.infeasible:
-            return "infeasible", f"{self.refused} proposals in a row could not be carried out"
+        if budget.infeasible is not None and self.refused >= budget.infeasible:
+            return "infeasible", f"{self.refused} decisions in a row were refused"
         if self.steps >= budget.steps:
             return "steps", f"the limit of {budget.steps} steps is reached"
         if budget.tokens is not None and (self.usage + self.seeing).total_tokens >= budget.tokens:

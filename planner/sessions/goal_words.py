@@ -18,8 +18,8 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.reference import CANDIDATES_SHOWN, resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, UnknownReference, did_you_mean
-from scenecypher.planner.actions.giving import given_states
 from scenecypher.planner.actions.variables import is_static, variables_of
+from scenecypher.planner.prompts.scene_words import states_given
 from scenecypher.planner.sessions.goal_past import earlier_facts
 from scenecypher.planner.vocabularies.registry import operators_of
 
@@ -145,8 +145,7 @@ def read_goal_in(store: SceneStore, scene: SceneInfo, text: str) -> c.Condition:
 
 def states_to_name(vocabulary: str) -> tuple[str, ...]:
     """Return the states that actions of a vocabulary give to something."""
-    operators = operators_of(vocabulary).values()
-    return tuple(sorted({state for operator in operators for state, _ in given_states(operator.effects)}))
+    return states_given(operators_of(vocabulary))
 
 
 @dataclass(slots=True)
@@ -197,7 +196,7 @@ class _Reading:
                     if not denied:
                         yield _Fact(frozenset(), c.ForAll(it.name, _all_of(it.among), in_no_hand), x)
                 case _Variable() if denied:
-                    yield _Fact(frozenset({x}), in_no_hand, x)
+                    yield _Fact(frozenset({str(x)}), in_no_hand, x)
                 case None if denied and isinstance(x, c.Id) and self.parser.graph.nodes[x.id].kind == "Object":
                     yield _Fact(frozenset(), in_no_hand, x)
 

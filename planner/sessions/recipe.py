@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal, Protocol, TypeAlias
 
 from scenecypher.chat.model import Model
@@ -22,11 +23,19 @@ from scenecypher.planner.symbolic.plan import PlanResult
 from scenecypher.planner.symbolic.required_actions import RequiredAction
 from scenecypher.retriever.reader import SceneReader
 
-Extent: TypeAlias = Literal["nothing", "schema", "memory", "full", "collapsed"]
-"""Extent of a method's view: nothing, the schema, LookPlanGraph's memory graph, all, or expanded rooms."""
+Extent: TypeAlias = Literal["nothing", "words", "schema", "memory", "full", "collapsed"]
+"""Extent of a method's view: nothing, the scene's words, its schema, LookPlanGraph's memory graph, all, or rooms.
+
+With words, the schema of the memory is the scene's words, the view where the agents are, and of the actions those
+are listed that the scene affords.
+"""
 
 ViewForm: TypeAlias = Literal["text", "json", "lines", "glance"]
 """Form of the view: LookPlanGraph's sentences or JSON document (appendix C), JSON lines, or ALFWorld's words."""
+
+
+SchemaScope: TypeAlias = Literal["environment", "scene"]
+"""Subject of a schema text: any scene of the environment, as in the papers, or this scene, with its classes counted."""
 
 
 class GoalPlanner(Protocol):
@@ -43,19 +52,22 @@ class MethodContext:
 
     `model` is told what others did since the last decision. With `fix`, the session first does what stands in an
     action's way; with `belief`, it acts on what the robot believes. `occurring` returns the classes, states and
-    relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. `goal` is the goal
-    of a data set's task, if any, and `required_actions` are the actions that it requires in addition. `read_all` reads
-    the scene, and `events` its history, newest first. `meaning` finds words for the scene's own.
+    relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. The session ends
+    after `max_steps` decisions. `goal` is the goal of a data set's task, if any, and `required_actions` are the actions
+    that it requires in addition. `read_all` reads the scene, and `events` its history, newest first. `why_unreachable`
+    says what of a goal no action can bring about. `meaning` finds words for the scene's own.
     """
 
     model: Model
     vocabulary: str
-    ablations: frozenset[str]
+    ablations: frozenset[Ablation]
     plan_goal: GoalPlanner
     occurring: Callable[[], Enumerations]
     read_all: Callable[[], SceneGraph]
     events: Callable[[], Iterable[Event]]
+    why_unreachable: Callable[[Condition], str]
     timeout_s: Callable[[], float]
+    max_steps: int
     fix: bool = False
     belief: bool = False
     meaning: Meaning = NO_MEANING
@@ -65,77 +77,77 @@ class MethodContext:
 
 @dataclass(frozen=True, slots=True)
 class SceneAccess:
-    """Read-only access of a tool or an asker to one scene."""
+    """Read-only access of a tool or an asker to one scene; `schema` is the text of its environment's schema, if used.
+
+    With the scene's own schema it is empty, and the asker writes that.
+    """
 
     store: SceneStore
     scene: SceneInfo
     reader: SceneReader
     model: Model
+    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """Changes of a recipe by a switch (None: no change); the method itself may read the switch by its name."""
+    """A part that a method can go without: its `name` for `--ablation`, and `words` for what changes.
 
+    `change` returns the recipe without the part; a method itself finds its ablations in `MethodContext.ablations`.
+    """
+
+    name: str
     words: str
-    extent: Extent | None = None
-    every_action: bool | None = None
-    form: ViewForm | None = None
-    priors: bool | None = None
-    fix: bool | None = None
-    reprompt: bool | None = None
-    asker: Callable[[SceneAccess], Asker] | None = None
+    change: Callable[[Recipe], Recipe] = lambda recipe: recipe
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """One planning method: `build` creates it, `paper` is its source ("": ours), `words` describe it.
 
-    Without `names`, its schema text names no node; without `every_action`, it is told only of the actions that SG2's
-    paper lists. `tools` create its tools, `asker` creates what answers its questions (None: the retriever) and
-    `step_writer` what words its executed actions (None: the session). With `fix`, corrections are inserted before an
-    action; with `reprompt`, infeasible actions are fed back; with `belief`, it acts on the robot's belief. `model` and
-    `goal` state whether it needs a model and a goal.
+    `schema` is what its schema text is about; without `names`, that of a scene names no node; without `every_action`,
+    it is told only of the actions that SG2's paper lists. `tools` create its tools, `asker` creates what answers its
+    questions (None: the retriever) and `step_writer` what words its executed actions (None: the session). With `fix`,
+    corrections are inserted before an action; with `reprompt`, infeasible actions are fed back; with `belief`, it acts
+    on the robot's belief; with `ends_refused`, consecutive refusals end it, which is LookPlanGraph's rule (section
+    IV-A) and ours. `model` and `goal` state whether it needs a model and a goal.
     """
 
     build: Callable[[MethodContext], Method]
     words: str
     paper: str = ""
     extent: Extent = "schema"
+    schema: SchemaScope = "scene"
     names: bool = True
     every_action: bool = True
     form: ViewForm = "text"
     priors: bool = True
+    named: bool = False
     tools: Mapping[str, Callable[[SceneAccess], Tool]] = field(default_factory=dict)
     asker: Callable[[SceneAccess], Asker] | None = None
     step_writer: Callable[[SceneAccess], StepWriter] | None = None
     model: bool = True
     goal: bool = False
+    ends_refused: bool = True
     belief: bool = False
     fix: bool = True
     reprompt: bool = True
-    ablations: Mapping[str, Ablation] = field(default_factory=dict)
+    ablations: tuple[Ablation, ...] = ()
 
-    def without(self, name: str, switches: tuple[str, ...]) -> Recipe:
-        """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
-        recipe = self
+    @property
+    def sees_schema(self) -> bool:
+        """True if the method is shown a schema text."""
+        return self.model and self.extent == "schema"
+
+    def ablations_named(self, name: str, switches: Iterable[str]) -> tuple[Ablation, ...]:
+        """Return the ablations with these names, of the method called `name`. Raises InputError for an unknown one."""
+        known = {ablation.name: ablation for ablation in self.ablations}
         for switch in switches:
-            if switch not in self.ablations:
-                hint = did_you_mean(switch, tuple(self.ablations))
-                known = ", ".join(self.ablations) or "none"
-                raise InputError(f"the method {name} has no ablation {switch!r}{hint}; it has {known}")
-            recipe = _apply_ablation(recipe, self.ablations[switch])
-        return recipe
+            if switch not in known:
+                hint, choices = did_you_mean(switch, tuple(known)), ", ".join(known) or "none"
+                raise InputError(f"the method {name} has no ablation {switch!r}{hint}; it has {choices}")
+        return tuple(known[switch] for switch in switches)
 
-
-def _apply_ablation(recipe: Recipe, ablation: Ablation) -> Recipe:
-    return replace(
-        recipe,
-        extent=recipe.extent if ablation.extent is None else ablation.extent,
-        every_action=recipe.every_action if ablation.every_action is None else ablation.every_action,
-        form=recipe.form if ablation.form is None else ablation.form,
-        priors=recipe.priors if ablation.priors is None else ablation.priors,
-        fix=recipe.fix if ablation.fix is None else ablation.fix,
-        reprompt=recipe.reprompt if ablation.reprompt is None else ablation.reprompt,
-        asker=ablation.asker or recipe.asker,
-    )
+    def without(self, name: str, switches: Iterable[str]) -> Recipe:
+        """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
+        return reduce(lambda recipe, ablation: ablation.change(recipe), self.ablations_named(name, switches), self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
@@ -19,18 +19,28 @@ from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.prompts.environment_schema import environment_schema
+from scenecypher.planner.prompts.scene_words import scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
 from scenecypher.planner.sessions.method import Memory
 from scenecypher.planner.sessions.others import InformedModel, OthersActs
-from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess
+from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
 from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
 from scenecypher.planner.sessions.toolbox import Toolbox
 from scenecypher.planner.sessions.views import make_view
-from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
+from scenecypher.planner.symbolic.ground_calls import afforded
+from scenecypher.planner.symbolic.plan import (
+    PLAN_TIMEOUT_S,
+    PlanRequest,
+    PlanResult,
+    find_plan,
+    planning_state,
+    why_unreachable,
+)
 from scenecypher.planner.symbolic.required_actions import RequiredAction
-from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
+from scenecypher.planner.vocabularies.registry import action_list, brief_action_list, vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import BeliefSimulator, can_look
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, is_scene
@@ -56,10 +66,12 @@ class SessionSetting:
     """Task and setting of a session: a scene of the world, an instruction, and its goal if one is known.
 
     `name` is the method's name, which is stored in the history as actor. `belief`, `fix` and `reprompt` override the
-    recipe (None: the recipe decides). `world` executes a belief's actions (None: the scene itself); `image_meter`
-    counts the tokens of its pictures. `engine_timeout_s` limits each search for a plan, unless the budget has seconds.
-    `meaning` finds what the scene calls otherwise than a stated goal does. `since` is the scene's version at which the
-    session began (None: the present one). `place` are the options that chose the `world`, by name.
+    recipe (None: the recipe decides), as `schema` does. With `ids_only`, an action names nodes by their ids, as in the
+    papers' simulators: names and classes are refused. `known_places` is as in `BeliefSimulator`. `world` executes a
+    belief's actions (None: the scene itself); `image_meter` counts the tokens of its pictures. `engine_timeout_s`
+    limits each search for a plan, unless the budget has seconds. `meaning` finds what the scene calls otherwise than a
+    stated goal does. `since` is the scene's version at which the session began (None: the present one). `place` are the
+    options that chose the `world`, by name.
     """
 
     store: SceneStore
@@ -75,6 +87,9 @@ class SessionSetting:
     belief: bool | None = None
     fix: bool | None = None
     reprompt: bool | None = None
+    schema: SchemaScope | None = None
+    ids_only: bool = False
+    known_places: bool = False
     world: Environment | None = None
     image_meter: UsageMeter = field(default_factory=UsageMeter)
     engine_timeout_s: float = PLAN_TIMEOUT_S
@@ -138,16 +153,21 @@ def _totals(event: Event) -> Attributes:
 def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     """Prepare a session of `recipe` with the setting's ablations. Raises InputError, SceneNotFound."""
     settings = _other_settings(setting, recipe)
+    if not recipe.ends_refused:
+        setting = replace(setting, budget=replace(setting.budget, infeasible=None))
+    ablations = recipe.ablations_named(setting.name, setting.ablations)
     recipe = recipe.without(setting.name, setting.ablations)
     watch, named = Stopwatch(setting.budget.seconds), model_name(setting.model)
     setting = replace(setting, model=DeadlineModel(setting.model, watch))
+    environment = _environment_schema(setting, recipe)
     if recipe.goal and setting.goal is None:
         raise InputError(
             f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one, or a --goal"
         )
     simulator = _simulator(setting, recipe)
     scene, enumerator = simulator.scene, Enumerator(setting.store.replicas)
-    access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), traced(setting.model))
+    reader = SceneReader(setting.gate, enumerator, scene)
+    access = SceneAccess(setting.store, scene, reader, traced(setting.model), environment)
     view, tools = make_view(recipe, access, instruction=setting.instruction)
 
     def now() -> SceneGraph:
@@ -157,14 +177,16 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     context = MethodContext(
         InformedModel(traced(setting.model), others),
         scene.vocabulary,
-        frozenset(setting.ablations),
+        frozenset(ablations),
         plan_goal=lambda goal, required_actions=(): _plan(
             setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
         ),
         occurring=lambda: enumerator.of(simulator.scene),
         read_all=now,
         events=lambda: setting.store.latest(scene),
+        why_unreachable=lambda goal: why_unreachable(goal, planning_state(now(), scene.vocabulary)),
         timeout_s=lambda: _engine_timeout_s(setting, watch),
+        max_steps=setting.budget.steps,
         fix=simulator.fix,
         belief=acts_on_belief(setting, recipe),
         meaning=setting.meaning,
@@ -178,7 +200,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
         tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
         view=view,
-        schema=_schema_writer(setting, recipe, simulator, enumerator),
+        schema=(lambda: environment) if environment else _schema_writer(setting, recipe, simulator, enumerator),
         others=others,
         step_writer=step_writer,
         budget=setting.budget,
@@ -190,7 +212,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     belief = scene if acts_on_belief(setting, recipe) else None
     began = _began(setting, belief, model=named, settings=settings)
     return PreparedSession(
-        session, began, Memory(setting.instruction, _actions(recipe, simulator)), others, step_writer
+        session, began, Memory(setting.instruction, _actions(recipe, simulator, now)), others, step_writer
     )
 
 
@@ -247,16 +269,32 @@ def _other_settings(setting: SessionSetting, recipe: Recipe) -> dict[str, Any]:
         "fix": given.fix if setting.fix is None else setting.fix,
         "reprompt": given.reprompt if setting.reprompt is None else setting.reprompt,
         "place": {**setting.place},
+        "schema": schema_scope(setting, given),
+        "ids_only": setting.ids_only,
+        "known_places": setting.known_places,
     }
     found: dict[str, Any] = json.loads(json.dumps(document))
     return found
+
+
+def schema_scope(setting: SessionSetting, recipe: Recipe) -> SchemaScope | None:
+    """Return what the schema text is about, as the setting states, else as the recipe does; None if none is shown."""
+    return (setting.schema or recipe.schema) if recipe.sees_schema else None
+
+
+def _environment_schema(setting: SessionSetting, recipe: Recipe) -> str:
+    """Return the schema text of the scene's environment; empty for the scene's own, or none."""
+    is_shown = schema_scope(setting, recipe) == "environment"
+    return environment_schema(setting.scene.vocabulary) if is_shown else ""
 
 
 def _schema_writer(
     setting: SessionSetting, recipe: Recipe, simulator: Simulator, enumerator: Enumerator
 ) -> SchemaWriter | None:
     """Return the writer of the present schema; None for methods that are shown none."""
-    if not recipe.model or recipe.extent != "schema":
+    if recipe.model and recipe.extent == "words":
+        return lambda: scene_words(enumerator.of(simulator.scene), simulator.operators)
+    if not recipe.sees_schema:
         return None
     return lambda: schema_text(
         enumerator.of(simulator.scene),
@@ -266,9 +304,11 @@ def _schema_writer(
     )
 
 
-def _actions(recipe: Recipe, simulator: Simulator) -> str:
-    """Return the list of actions that the method is told of."""
+def _actions(recipe: Recipe, simulator: Simulator, now: Callable[[], SceneGraph]) -> str:
+    """Return the list of actions that the method is told of; in a belief, what the scene affords is not known."""
     listed = None if recipe.every_action else vocabulary_named(simulator.scene.vocabulary).words.listed
+    if recipe.extent == "words" and simulator.scene.role != "belief":
+        return brief_action_list(afforded(simulator.operators, now()), simulator.macros)
     if listed is None:
         return action_list(simulator.operators, simulator.macros)
     return action_list({name: simulator.operators[name] for name in listed})
@@ -289,11 +329,21 @@ def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
     store, scene, actor = setting.store, setting.scene, setting.name
     fix = recipe.fix if setting.fix is None else setting.fix
     if not acts_on_belief(setting, recipe):
-        return Simulator(store, scene, actor=actor, fix=fix)
+        return Simulator(store, scene, actor=actor, fix=fix, ids_only=setting.ids_only)
     world = setting.world or SceneEnvironment(store, scene, actor=actor)
     belief = find_or_create_belief(store, scene)
     watched = scene if setting.world is None else None
-    return BeliefSimulator(store, belief, world=world, past=scene, actor=actor, fix=fix, watched=watched)
+    return BeliefSimulator(
+        store,
+        belief,
+        world=world,
+        past=scene,
+        actor=actor,
+        fix=fix,
+        watched=watched,
+        ids_only=setting.ids_only,
+        known_places=setting.known_places,
+    )
 
 
 def _engine_timeout_s(setting: SessionSetting, watch: Stopwatch) -> float:

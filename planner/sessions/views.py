@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol, assert_never
 
@@ -14,11 +14,12 @@ from scenecypher.planner.perception.findings import was_partial
 from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
 from scenecypher.planner.prompts.graph_json import graph_json
 from scenecypher.planner.prompts.graph_words import graph_words
-from scenecypher.planner.prompts.layout import surroundings
+from scenecypher.planner.prompts.layout import SceneLayout, surroundings
 from scenecypher.planner.sessions.method import CallTool, Memory
 from scenecypher.planner.sessions.recipe import Recipe, SceneAccess, ViewForm
 from scenecypher.planner.sessions.session import StepWriter, ViewWriter
 from scenecypher.planner.sessions.toolbox import Tool, ToolAnswer, argument
+from scenecypher.planner.symbolic.ground_calls import usable
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.worlds.perturbation import AFFORDED_RELATIONS
@@ -26,8 +27,15 @@ from scenecypher.retriever.collapsed import CollapsedGraph, collapse
 from scenecypher.retriever.graph_api import GraphApi
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.mentions import Mention, Mentions
+from scenecypher.retriever.outline import agent_words
 
 EXPAND: Final = "expand_node"
+UNTOLD: Final = ("FACING",)
+"""Relations that no plan needs to know of."""
+OMITTED: Final = frozenset({"name", "category", "prefab", "center", "size_x", "size_y", "size_z"})
+"""Properties that no action reads; a name is told where it is not the id."""
+MANY: Final = 4
+"""Like things from this number on are told as one node."""
 CONTRACT: Final = "contract_node"
 
 
@@ -38,6 +46,8 @@ def make_view(
     match recipe.extent:
         case "nothing" | "schema":
             return None, {}
+        case "words":
+            return lambda _: _agents_text(access), {}
         case "memory":
             return MemoryView(access, recipe, instruction).text, {}
         case "full":
@@ -49,11 +59,15 @@ def make_view(
             assert_never(recipe.extent)
 
 
+def _agents_text(access: SceneAccess) -> str:
+    return "\n".join(map(agent_words, access.reader.enumerator.of(access.scene).agents))
+
+
 class CollapsedView:
     """SayPlan's collapsed graph: the places, and the contents of those expanded so far."""
 
     def __init__(self, access: SceneAccess) -> None:
-        self._api = GraphApi(access.reader)
+        self._api, self._vocabulary = GraphApi(access.reader), access.scene.vocabulary
         self._shown: CollapsedGraph | None = None
 
     def text(self, memory: Memory) -> str:
@@ -62,7 +76,9 @@ class CollapsedView:
         for tool, room in _room_calls(memory):
             graph = graph.expand(room) if tool == EXPAND else graph.contract(room)
         self._shown = graph
-        return json.dumps(graph.document(), ensure_ascii=False)
+        told = brief(graph.document(), self._api.graph(), self._vocabulary)
+        is_grid = vocabulary_named(self._vocabulary).looking.whole_rooms  # the papers' own, whose prompts stay
+        return json.dumps(told, ensure_ascii=False, separators=None if is_grid else (",", ":"))
 
     def expand(self, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Expand a room. Raises RejectedError if it is no room."""
@@ -74,6 +90,39 @@ class CollapsedView:
         shown = self._shown or collapse(self._api)
         left = shown.contract(argument(arguments, "node_name", tool=CONTRACT)).expanded
         return ToolAnswer(f"{', '.join(left) or 'no room'} stays expanded")
+
+
+def brief(document: Mapping[str, Any], graph: SceneGraph, vocabulary: str) -> dict[str, list[Any]]:
+    """Return the document of a collapsed graph without what no plan needs.
+
+    Left out are what no action can touch, what faces what, the room of what is on or in something of that room, and
+    sizes and positions, but for grids. Many like things at one place are one node with their `ids` and `links`.
+    """
+    hidden, layout = scenery(graph, vocabulary), SceneLayout(graph, vocabulary)
+    omitted = frozenset() if vocabulary_named(vocabulary).looking.whole_rooms else OMITTED
+    links: dict[str, list[tuple[str, str]]] = {}
+    for source, type_, target in document["links"]:
+        is_told = graph.nodes[target].kind == "Place" and layout.supports(source) and layout.room_of(source) == target
+        if type_ not in UNTOLD and not {source, target} & hidden and not is_told:
+            links.setdefault(source, []).append((type_, target))
+    ends = {target for each in links.values() for _, target in each}
+    like: dict[str, list[dict[str, Any]]] = {}
+    for node in (node for node in document["nodes"] if node["id"] not in hidden):
+        has_name = node["name"] != node["id"]
+        told = {key: value for key, value in node.items() if key not in omitted or (has_name and key == "name")}
+        same = {key: value for key, value in told.items() if key != "id"}
+        alone = node["id"] if node["id"] in ends or has_name else ""
+        like.setdefault(json.dumps([alone, same, links.get(node["id"], ())]), []).append(told)
+    nodes = [each for group in like.values() for each in (group if len(group) < MANY else [_as_one(group, links)])]
+    single = {node["id"] for node in nodes if "id" in node}
+    shown = ([source, *link] for source, each in links.items() if source in single for link in each)
+    return {"nodes": nodes, "links": sorted(shown)}
+
+
+def _as_one(group: Sequence[dict[str, Any]], links: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
+    """Return nodes that differ by their ids alone as one node."""
+    first = {key: value for key, value in group[0].items() if key != "id"}
+    return {**first, "ids": [node["id"] for node in group], "links": [[*it] for it in links.get(group[0]["id"], ())]}
 
 
 def _room_calls(memory: Memory) -> Iterator[tuple[str, str]]:
@@ -106,8 +155,9 @@ def _executed_calls(memory: Memory) -> list[ActionCall]:
 class MemoryView:
     """LookPlanGraph's memory graph (section IV-B): what is around the agent, and what it remembers that matters.
 
-    What matters elsewhere are the nodes that it touched or saw and, with `priors`, all of the classes that the
-    instruction names. Walls and the like are left out unless they matter, or something is or could be put on them.
+    What matters elsewhere are the nodes that it touched or saw and, with the recipe's `named`, which is ours, all of
+    the classes that the instruction names. Walls and the like are left out unless they matter, or something is or could
+    be put on them.
     """
 
     def __init__(self, access: SceneAccess, recipe: Recipe, instruction: str) -> None:
@@ -124,31 +174,30 @@ class MemoryView:
         """Return the graph as text."""
         touched, priors = touched_nodes(memory), self._recipe.priors
         grid = vocabulary_named(self._access.scene.vocabulary).looking.whole_rooms
-        named = self._named if priors and not grid else frozenset[str]()
+        named = self._named if self._recipe.named and priors and not grid else frozenset[str]()
         graph = _surrounding_graph(self._access, touched=touched, classes=named, priors=priors)
-        shown = self._without_structure(graph, touched | inspected_nodes(memory))
+        shown = self._without_scenery(graph, touched | inspected_nodes(memory))
         return _graph_text(shown, memory, self._access, form=self._recipe.form)
 
-    def _without_structure(self, graph: SceneGraph, touched: frozenset[str]) -> SceneGraph:
-        """Return the graph without walls and the like."""
-        vocabulary = vocabulary_named(self._access.scene.vocabulary)
-        bearing = {
-            it.target
-            for it in graph.relations
-            if it.type in vocabulary.conventions.containment and graph.nodes[it.source].kind == "Object"
-        }
-        dropped = {
-            node.id
-            for node in graph.nodes.values()
-            if node.class_ in vocabulary.looking.structure
-            and node.class_ not in self._named
-            and not {*node.affordances} & {*AFFORDED_RELATIONS}
-        }
-        dropped -= bearing | touched
+    def _without_scenery(self, graph: SceneGraph, touched: frozenset[str]) -> SceneGraph:
+        """Return the graph without what no action can touch, unless it was touched or is named."""
+        named = (id_ for class_ in self._named for id_ in graph.by_class.get(class_, ()))
+        dropped = scenery(graph, self._access.scene.vocabulary) - touched - {*named}
         return SceneGraph.of(
             (node for node in graph.nodes.values() if node.id not in dropped),
             (it for it in graph.relations if not {it.source, it.target} & dropped),
         )
+
+
+def scenery(graph: SceneGraph, vocabulary: str) -> frozenset[str]:
+    """Return the walls and the furniture that no action can touch: nothing is on or in them, nor could be put there."""
+    chosen = vocabulary_named(vocabulary)
+    types, structure = chosen.conventions.containment, chosen.conventions.structure
+    bearing = {it.target for it in graph.relations if it.type in types and graph.nodes[it.source].kind == "Object"}
+    bare = [it for it in graph.nodes.values() if not {*it.affordances} & {*AFFORDED_RELATIONS} and it.id not in bearing]
+    walls = {it.id for it in bare if it.class_ in structure}
+    furniture = {it.id for it in bare if it.kind == "Asset"} - walls
+    return frozenset(walls | furniture - usable(chosen.operators, graph, furniture))
 
 
 def _surrounding_graph(

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.db.condition import Condition, HasClass, Id, Related, terms
+from scenecypher.db.condition import Condition, HasClass, Id, Related, atoms_of, terms
 from scenecypher.db.graph.scene import SceneGraph, within
 from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.giving import giving_classes
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.variables import atoms_of
 
 SMALL_SCENE_NODES: Final = 40
 """A scene of at most this many nodes is taken whole."""

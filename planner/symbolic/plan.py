@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.condition import Condition, PropertyEquals, evaluate
+from scenecypher.db.condition import And, Condition, HasState, PropertyEquals, atoms_of, evaluate, explain
 from scenecypher.db.graph.invariants import parent_faults
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
@@ -15,12 +15,13 @@ from scenecypher.errors import InputError
 from scenecypher.planner.actions.execution import NO_AGENT, Infeasible
 from scenecypher.planner.actions.operator import Assign, Forget, Operator, nested_effects
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import atoms_of
+from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, check_engine, solve
 from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.planner.symbolic.parts import part_of, sought_for
+from scenecypher.planner.symbolic.reachable import unreachable_part
 from scenecypher.planner.symbolic.required_actions import PlanningState, RequiredAction, apply_call, plan_required
-from scenecypher.planner.symbolic.write import WrittenProblem, write_problem
+from scenecypher.planner.symbolic.write import WrittenProblem, in_serial_order, write_problem
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 PLAN_TIMEOUT_S: Final = 30.0
@@ -28,6 +29,8 @@ PART_SHARE: Final = 0.4
 """Share of the time that is left which planning on a part of the scene may take."""
 MAX_WRITTEN_NODES: Final = 5_000
 """A larger scene is planned on in parts alone: no engine grounds it in its time."""
+GROUP: Final = 4
+"""Parts of a goal that are planned for together where all of them are too much for the engine."""
 MAX_SHORTENED: Final = 60
 """Maximum length of a plan from which needless actions are removed, at quadratic cost."""
 MAX_NAMED: Final = 5
@@ -67,14 +70,16 @@ PlanOrReason: TypeAlias = tuple[tuple[ActionCall, ...] | None, str]
 def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
     """Return a plan that is validated in the whole scene.
 
-    It is planned on the part that the goal is about, then on a wider one, then on the whole scene: only then there is
-    no plan. A scene of over MAX_WRITTEN_NODES is planned on in parts alone; the result's `nodes` tell. Raises
-    InputError if the engine is not installed.
+    What no action can bring about is told at once. It is planned on the part that the goal is about, then on a wider
+    one, then on the whole scene: only then there is no plan. Where the first part alone is too much for the engine, the
+    goal is planned for in groups. A scene of over MAX_WRITTEN_NODES is planned on in parts alone; the result's `nodes`
+    tell. Raises InputError if the engine is not installed.
     """
     check_engine()
     started, limit = time.monotonic(), TimeLimit(request.timeout_s, request.clock_s)
-    whole, why, nodes = planning_state(graph, request.vocabulary), NO_AGENT, len(graph.nodes)
-    levels = _levels(request, graph, whole) if whole is not None else ()
+    whole, nodes = planning_state(graph, request.vocabulary), len(graph.nodes)
+    why = NO_AGENT if whole is None else why_unreachable(request.goal, whole)
+    levels = _levels(request, graph, whole) if whole is not None and not why else ()
     for number, state in enumerate(levels, 1):
         if limit.is_over():
             is_late = limit.spent_s < request.timeout_s
@@ -84,7 +89,9 @@ def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
         nodes = len(state.graph.nodes)
         limit.share(PART_SHARE if number < len(levels) else 1.0)
         found, why = _attempt(request, state, whole, limit=limit) if whole is not None else (None, why)
-        limit.reserved_s = 0.0
+        is_too_much, limit.reserved_s = limit.is_over(), 0.0
+        if found is None and number == 1 and is_too_much and whole is not None:
+            found, why = plan_in_groups(request, whole, limit)
         if found is not None:
             return PlanResult(found, "", nodes, time.monotonic() - started)
     return PlanResult(None, why, nodes, time.monotonic() - started)
@@ -149,6 +156,36 @@ def _attempt(request: PlanRequest, state: PlanningState, whole: PlanningState, *
     if with_all is None:
         return None, why
     return _validated(with_all, request.goal, whole)
+
+
+def plan_in_groups(request: PlanRequest, whole: PlanningState, limit: TimeLimit) -> PlanOrReason:
+    """Return plans for a few parts of the goal at a time, one after another, each keeping what is reached."""
+    plan: tuple[ActionCall, ...] = ()
+    parts, reached, size = in_serial_order(request.goal, whole.graph), 0, GROUP
+    state = whole
+    while reached < len(parts):
+        found, why = _next_group(request, parts, range(reached, reached + size), state, limit)
+        if found is not None:
+            plan, state, reached = plan + found, state.after(*found), reached + size
+        elif size > 1 and not limit.is_over():
+            size = 1
+        else:
+            return None, why
+    return _with_required(request, plan, state, limit)
+
+
+def _next_group(
+    request: PlanRequest, parts: Sequence[Condition], group: range, state: PlanningState, limit: TimeLimit
+) -> PlanOrReason:
+    """Return a plan for a group of parts that keeps those before it: first without mentioning these."""
+    kept, why = And(tuple(parts[: group.stop])), ""
+    for goal in (And(tuple(parts[group.start : group.stop])), kept):
+        asked = replace(request, goal=goal, required_actions=())
+        level, *_ = _levels(asked, state.graph, state)
+        found, why = _attempt(asked, level, state, limit=limit)
+        if found is not None and evaluate(kept, state.after(*found).graph, {}):
+            return found, ""
+    return None, why or "the plan does not keep what was reached"
 
 
 def _problem(request: PlanRequest, state: PlanningState) -> WrittenProblem:
@@ -225,6 +262,22 @@ def _without(
             continue
         kept += (call,)
     return kept, graph
+
+
+def why_unreachable(goal: Condition, state: PlanningState | None) -> str:
+    """Return in words which part of a goal no action can bring about; empty if none is known, or there is no agent."""
+    if state is None or evaluate(goal, state.graph, {}):
+        return ""
+    part = unreachable_part(goal, state)
+    match part:
+        case None:
+            return ""
+        case HasState():
+            return f"no action makes {explain(part, state.graph, {}).replace(' is ', ' ', 1)}"
+        case _ if is_static(part) or sought_for(part).ids - state.graph.nodes.keys():
+            return unreachable_reason(goal, state)
+        case _:
+            return f"no action brings it about that {explain(part, state.graph, {})}"
 
 
 def unreachable_reason(goal: Condition, state: PlanningState) -> str:

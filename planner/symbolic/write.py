@@ -101,6 +101,30 @@ def goal_parts(goal: c.Condition, graph: SceneGraph) -> Iterator[c.Condition]:
             yield goal
 
 
+def in_serial_order(goal: c.Condition, graph: SceneGraph) -> list[c.Condition]:
+    """Return the parts of a goal in an order in which later ones undo few of the earlier ones.
+
+    Where things shall be comes first, thing by thing as they lie together, then their states, then what is held.
+    """
+
+    def key(part: c.Condition) -> tuple[int, str]:
+        atoms = [*c.atoms_of(part)]
+        things = (it.id for atom in atoms for it in c.terms(atom)[:1] if isinstance(it, c.Id))
+        at = next((target for thing in things for target in graph.targets(thing, "ON", "INSIDE")), "")
+        is_place = any(isinstance(it, c.Related | c.Within) for it in atoms)
+        return (2 if any(isinstance(it, c.HeldBy) for it in atoms) else 0 if is_place else 1), at
+
+    parts = (part for part in goal_parts(goal, graph) if not is_static(part))
+    return sorted((step for part in parts for step in _counted_up(part)), key=key)
+
+
+def _counted_up(part: c.Condition) -> Iterator[c.Condition]:
+    """Yield a count as one of each number up to it, another part as it is."""
+    if isinstance(part, c.AtLeast):
+        yield from (replace(part, n=number) for number in range(1, part.n))
+    yield part
+
+
 # --- actions
 
 

@@ -40,6 +40,18 @@ def action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro] |
     return "\n".join([*map(_line, operators.values()), *map(_macro_line, (macros or {}).values())])
 
 
+def brief_action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro]) -> str:
+    """Return the actions in few words: those of equal effects on one line, those without any by their names alone."""
+    alike: dict[tuple[object, ...], list[Operator]] = {}
+    for operator in operators.values():
+        alike.setdefault((len(operator.parameters), operator.effects), []).append(operator)
+    groups = [(", ".join(it.signature for it in group), group[0]) for group in alike.values()]
+    lines = [f"{names}: {first.words}" for names, first in groups if first.effects]
+    idle = ", ".join(names for names, first in groups if not first.effects)
+    lines += [f"changing nothing that is recorded: {idle}"] if idle else []
+    return "\n".join([*lines, *map(_macro_line, macros.values())])
+
+
 def _line(action: Operator) -> str:
     """Return a line for an action: what it does, its arguments, and the affordances that they need."""
     roles = "; ".join(_role(action, parameter) for parameter in action.parameters)

@@ -75,16 +75,14 @@ class Looking:
 
     `revealing` are actions that also show their argument. With `whole_rooms`, a room is seen as a whole, a thing's cell
     is known, and only the scene's own simulator moves things (grids). `colors` are those that tell things of one class
-    apart. `structure` are classes that a view leaves out where nothing is on them, such as walls. With `nearness`, a
-    thing on or in furniture is INSIDE its room, too, and CLOSE to the furniture. `affordances_of` returns what is
-    assumed of a new thing of a class that the scene lacks.
+    apart. With `nearness`, a thing on or in furniture is INSIDE its room, too, and CLOSE to the furniture.
+    `affordances_of` returns what is assumed of a new thing of a class that the scene lacks.
     """
 
     revealing: frozenset[str] = frozenset()
     whole_rooms: bool = False
     colors: tuple[str, ...] = ()
     nearness: bool = False
-    structure: frozenset[str] = frozenset()
     affordances_of: Callable[[str], tuple[str, ...]] = no_affordances
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from scenecypher.db.graph.delta import Delta, SetProperty, compose
+from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose, invert
 from scenecypher.db.graph.scene import GraphView, SceneGraph
+from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, SceneVersion, check_version
+from scenecypher.db.store.commit import Committed, Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
@@ -21,9 +23,10 @@ from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simul
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
 from scenecypher.planner.perception.body import merge_body
+from scenecypher.planner.perception.commit_look import Unchanged, only_renews
 from scenecypher.planner.perception.findings import MergeResult, unseen_words
 from scenecypher.planner.perception.merge import merge
-from scenecypher.planner.perception.witnessed import witnessed_nodes
+from scenecypher.planner.perception.witnessed import changed_ids, witnessed_nodes
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.planner.worlds.belief import world_of
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, WorldMismatch
@@ -52,7 +55,8 @@ class BeliefSimulator(Simulator):
 
     World and belief are two commits, each with the action's id and suffixes of its own. `past` is the scene in whose
     history actions are looked for that the belief lacks. In the scene `watched`, if any, the robot notices what others
-    do where it is.
+    do where it is. With `known_places`, an action on a movable thing fails where the belief about its place is out of
+    date: who does not know where a thing is can't go to it. It needs the world's scene as `past`.
     """
 
     def __init__(
@@ -67,8 +71,11 @@ class BeliefSimulator(Simulator):
         fix: bool = False,
         meaning: Meaning = NO_MEANING,
         watched: SceneInfo | None = None,
+        ids_only: bool = False,
+        known_places: bool = False,
     ) -> None:
-        super().__init__(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning)
+        super().__init__(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, ids_only=ids_only)
+        self._known_places = known_places
         self._world, self._past, self._world_scene = world, past, past
         self._watched, self._watched_until = watched, -1
         self._revealing = vocabulary_named(scene.vocabulary).looking.revealing
@@ -133,18 +140,30 @@ class BeliefSimulator(Simulator):
         if self._watched_until < 0:
             self._watched_until = self._store.find(self._watched.name).version
             return ()
+        now = self._store.now(self._watched)
         events = self._store.history(self._watched, after=self._watched_until)
-        self._watched_until = max((event.version for event in events), default=self._watched_until)
-        return tuple(event for event in events if event.actor != self._actor and self._notice(event))
+        events = [event for event in events if event.version <= now.info.version]
+        self._watched_until = now.info.version
+        if all(event.actor == self._actor for event in events):
+            return ()
+        after, noticed = now.graph, list[Event]()
+        for event in reversed(events):
+            before = apply(after, invert(event.delta))
+            if event.actor != self._actor:
+                noticed += self._notice(event, before, after)
+            after = before
+        return tuple(reversed(noticed))
 
-    def _notice(self, event: Event) -> bool:
-        """Look at what an event changed where the robot is; return False if that is nothing, or known already."""
+    def _notice(self, event: Event, before: SceneGraph, after: SceneGraph) -> Iterator[Event]:
+        """Look at what an event changed where the robot was; yield it as it was seen, if it is not known already."""
         if self._watched is None or self._store.event(self.scene, f"{event.action_id}{BELIEF_ID_SUFFIX}") is not None:
-            return False
-        seen = witnessed_nodes(self._store.now(self._watched).graph, self._watched.vocabulary, event.delta)
+            return
+        ways = (witnessed_nodes(graph, self._watched.vocabulary, event.delta) for graph in (before, after))
+        seen = tuple(dict.fromkeys(node for nodes in ways for node in nodes))
         if seen:
-            self._look_around(seen, f"{event.actor} did {event.action}", f"{event.action_id}{NOTICED_SUFFIX}")
-        return bool(seen)
+            told = told_event(event, seen, after)
+            self._look_around(seen, f"{event.actor} did {told.action}", f"{event.action_id}{NOTICED_SUFFIX}")
+            yield told
 
     def look(self, of: str, *, action: str, action_id: str) -> CommittedAction:
         """Look at a node of the world and commit the change of the belief.
@@ -158,14 +177,19 @@ class BeliefSimulator(Simulator):
         return self._merge(merged, Intent(self._actor, action, action_id))
 
     def _merge(self, merged: Callable[[GraphView], MergeResult], intent: Intent) -> CommittedAction:
-        """Commit what `merged` makes of the present belief."""
+        """Commit what `merged` makes of the present belief; what only was seen again, as it was, takes no version."""
         results: list[MergeResult] = []
 
         def decide(at: SceneVersion) -> Delta:
             results.append(merged(at.graph))
+            if only_renews(results[-1].delta):
+                raise Unchanged("nothing changed")
             return results[-1].delta
 
-        done = self._store.change(self.scene, decide, intent=intent)
+        try:
+            done = self._store.change(self.scene, decide, intent=intent)
+        except Unchanged:
+            done = Committed(self._store.now(self.scene).info.version, Delta(), repeated=False)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
         findings = () if done.repeated else results[-1].findings
         return CommittedAction(intent.action, done.version, done.delta, seen=tuple(map(str, findings)))
@@ -194,6 +218,7 @@ class BeliefSimulator(Simulator):
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         self._check(operator, call, expected=intent.expected_version)
         action_id = f"{intent.action_id}{WORLD_ID_SUFFIX}"
+        self._check_places(call, action_id)
         try:
             world_version = self._world.execute(str(call), action_id=action_id, because=because)
         except (ActionRefused, UnknownReference) as refusal:
@@ -246,6 +271,18 @@ class BeliefSimulator(Simulator):
         check_version(now.info.version, expected)
         self._decide(operator, call, SceneVersion.of(now.info.version, now.graph, self._agent))
 
+    def _check_places(self, call: ActionCall, action_id: str) -> None:
+        """Check that the robot knows where the movable arguments are. Raises WorldMismatch after a look there."""
+        if not self._known_places or self._world_scene is None:
+            return
+        belief, world = self.belief(), self._store.now(self._world_scene).graph
+        containment = conventions_of(self.scene.vocabulary).containment
+        lost = [it for it in call.arguments if not _is_where_believed(it, belief, world, containment)]
+        if lost:
+            supports = [end for it in lost for end in belief.targets(it, *containment)]
+            found = self._look_around(supports, f"{call} was not possible", action_id)
+            raise WorldMismatch(str(call), tuple(f"{it} is not where you know it to be" for it in lost), found)
+
     def _drop_assumptions(self, operator: Operator, call: ActionCall, action_id: str) -> tuple[str, ...]:
         """Drop the affordances assumed of new things that a refused action needed, if nothing else explains it."""
         needed = needed_assumptions(self.belief(), operator, call)
@@ -289,6 +326,26 @@ class BeliefSimulator(Simulator):
             action = f"notice what {agent} holds and where it is, since {why}"
             return self._merge(merged, Intent(self._actor, action, action_id)).seen
         return tuple(map(str, found.findings))
+
+
+def told_event(event: Event, seen: Collection[str], graph: GraphView) -> Event:
+    """Return an event as somebody tells it who saw these nodes: what it did with others, unseen, is not told."""
+    changed = {*changed_ids(event.delta)} & graph.nodes.keys()
+    hidden = {it for it in changed if graph.nodes[it].kind != "Place" and mentions(event.action, it)} - {*seen}
+    return replace(event, action=f"did something with {', '.join(seen)}") if hidden else event
+
+
+def mentions(action: str, node_id: str) -> bool:
+    """Check if the text of an action names a node."""
+    return re.search(rf"(?<![\w-]){re.escape(node_id)}(?![\w-])", action) is not None
+
+
+def _is_where_believed(thing: str, belief: GraphView, world: GraphView, containment: Sequence[str]) -> bool:
+    """Check if a movable thing is in or on all that it is believed to be in or on directly, or in a hand."""
+    if thing not in world or belief.nodes[thing].kind != "Object" or world.sources(thing, *HOLDING):
+        return True
+    believed, actual = {*belief.targets(thing, *containment)}, world.reached(thing, *containment)
+    return believed <= actual and bool(believed) == bool(actual)
 
 
 def _places_to_look(belief: GraphView, of: Sequence[str], vocabulary: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import InputError
-from scenecypher.planner.perception.moving import gained_relations, lost_relations
+from scenecypher.planner.perception.moving import Moves
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 SAME_CLASS_WEIGHT: Final = 10
@@ -58,11 +58,11 @@ def perturb(graph: SceneGraph, *, vocabulary: str, seed: int, objects: int) -> P
         msg = f"{len(things)} things in this scene can be moved elsewhere, not {objects}; {advice}"
         raise InputError(msg)
     moves = tuple(_draw_move(graph, thing, chance, containment) for thing in draw_things(things, chance, objects))
-    relations = set(graph.relations)
+    relations, rules = set(graph.relations), Moves(graph, vocabulary)
     for move in moves:
-        relations -= lost_relations(graph, move.thing, vocabulary=vocabulary)
+        relations -= rules.lost(move.thing, ())
         placed = Relation(move.thing, move.type, move.target)
-        relations |= {*gained_relations(graph, placed, room_of=move.target, vocabulary=vocabulary)}
+        relations |= {*rules.gained(placed, room_of=move.target)}
     return Perturbation(moves, diff(graph, SceneGraph.of(graph.nodes.values(), relations)))
 
 

@@ -64,7 +64,7 @@ def ask(
     ] = "cypher",
     past: Annotated[
         Past,
-        typer.Option("--past", help="Tell the model of the past: if the question speaks of time, always, never."),
+        typer.Option("--past", help="Tell the model of the past: if it asks for it, always, never."),
     ] = "auto",
     checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
     query_timeout: QueryTimeout = None,

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from scenecypher.cli.waits import LINE
-from scenecypher.errors import InputError, QueryRefused, RejectedError, SceneCypherError, ServiceError
+from scenecypher.errors import InputError, QueryRefused, RejectedError, ReplyRejected, SceneCypherError, ServiceError
 from scenecypher.wording import counted as counted  # noqa: PLC0414 - commands import it from here
 
 if TYPE_CHECKING:
@@ -82,7 +82,10 @@ def print_error(error: SceneCypherError) -> None:
 
 
 def error_document(error: SceneCypherError) -> dict[str, Any]:
-    """Return an error as a JSON document; its `code` is the gate's, or names the branch of the tree of errors."""
+    """Return an error as a JSON document; its `code` is the gate's, or names the branch of the tree of errors.
+
+    A model's rejected reply has the tokens that it took.
+    """
     match error:
         case QueryRefused():
             code = error.code
@@ -92,7 +95,10 @@ def error_document(error: SceneCypherError) -> dict[str, Any]:
             code = "service"
         case _:
             code = "input"
-    return {"ok": False, "code": code, "message": str(error)}
+    document = {"ok": False, "code": code, "message": str(error)}
+    if isinstance(error, ReplyRejected):
+        document["tokens"] = error.prompt_tokens + error.completion_tokens
+    return document
 
 
 def tell(line: str) -> None:

@@ -21,6 +21,13 @@ Wording = Annotated[
     Literal["source", "goal"],
     typer.Option("--wording", help="Instructions of the data set, or goals in words, where these tell all."),
 ]
+Schema = Annotated[
+    Literal["environment", "scene"] | None,
+    typer.Option(
+        "--schema",
+        help="Show the schema of any scene of the environment, or of this one, with counts; else by method.",
+    ),
+]
 
 
 def questions(
@@ -142,11 +149,12 @@ def babyai(
     *,
     data: Annotated[str, typer.Option("--data", help="all, or some of numqa,trv1,trv2.")] = "all",
     tables: Annotated[str, typer.Option("--tables", help="all, or some of sg2-1,sg2-3,sg-rwr-1,sg-rwr-3.")] = "all",
+    schema: Schema = None,
 ) -> "Task":
     """Play BabyAI's questions and traversals by the methods of SG2 and SG-RwR."""
     from scenecypher.evaluation.babyai import babyai as task
 
-    return task(data=data, tables=tables, **choices.playing())
+    return task(data=data, tables=tables, schema=schema, **choices.playing())
 
 
 def household(
@@ -160,11 +168,12 @@ def household(
         Literal["states", "source"],
         typer.Option("--wording", help="Tasks as desired states, as in the papers, or in words."),
     ] = "states",
+    schema: Schema = None,
 ) -> "Task":
     """Play household tasks in our homes, or in those of a folder in VirtualHome's form."""
     from scenecypher.evaluation.household import household as task
 
-    return task(folder=_absolute(folder), wording=wording, **choices.playing())
+    return task(folder=_absolute(folder), wording=wording, schema=schema, **choices.playing())
 
 
 def goals(
@@ -180,11 +189,11 @@ def goals(
     return task(kinds=kinds, **choices.playing())
 
 
-def babyai_slm(choices: Choices) -> "Task":
+def babyai_slm(choices: Choices, *, schema: Schema = None) -> "Task":
     """Play 20 of BabyAI's questions with a small model, as SG2 does."""
     from scenecypher.evaluation.babyai_slm import babyai_slm as task
 
-    return task(**choices.playing())
+    return task(schema=schema, **choices.playing())
 
 
 def ssc(

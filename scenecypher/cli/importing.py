@@ -87,14 +87,19 @@ def import_and_print(
     as_json: bool,
     replaces: bool = False,
     adjustment: Adjustment | None = None,
+    command: str = "",
 ) -> None:
-    """Import all sources, each adjusted, and print the outcome. Raises Exit afterwards if one failed."""
+    """Import all sources, each adjusted, and print the outcome. Raises Exit afterwards if one failed.
+
+    Of a file that is of another format than that of the `command`, the error says which it is.
+    """
     if adjustment is not None:
         sources = [replace(source, read=partial(_adjusted, source, adjustment)) for source in sources]
     report = ImportReport()
     vocabulary = None if adjustment is None else adjustment.vocabulary
     try:
         _import_all(sources, report, vocabulary, dry_run=dry_run, replaces=replaces)
+        report.outcomes = {n: _told(found, command) for n, found in report.outcomes.items()}
     finally:
         _print(report, dry_run=dry_run, as_json=as_json)
     if report.failures:
@@ -176,6 +181,15 @@ def _import_all(
                 report.outcomes[number] = (unlike[number].label, error)
 
         _for_each(bring, len(unlike), progress, workers=1 if dry_run else WRITERS)
+
+
+def _told(found: dict[str, Any] | tuple[str, InputError], command: str) -> dict[str, Any] | tuple[str, InputError]:
+    """Return an outcome; if it is the error of a file of another format than the command's, the error says which."""
+    if isinstance(found, dict):
+        return found
+    from scenecypher.importers.detect import told_form
+
+    return found[0], told_form(found[1], command)
 
 
 def _for_each(bring: Callable[[int, Progress], None], count: int, progress: Progress, *, workers: int) -> None:

@@ -32,6 +32,7 @@ from scenecypher.errors import InputError, did_you_mean
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.schema import Declared
+    from scenecypher.importers.json_file import JsonLine
     from scenecypher.importers.virtualhome import GraphPart
 
 
@@ -45,6 +46,13 @@ class _ByContent(TyperGroup):
 
 
 ANY: Final = "any"
+DeclareOption = Annotated[
+    list[str] | None,
+    typer.Option("--declare", metavar="NAME", help="A RELATION_TYPE or property of your own; repeat it."),
+]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Refuse what would be left out: NaN, and weights of edges.")
+]
 import_app = typer.Typer(
     name="import", cls=_ByContent, help="Bring scenes into the database: FILE, or by format.", no_args_is_help=True
 )
@@ -56,6 +64,8 @@ def any_file(
         list[str], typer.Argument(metavar="PATH", help="Files, folders or globs, in formats that are known.")
     ],
     *,
+    declare: DeclareOption = None,
+    strict: StrictOption = False,
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
     place: PlaceOption = None,
@@ -64,10 +74,12 @@ def any_file(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import files whose content tells their format; `any` may be left out."""
+    from scenecypher.db.schema import Declared
     from scenecypher.importers.adjusting import Adjustment
 
     adjustment = Adjustment(vocabulary, agent, place)
-    import_and_print(list(_of_any(paths)), dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjustment)
+    sources = list(_of_any(paths, Declared.of_names(declare or ()), strict=strict))
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjustment)
 
 
 @import_app.command()
@@ -89,7 +101,14 @@ def virtualhome(
 
     parts: tuple[GraphPart, ...] = ("initial", "final") if final else ("initial",)
     sources = list(_of_files(paths, only, parts) if paths else _of_package(only, parts))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary))
+    import_and_print(
+        sources,
+        dry_run=dry_run,
+        as_json=as_json,
+        replaces=replaces,
+        adjustment=Adjustment(vocabulary),
+        command="virtualhome",
+    )
 
 
 @import_app.command()
@@ -133,7 +152,14 @@ def grasif(
     if bool(paths) == (subset is not None):
         raise InputError(f"give either the PATH of GraSIF files or a --subset: {', '.join(_SUBSETS)}")
     sources = list(_of_grasif_files(paths, only) if paths else _of_subset(subset or "", only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary))
+    import_and_print(
+        sources,
+        dry_run=dry_run,
+        as_json=as_json,
+        replaces=replaces,
+        adjustment=Adjustment(vocabulary),
+        command="grasif",
+    )
 
 
 @import_app.command()
@@ -160,10 +186,8 @@ def homes(
 def networkx(
     paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders or globs of node-link JSON.")],
     *,
-    declare: Annotated[
-        list[str] | None,
-        typer.Option("--declare", metavar="NAME", help="A RELATION_TYPE or property of your own; repeat it."),
-    ] = None,
+    declare: DeclareOption = None,
+    strict: StrictOption = False,
     only: Annotated[str | None, typer.Option("--only", metavar="NAME", help="Only this file, without .json.")] = None,
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
@@ -173,14 +197,20 @@ def networkx(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges in known words."""
+    from scenecypher.db.schema import Declared
     from scenecypher.importers import networkx_json
     from scenecypher.importers.adjusting import Adjustment
 
-    read = partial(networkx_json.read_scene, declare=_declared(declare or ()))
+    read = partial(networkx_json.read_scene, declare=Declared.of_names(declare or ()), strict=strict)
     suffixes = (".json", JSON_LINES)
     sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only))
     import_and_print(
-        sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary, agent, place)
+        sources,
+        dry_run=dry_run,
+        as_json=as_json,
+        replaces=replaces,
+        adjustment=Adjustment(vocabulary, agent, place),
+        command="networkx",
     )
 
 
@@ -191,8 +221,12 @@ def dsg(
     ] = None,
     *,
     labels: Annotated[
-        Path | None, typer.Option("--labels", metavar="FILE", help="Hydra's label space, which names label numbers.")
+        list[Path] | None,
+        typer.Option(
+            "--labels", metavar="FILE", help="A label space, which names label numbers; a second is of rooms."
+        ),
     ] = None,
+    strict: StrictOption = False,
     watch: Annotated[
         Path | None,
         typer.Option("--watch", metavar="FILE|DIR", help="Import each new version of one map as it is written."),
@@ -216,7 +250,10 @@ def dsg(
     if bool(paths) == (watch is not None):
         raise InputError("give either the PATH of maps or a FILE or DIR to --watch")
     adjust = Adjustment(vocabulary, agent, place)
-    read = partial(reader.read_scene, labels=read_labels(labels) if labels else None)
+    if len(labels or ()) > 2:
+        raise InputError("--labels is given more than twice; give that of objects, then that of rooms")
+    objects, rooms, *_ = (*map(read_labels, labels or ()), None, None)
+    read = partial(reader.read_scene, strict=strict, labels=objects, room_labels=rooms)
     if watch is not None:
         name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
         memory = reader.NodeMemory()
@@ -227,7 +264,7 @@ def dsg(
         watch_and_print(watch, adjusted, versions=versions, as_json=as_json)
         return
     sources = list(sources_of_files(paths or (), read, prefix=reader.NAME_PREFIX, only=only))
-    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjust)
+    import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjust, command="dsg")
 
 
 @import_app.command("json")
@@ -246,7 +283,12 @@ def documents(
 
     adjustment = Adjustment(vocabulary, agent, place)
     import_and_print(
-        list(_of_documents(paths)), dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjustment
+        list(_of_documents(paths)),
+        dry_run=dry_run,
+        as_json=as_json,
+        replaces=replaces,
+        adjustment=adjustment,
+        command="json",
     )
 
 
@@ -257,26 +299,48 @@ def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
     return _read_at_once(paths, read_document)
 
 
-def _of_any(paths: Sequence[str]) -> Iterator[Source]:
-    """Return a source for each file of a known format. Raises InputError for a path that is none."""
-    from scenecypher.importers.detect import FORMATS, read_any, suffixes
+def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterator[Source]:
+    """Yield a source for each scene of files of known formats. Raises InputError for a path that is none."""
+    from scenecypher.importers.detect import FORMATS, joined, read_scenes, suffixes
 
-    for path in paths:
-        if not has_magic(path) and not Path(path).exists():
+    for given in paths:
+        if not has_magic(given) and not Path(given).exists():
             commands = (it.name or getattr(it.callback, "__name__", "") for it in import_app.registered_commands)
-            hint = did_you_mean(path, tuple(dict.fromkeys((*FORMATS, *commands)))) if path.isidentifier() else ""
-            raise InputError(f"there is no file {path[:200]!r}{hint}; check the path")
-        if Path(path).suffix == JSON_LINES:
-            raise InputError(f"{path[:200]}: name the format of lines: scenecypher import FORMAT {path[:200]}")
-    has_folder = any(Path(path).is_dir() for path in paths)
-    return _read_at_once(paths, read_any, suffixes() if has_folder else (".json",))
+            hint = did_you_mean(given, tuple(dict.fromkeys((*FORMATS, *commands)))) if given.isidentifier() else ""
+            raise InputError(f"there is no file {given[:200]!r}{hint}; check the path")
+    has_folder = any(Path(given).is_dir() for given in paths)
+    found: list[tuple[Path, ImportedScene]] = []
+    for path, _ in files_at(paths, suffixes() if has_folder else (".json",)):
+        try:
+            if path.name.removesuffix(".gz").endswith(JSON_LINES):
+                yield from _of_lines(path, declared, strict=strict)
+            else:
+                found += ((path, scene) for scene in read_scenes(path, declared=declared, strict=strict))
+        except InputError as error:
+            yield Source(str(path), path.name, partial(fail, error))
+    for path, scene in joined(found):
+        yield Source(str(path), scene.name, partial(_as_read, scene))
 
 
-def _read_at_once(
-    paths: Sequence[str], read: Callable[[Path], ImportedScene], suffixes: Sequence[str] = (".json",)
-) -> Iterator[Source]:
+def _of_lines(path: Path, declared: Declared, *, strict: bool) -> Iterator[Source]:
+    """Yield the source of each line, which is read when it is imported."""
+    from scenecypher.importers.detect import prefix_of, read_scenes
+    from scenecypher.importers.json_file import json_lines
+
+    lines = json_lines(path)
+    prefix = prefix_of(path, lines[0])
+
+    def read(line: JsonLine, name: str) -> ImportedScene:
+        return next(iter(read_scenes(path, declared=declared, strict=strict, line=line, name=name)))
+
+    for line in lines:
+        name = f"{prefix}/{line.number}"
+        yield Source(f"{path}:{line.number}", name, partial(read, line, name))
+
+
+def _read_at_once(paths: Sequence[str], read: Callable[[Path], ImportedScene]) -> Iterator[Source]:
     """Yield a source for each file, whose name stands in it. One that can't be read fails when it is imported."""
-    for path, _ in files_at(paths, suffixes):
+    for path, _ in files_at(paths):
         try:
             scene = read(path)
         except InputError as error:
@@ -358,14 +422,6 @@ def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]
 
     suffixes = (".json", *grasif_pickle.SUFFIXES)
     return sources_of_files(paths, read, prefix=grasif.NAME_PREFIX, suffixes=suffixes, only=only)
-
-
-def _declared(names: Sequence[str]) -> Declared:
-    """Return the declaration of `names`: relation types if in capitals, otherwise properties."""
-    from scenecypher.db.schema import RELATION_NAME, Declared
-
-    types = tuple(name for name in names if RELATION_NAME.fullmatch(name))
-    return Declared(types, tuple(name for name in names if name not in types))
 
 
 def _of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:

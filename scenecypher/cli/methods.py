@@ -42,8 +42,8 @@ def _show(name: str, recipe: Recipe) -> None:
     out = output()
     out.print(f"{name}: {recipe.words}", markup=False)
     out.print(f"  from: {recipe.paper or 'ours'}", markup=False)
-    for switch, ablation in recipe.ablations.items():
-        out.print(f"  --ablation {switch}: {ablation.words}", markup=False)
+    for ablation in recipe.ablations:
+        out.print(f"  --ablation {ablation.name}: {ablation.words}", markup=False)
     for data_set in DATASETS:
         out.print(f"  {data_set}: {matrix_cell(name, data_set)}", markup=False, style="dim")
 
@@ -56,6 +56,6 @@ def _document(name: str, recipe: Recipe) -> dict[str, object]:
         "method": name,
         "words": recipe.words,
         "paper": recipe.paper or None,
-        "ablations": {switch: ablation.words for switch, ablation in recipe.ablations.items()},
+        "ablations": {ablation.name: ablation.words for ablation in recipe.ablations},
         "data_sets": {data_set: matrix_cell(name, data_set) for data_set in DATASETS},
     }

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from scenecypher.planner.perception.vision import ImageReading
 
 MAX_SENT: Final = 8
-EXPLAINED: Final = frozenset({"unseen", "partial", "unplaced"})
+EXPLAINED: Final = frozenset({"unseen", "partial", "unplaced", "doubted"})
 """Findings whose reason is always shown: what was not merged."""
 STYLES: Final = {
     **dict.fromkeys(("moved", "changed"), "yellow"),
     **dict.fromkeys(("absent", "unseen"), "red"),
-    **dict.fromkeys(("unplaced", "missed", "partial"), "dim"),
+    **dict.fromkeys(("unplaced", "missed", "doubted", "partial"), "dim"),
     "new": "green",
 }
 
@@ -70,7 +70,7 @@ def observe(
     with open_database(model_timeout_s=model_timeout) as db:
         of = seen_node(db.store, scene, named)
         belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
-        reading = look_files.read(belief, of, model=db.model, accept=accept)
+        reading = look_files.read(belief, of, model=db.vision_model, accept=accept)
         if dry_run:
             look = _previewed(belief, reading, accept=accept)
         else:

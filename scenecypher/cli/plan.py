@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -77,7 +77,12 @@ def plan(
         typer.Option("--ablation", metavar="NAME", help="Leave a part of the method out; may be given several times."),
     ] = None,
     max_steps: Annotated[
-        int | None, typer.Option("--max-steps", min=1, help="Decisions at most; else 30, or what the task grants.")
+        int | None,
+        typer.Option(
+            "--max-steps",
+            min=1,
+            help="Decisions at most, each action of an engine's plan among them; else 30, or what the task grants.",
+        ),
     ] = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens at most.")] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0, help="Seconds at most.")] = None,
@@ -97,6 +102,13 @@ def plan(
         typer.Option(
             "--belief/--no-belief",
             help="Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
+        ),
+    ] = None,
+    schema: Annotated[
+        Literal["environment", "scene"] | None,
+        typer.Option(
+            "--schema",
+            help="Show the schema of any scene of the environment, or of this one, with counts; else by method.",
         ),
     ] = None,
     world: Annotated[str | None, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = None,
@@ -119,7 +131,9 @@ def plan(
     from scenecypher.planner.sessions.log import settings_then
     from scenecypher.planner.sessions.recording import RunRecorder
 
-    given = _Options(method, ablation, belief, fix, reprompt, world, url, observer, max_steps, max_tokens, max_seconds)
+    given = _Options(
+        method, ablation, belief, fix, reprompt, schema, world, url, observer, max_steps, max_tokens, max_seconds
+    )
     _check(instruction, task, goal, log=log, resume=resume)
     given.checked(is_resumed=resume is not None)
     is_said = instruction is not None or goal is not None or task is not None
@@ -144,6 +158,7 @@ def plan(
             setting,
             budget=Budget(given.steps or setting.budget.steps, tokens=given.tokens, seconds=given.seconds),
             reprompt=given.reprompt,
+            schema=given.schema,
             world=world_behind(db, info, of, actor=method, meter=image_meter),
             image_meter=image_meter,
             place=given.place,
@@ -191,6 +206,7 @@ class _Options:
     belief: bool | None
     fix: bool | None
     reprompt: bool | None
+    schema: Literal["environment", "scene"] | None
     world: str | None
     url: str | None
     observer: str | None

@@ -102,6 +102,7 @@ def _write_pages(snapshot: LoadedScene, html: Path | None, svg: Path | None, eve
     from scenecypher.ui.drawing import cytoscape
     from scenecypher.ui.figure import figure_of
     from scenecypher.ui.home_view import view_of
+    from scenecypher.ui.layout import drawing_of
     from scenecypher.ui.render import home_file
 
     title = f"{snapshot.info.name} at version {snapshot.info.version}"
@@ -109,7 +110,7 @@ def _write_pages(snapshot: LoadedScene, html: Path | None, svg: Path | None, eve
     if html is not None:
         files[html] = home_file(snapshot, title, events, library=cytoscape(tell))
     if svg is not None:
-        files[svg] = figure_of(view_of(snapshot.graph), title)
+        files[svg] = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph), snapshot.info.vocabulary), title)
     write_files(files)
     for file in files:
         tell(f"wrote {file}")

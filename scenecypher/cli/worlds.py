@@ -81,7 +81,7 @@ def world_behind(
 
     store = db.store
     reads = of.world == "human" or (of.world == "robot" and db.settings.live_model)
-    eyes = Eyes(MeteredVisionModel(db.model() if reads else NoModel(), meter), db.settings.accept_looks)
+    eyes = Eyes(MeteredVisionModel(db.vision_model() if reads else NoModel(), meter), db.settings.accept_looks)
     world = _world(store, scene, of=of, actor=actor, eyes=eyes)
     if world is None or of.seed is None:
         return world

@@ -12,10 +12,11 @@ from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from scenecypher.planner.actions.idempotency import ActionIds
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.perception.naming import KnownNode
+from scenecypher.planner.perception.naming import KnownNode, with_names
 from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
 from scenecypher.planner.perception.picture import picture_of
 from scenecypher.planner.perception.vision import read_image
+from scenecypher.planner.perception.wording import one_line
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 from scenecypher.robots.link import RobotLink
 from scenecypher.robots.messages import Done, Forgotten, Pictured, Refused, Seen, Thing, View
@@ -100,12 +101,15 @@ def _observation(view: View, known: KnownNode, step: int) -> Observation:
         msg = f"the robot's view has the relation {unknown[0]!r}; mend its program: {' or '.join(types)} are known"
         raise InputError(msg)
     extent = WHOLE if view.whole else Extent("part")
-    return Observation(known.id, tuple(map(_sighting, view.things)), step, view.covers, view.states, extent=extent)
+    things = tuple(map(_sighting, view.things))
+    seen = Observation(known.id, things, step, view.covers, view.states, extent=extent)
+    return with_names(seen, known)
 
 
 def _sighting(thing: Thing) -> Sighting:
     support = None if thing.relation is None and thing.target is None else (thing.relation, thing.target)
-    return Sighting(thing.name, thing.of_class, support, thing.states, id=thing.id, confidence=thing.confidence)
+    name, class_ = one_line(thing.name), one_line(thing.of_class)
+    return Sighting(name, class_, support, thing.states, id=thing.id, confidence=thing.confidence)
 
 
 def _image(reply: Pictured) -> Image:

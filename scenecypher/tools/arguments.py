@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from scenecypher.planner.perception.observation import MAX_THINGS
 from scenecypher.planner.perception.seen_thing import SeenThing
 
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
@@ -116,7 +117,7 @@ class Observe(SceneArguments):
     """Arguments of `observe`."""
 
     of: Word = Field(description="what was looked at: a room or piece of furniture, by its id, name or class")
-    things: Annotated[list[SeenThing], Field(max_length=1_000)] = Field(description="what was seen there")
+    things: Annotated[list[SeenThing], Field(max_length=MAX_THINGS)] = Field(description="what was seen there")
     seen: Literal["whole", "part"] = Field(
         default="part", description="whole: all of it was seen, so that what is not listed is not there"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -20,6 +21,14 @@ class Address:
     def node(self, node: str) -> str:
         """Return the address of all that is known of a node."""
         return self._of("/node", id=node)
+
+    def map(self, found: Iterable[str]) -> str:
+        """Return the address of what the map draws, with nodes that stand out."""
+        return self._of("/map", found=",".join(found))
+
+    def inspect(self, node: str) -> str:
+        """Return the address of what a node is and what can be done with it, a part of a page."""
+        return self._of("/inspect", id=node)
 
     def room(self, node: str) -> str:
         """Return the address of the things in a room, a part of a page."""

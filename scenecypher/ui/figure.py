@@ -1,95 +1,95 @@
-"""A home as a figure for print: rooms in three columns, furniture as boxes, things as text, as SVG without a style."""
+"""A home as a picture for print: its drawing as SVG with its own style, to be shown anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from textwrap import wrap
+from collections.abc import Iterator
+from typing import Final
 from xml.sax.saxutils import escape
 
-from scenecypher.ui.home_view import HomeView, Thing
+from scenecypher.ui.layout import Drawing, Shape
 
-COLUMNS, COLUMN_WIDTH, GAP = 3, 300, 14
-LINE, SIZE = 15, 11
-LETTERS = 46
-"""Letters in a line of a column: at this size a letter of a sans-serif font is about 5.6 units wide."""
+WIDTH: Final = 1_100
+"""The picture's width in pixels; its height follows."""
+HEAD: Final = 34
+LETTER: Final = 0.56
+"""Width of a letter of a sans-serif font, as a part of its size."""
+SMALLEST, LARGEST = 4.5, 15.0
+"""Sizes of letters in pixels: smaller names are left to the title that a pointer shows."""
+COLOURS: Final = {
+    "Place": ("#f7f9fc", "#2f6db5"),
+    "Asset": ("#f6e9d6", "#c98b3c"),
+    "Object": ("#e2f2e6", "#5db075"),
+    "Agent": ("#c2414b", "#8e2a33"),
+}
+OTHER: Final = ("#ffffff", "#8a8a8a")
+MARKS: Final = {"found": "#d89b00", "changed": "#1b7a3a"}
+"""Fill and stroke by kind, and the stroke of what stands out; the page's style has the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """A room as a title and its boxes of lines; `height` is that of the whole."""
-
-    title: str
-    boxes: tuple[tuple[str, ...], ...]
-    height: int
-
-
-def figure_of(view: HomeView, title: str) -> str:
-    """Return the figure as an SVG document."""
-    rooms = [_block(room.name, room.things, view.doors.get(room.id, ())) for room in view.rooms]
-    blocks = rooms + ([_block("in no room", view.elsewhere, ())] if view.elsewhere else [])
-    heights = [GAP + 2 * LINE] * COLUMNS
-    parts = list[str]()
-    for block in sorted(blocks, key=lambda it: -it.height):
-        column = heights.index(min(heights))
-        parts += _drawn(block, GAP + column * (COLUMN_WIDTH + GAP), heights[column])
-        heights[column] += block.height + GAP
-    width = COLUMNS * (COLUMN_WIDTH + GAP) + GAP
-    head = f'<text x="{GAP}" y="{GAP + LINE}" font-size="16" font-weight="bold">{escape(title)}</text>'
+def figure_of(drawing: Drawing, title: str) -> str:
+    """Return the picture as an SVG document."""
+    scale = WIDTH / drawing.bounds.width
+    height = round(drawing.bounds.height * scale) + HEAD
+    pen = _Pen(drawing, scale)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{max(heights)}" '
-        f'viewBox="0 0 {width} {max(heights)}" font-family="Helvetica, Arial, sans-serif" font-size="{SIZE}">\n'
-        f'<rect width="100%" height="100%" fill="white"/>\n{head}\n' + "\n".join(parts) + "\n</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
+        'font-family="Helvetica, Arial, sans-serif">\n<rect width="100%" height="100%" fill="white"/>\n'
+        f'<text x="12" y="23" font-size="16" font-weight="bold">{escape(title)}</text>\n'
+        + "\n".join(pen.lines())
+        + "\n</svg>\n"
     )
 
 
-def _block(name: str, things: Sequence[Thing], doors: Sequence[str]) -> _Block:
-    shown = [it for it in things if it.kind not in {"Place", "Door"}]
-    boxes = [tuple(_lines(it)) for it in shown if it.things]
-    if alone := ", ".join(_words(it) for it in shown if not it.things):
-        boxes.append(tuple(wrap(alone, LETTERS)))
-    title = name + (f"  (doors to {', '.join(doors)})" if doors else "")
-    height = 2 * LINE + sum(len(box) * LINE + 8 for box in boxes)
-    return _Block(title, tuple(boxes), height)
+class _Pen:
+    """Writes the shapes of one drawing at one scale."""
 
+    def __init__(self, drawing: Drawing, scale: float) -> None:
+        self._drawing, self._scale = drawing, scale
+        self._bearing = {it.parent for it in drawing.shapes}
 
-def _lines(thing: Thing) -> Iterator[str]:
-    """Yield a thing's own line, then what is in and on it, folded."""
-    yield _words(thing)
-    inner = ", ".join(_nested(it) for it in thing.things)
-    for line in wrap(inner, LETTERS - 4):
-        yield "    " + line
+    def lines(self) -> Iterator[str]:
+        rooms = [it for it in self._drawing.shapes if it.kind == "Place"]
+        yield from (line for it in rooms for line in self._shape(it))
+        for door in self._drawing.doors:
+            (left, top), (right, bottom) = self._at(*door.ends[:2]), self._at(*door.ends[2:])
+            look = 'stroke="#fff" stroke-width="5"' if door.is_in_wall else 'stroke="#8a8a8a" stroke-dasharray="4 4"'
+            yield f'<line x1="{left:.1f}" y1="{top:.1f}" x2="{right:.1f}" y2="{bottom:.1f}" {look}/>'
+        if self._drawing.path:
+            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (self._at(*it) for it in self._drawing.path))
+            yield f'<polyline points="{points}" fill="none" stroke="#0b5cb8" stroke-width="1.5" stroke-opacity=".6"/>'
+        yield from (line for it in self._drawing.shapes if it.kind != "Place" for line in self._shape(it))
 
-
-def _nested(thing: Thing) -> str:
-    relation = f"{thing.relation}: " if thing.relation not in {"", "on", "inside"} else ""
-    within = f" ({', '.join(_nested(it) for it in thing.things)})" if thing.things else ""
-    return relation + _words(thing) + within
-
-
-def _words(thing: Thing) -> str:
-    states = f" [{', '.join(thing.states)}]" if thing.states else ""
-    return thing.name + states
-
-
-def _drawn(block: _Block, x: int, y: int) -> Iterator[str]:
-    yield (
-        f'<rect x="{x}" y="{y}" width="{COLUMN_WIDTH}" height="{block.height}" rx="6" fill="none" stroke="black"/>'
-        f'<text x="{x + 8}" y="{y + LINE}" font-weight="bold">{escape(_cut(block.title))}</text>'
-    )
-    at = y + 2 * LINE - 6
-    for box in block.boxes:
-        height = len(box) * LINE + 4
+    def _shape(self, shape: Shape) -> Iterator[str]:
+        (x, y), box = self._at(shape.box.x, shape.box.y), shape.box
+        width, height = box.width * self._scale, box.height * self._scale
+        fill, stroke = COLOURS.get(shape.kind, OTHER)
+        is_room = shape.kind == "Place"
+        thick = 2.5 if is_room or shape.mark else 0.8
+        states = f" ({', '.join(shape.states)})" if shape.states else ""
         yield (
-            f'<rect x="{x + 6}" y="{at}" width="{COLUMN_WIDTH - 12}" height="{height}" rx="3" fill="none" '
-            'stroke="#888" stroke-width=".6"/>'
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{0 if is_room else 2}" '
+            f'fill="{fill}" stroke="{MARKS.get(shape.mark, stroke)}" stroke-width="{thick}">'
+            f"<title>{escape(shape.name + states)}</title></rect>"
         )
-        for number, line in enumerate(box):
-            indent = 12 if line.startswith("    ") else 0
-            text = escape(_cut(line.strip()))
-            yield f'<text x="{x + 12 + indent}" y="{at + (number + 1) * LINE - 3}">{text}</text>'
-        at += height + 4
+        bears = shape.id in self._bearing
+        room = height * 0.3 if bears else height
+        size = 13.0 if is_room else min(LARGEST, room * 0.62, max(SMALLEST, width / (LETTER * max(len(shape.name), 1))))
+        letters = int((width - 4) / (size * LETTER))
+        if size < SMALLEST or letters < 2:
+            return
+        name = shape.name if len(shape.name) <= letters else shape.name[: letters - 1] + "…"
+        down = 16 if is_room else (room + size * 0.7) / 2
+        look = ' font-weight="bold"' if is_room else ' fill="#fff"' if shape.kind == "Agent" else ""
+        yield f'<text x="{x + 3:.1f}" y="{y + down:.1f}" font-size="{size:.1f}"{look}>{escape(name)}</text>'
+        if shape.states and not is_room and size >= 7:
+            words = ", ".join(shape.states)
+            rest = letters - len(name) - 1
+            if rest >= len(words):
+                yield (
+                    f'<text x="{x + width - 3:.1f}" y="{y + down:.1f}" font-size="{size * 0.8:.1f}" fill="#777" '
+                    f'text-anchor="end">{escape(words)}</text>'
+                )
 
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+    def _at(self, x: float, y: float) -> tuple[float, float]:
+        bounds = self._drawing.bounds
+        return (x - bounds.x) * self._scale, (y - bounds.y) * self._scale + HEAD

@@ -75,7 +75,7 @@ def view_of(
     roots = viewer.things(viewer.tree.roots(), 0)
     rooms = tuple(room for root in roots for room in _rooms(root))
     elsewhere = tuple(root for root in roots if root.kind not in {"Place", "Door"})
-    doors = {room.id: tuple(neighbours_of(graph, room.id)) for room in rooms}
+    doors = {it.id: tuple(sorted(graph.nodes[one].name for one in adjacent_rooms(graph, it.id))) for it in rooms}
     return HomeView(rooms, elsewhere, doors, viewer.left_off(), usual, len(graph.nodes), len(graph.relations))
 
 
@@ -95,12 +95,12 @@ def usual_states(graph: SceneGraph) -> tuple[str, ...]:
     return tuple(sorted(state for state, count in counts.items() if 2 * count > len(graph.nodes)))
 
 
-def neighbours_of(graph: SceneGraph, room: str) -> list[str]:
-    """Return the names of the rooms that doors or openings join with a room."""
+def adjacent_rooms(graph: SceneGraph, room: str) -> set[str]:
+    """Return the rooms that doors or openings join with a room."""
     found: set[str] = set()
     for one in _joined(graph, room):
         found |= {one} if graph.nodes[one].kind == "Place" else {*_joined(graph, one)}
-    return sorted(graph.nodes[it].name for it in found - {room} if graph.nodes[it].kind == "Place")
+    return {it for it in found - {room} if graph.nodes[it].kind == "Place"}
 
 
 def changed_nodes(delta: Delta) -> frozenset[str]:

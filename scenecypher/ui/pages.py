@@ -8,25 +8,30 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from starlette.responses import JSONResponse, Response
+
 from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
-from scenecypher.errors import UnknownReference
+from scenecypher.errors import SceneCypherError, UnknownReference
+from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.methods import METHODS
 from scenecypher.planner.worlds.belief import belief_name
 from scenecypher.retriever.retrieval import NOTICES, cell_text
 from scenecypher.ui.address import Address
 from scenecypher.ui.belief_view import compare
+from scenecypher.ui.doable import doable
 from scenecypher.ui.drawing import drawn
 from scenecypher.ui.fields import Fields, number, required
 from scenecypher.ui.home_view import HomeView, changed_nodes, nodes_with, view_of
+from scenecypher.ui.layout import drawing_of
 from scenecypher.ui.plans import PagePlans
-from scenecypher.ui.render import OPEN_NODES, map_of, render
+from scenecypher.ui.render import OPEN_NODES, render
 from scenecypher.ui.run_view import Frame, frames_of
 
 if TYPE_CHECKING:
-    from scenecypher.db.graph.scene import Node, SceneGraph
+    from scenecypher.db.graph.scene import Node, Relation, SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.history import Event, EventHead
     from scenecypher.scenes import SceneDatabase
@@ -39,6 +44,8 @@ EVENTS_SEARCHED: Final = 500
 """The latest events among which those of one node are looked for."""
 RELATIONS_SHOWN: Final = 200
 FOUND_SHOWN: Final = 100
+TYPED: Final = ("question", "action", "fix", "task", "method", "goal", "paused", "name")
+"""The fields of a home's forms, which keep what was typed after a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ class Film:
 
 
 class LoadedHome:
-    """A scene as it was loaded; its plain view and its map are made once."""
+    """A scene as it was loaded; its plain view is made once."""
 
     def __init__(self, snapshot: LoadedScene) -> None:
         self._snapshot = snapshot
@@ -79,11 +86,6 @@ class LoadedHome:
     def graph(self) -> SceneGraph:
         """The whole scene."""
         return self._snapshot.graph
-
-    @cached_property
-    def map(self) -> str:
-        """The scene from above as SVG, empty where it has no positions."""
-        return map_of(self._snapshot)
 
     @cached_property
     def plain_view(self) -> HomeView:
@@ -117,8 +119,13 @@ class Pages:
         more = max(0, len(found) - HOMES_SHOWN)
         return render("fleet.html", title="Homes", total=len(infos), wanted=wanted, homes=rows, more=more)
 
-    def home(self, fields: Fields) -> str:
-        """Return a home: rooms, furniture and things, with what an answer or a version's event is about marked."""
+    def home(self, fields: Fields, error: SceneCypherError | None = None) -> str:
+        """Return a home: map, rooms, furniture and things, with what an answer or a version's event is about marked.
+
+        After an `error` the fields are those of the form that was sent: the home is as it is now, with what was typed.
+        """
+        typed = dict.fromkeys(TYPED, "") | (dict(fields) if error else {})
+        fields = {"scene": required(fields, "scene")} if error else fields
         scene, version, snapshot = self._at(fields)
         event = self._event(snapshot.info, version)
         wanted = fields.get("find", "").strip()
@@ -143,7 +150,11 @@ class Pages:
             belief=snapshot.info.role == "world" and self._has_belief(scene),
             address=Address(scene, None if version == newest else version),
             open=view.nodes <= OPEN_NODES,
-            map=snapshot.map,
+            drawing=_drawing(snapshot, view) if view.nodes <= OPEN_NODES else None,
+            map_address=Address(scene, version).map(found),
+            typed=typed,
+            error=str(error or ""),
+            remedies=_remedies(error),
             read_only=self._read_only,
             example="open(microwave)",
             methods=METHODS,
@@ -158,16 +169,35 @@ class Pages:
             raise UnknownReference(f"{scene} has no room {wanted!r}; open its page again, which shows them")
         return render("room.html", room=room, address=Address(scene, version if "version" in fields else None))
 
+    def map(self, fields: Fields) -> Response:
+        """Return what the map draws of a home, for homes that are too large to have it in their page."""
+        _, _, snapshot = self._at(fields)
+        found = [it for it in fields.get("found", "").split(",") if it in snapshot.graph]
+        return JSONResponse(_drawing(snapshot, snapshot.view(found=found)))
+
+    def inspect(self, fields: Fields) -> str:
+        """Return what a node is, what can be done with it now, and its relations, as a part of a page."""
+        scene, version, snapshot = self._at(fields)
+        node = _node_of(snapshot.graph, scene, version, fields)
+        relations, names, _ = _relations(snapshot.graph, node.id)
+        is_now = version == snapshot.info.version and not self._read_only
+        found = doable(snapshot.graph, snapshot.info.vocabulary, node.id) if is_now else ()
+        return render(
+            "inspect.html",
+            scene=scene,
+            node=node,
+            now=[it for it in found if not it.why_not],
+            not_now=[it for it in found if it.why_not],
+            relations=relations,
+            names=names,
+            address=Address(scene, version if "version" in fields else None),
+        )
+
     def node(self, fields: Fields) -> str:
         """Return all that is known of a node: its fields, its relations, what happened to it."""
         scene, version, snapshot = self._at(fields)
-        node = snapshot.graph.nodes.get(required(fields, "id"))
-        if node is None:
-            msg = f"{scene} has no node {fields['id']!r} at version {version}; open its page again, which shows them"
-            raise UnknownReference(msg)
-        around = (*snapshot.graph.outgoing.get(node.id, ()), *snapshot.graph.incoming.get(node.id, ()))
-        telling = [it for it in around if it.type != DENSE][:RELATIONS_SHOWN]
-        ends = {end for it in telling for end in (it.source, it.target)}
+        node = _node_of(snapshot.graph, scene, version, fields)
+        telling, names, left_off = _relations(snapshot.graph, node.id)
         events = [*islice(self._store.latest(snapshot.info), EVENTS_SEARCHED)]
         return render(
             "node.html",
@@ -177,8 +207,8 @@ class Pages:
             facts=[*_facts(node)],
             relations=telling,
             drawn=drawn(snapshot.graph, telling) if self._draws and telling else None,
-            names={it: snapshot.graph.nodes[it].name for it in ends},
-            left_off=len(around) - len(telling),
+            names=names,
+            left_off=left_off,
             events=[it for it in events if any(node.id in nodes_of(change) for change in it.delta.changes)],
             older=EVENTS_SEARCHED if len(events) == EVENTS_SEARCHED else 0,
             version=version,
@@ -299,6 +329,34 @@ class Pages:
         from scenecypher.db.store.catalog import lookup_scene
 
         return lookup_scene(self._store.database, belief_name(scene)) is not None
+
+
+def _drawing(snapshot: LoadedHome, view: HomeView) -> dict[str, Any]:
+    return drawing_of(snapshot.graph, view, snapshot.info.vocabulary).document()
+
+
+def _node_of(graph: SceneGraph, scene: str, version: int, fields: Fields) -> Node:
+    node = graph.nodes.get(required(fields, "id"))
+    if node is None:
+        msg = f"{scene} has no node {fields['id']!r} at version {version}; open its page again, which shows them"
+        raise UnknownReference(msg)
+    return node
+
+
+def _relations(graph: SceneGraph, node: str) -> tuple[list[Relation], dict[str, str], int]:
+    """Return a node's relations but the dense ones, the names of their ends, and how many are left off."""
+    around = (*graph.outgoing.get(node, ()), *graph.incoming.get(node, ()))
+    telling = [it for it in around if it.type != DENSE][:RELATIONS_SHOWN]
+    ends = {end for it in telling for end in (it.source, it.target)}
+    return telling, {it: graph.nodes[it].name for it in ends}, len(around) - len(telling)
+
+
+def _remedies(error: SceneCypherError | None) -> list[str]:
+    """Return the actions that would make a refused one possible, the first unmet requirement's."""
+    if not isinstance(error, Infeasible):
+        return []
+    unmet = error.unmet[0]
+    return [str(it) for it in ((unmet.remedy,) if unmet.remedy else unmet.choices)]
 
 
 def _facts(node: Node) -> Iterable[tuple[str, str]]:

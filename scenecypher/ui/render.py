@@ -14,7 +14,7 @@ from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import InputError
 from scenecypher.ui.drawing import drawn
 from scenecypher.ui.home_view import view_of
-from scenecypher.ui.plan_view import plan_of
+from scenecypher.ui.layout import drawing_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,7 +38,7 @@ class Script:
 
 
 def home_file(snapshot: LoadedScene, title: str, events: Sequence[Event] = (), *, library: str = "") -> str:
-    """Return a scene as one HTML page with all that it needs inside: rooms, plan from above, search, and `events`.
+    """Return a scene as one HTML page with all that it needs inside: rooms, map, search, and `events`.
 
     With the text of cytoscape as `library`, up to OPEN_NODES nodes have their relations drawn on a click. Raises
     InputError without the extra `ui`.
@@ -46,14 +46,18 @@ def home_file(snapshot: LoadedScene, title: str, events: Sequence[Event] = (), *
     graph = snapshot.graph
     view = view_of(graph)
     is_drawn = bool(library) and view.nodes <= OPEN_NODES
-    scripts = [static_text("home.js"), *([library, static_text("drawing.js")] if is_drawn else [])]
+    scripts = [
+        static_text("home.js"),
+        static_text("map.js"),
+        *([library, static_text("drawing.js")] if is_drawn else []),
+    ]
     style = static_text("home.css")
     return render(
         "file.html",
         title=title,
         view=view,
         open=view.nodes <= OPEN_NODES,
-        map=map_of(snapshot),
+        drawing=drawing_of(graph, view, snapshot.info.vocabulary).document(),
         events=events,
         drawn=drawn(graph, (it for it in graph.relations if it.type != DENSE)) if is_drawn else None,
         style=_markup(style),
@@ -68,12 +72,6 @@ def run_file(run: RunInfo, frames: Sequence[Frame]) -> str:
     title = f"Run {run.number} in {run.scene_name}"
     values = {"style": _markup(style), "style_hash": _hash(style)}
     return render("run_file.html", title=title, run=run, frames=frames, **values)
-
-
-def map_of(snapshot: LoadedScene) -> str:
-    """Return a scene from above as SVG, empty where it has no positions; above OPEN_NODES nodes, its rooms alone."""
-    plan = plan_of(snapshot.graph, snapshot.info.vocabulary, things=len(snapshot.graph.nodes) <= OPEN_NODES)
-    return _markup(render("map.svg", plan=plan)) if plan else ""
 
 
 def render(template: str, **values: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import sleep
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qs
@@ -116,6 +116,8 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
         "/home": pages.home,
         "/room": pages.room,
         "/node": pages.node,
+        "/inspect": pages.inspect,
+        "/map": pages.map,
         "/belief": pages.belief,
         "/runs": pages.runs,
         "/run": pages.run,
@@ -130,13 +132,13 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
         "/plan": plans.start,
         **plans.controls(),
     }
-    scripts = {"home.js": static_text("home.js"), "drawing.js": static_text("drawing.js"), "cytoscape.js": library}
+    scripts = {it: static_text(it) for it in ("home.js", "map.js", "drawing.js")} | {"cytoscape.js": library}
     if read_only:
         changed = dict.fromkeys(changed, _refuse_change)
     app = Starlette(
         routes=[
-            *(Route(path, _endpoint(answer), methods=["GET"]) for path, answer in seen.items()),
-            *(Route(path, _endpoint(answer), methods=["POST"]) for path, answer in {**asked, **changed}.items()),
+            *(Route(path, _endpoint(answer, pages), methods=["GET"]) for path, answer in seen.items()),
+            *(Route(path, _endpoint(answer, pages), methods=["POST"]) for path, answer in {**asked, **changed}.items()),
             Route("/run/steps", _steps(pages)),
             Route("/waiting", _waiting),
             *(Route(f"/static/{name}", _static(text, "text/javascript")) for name, text in scripts.items()),
@@ -162,7 +164,7 @@ def _ending(plans: PagePlans) -> Callable[[Starlette], AbstractAsyncContextManag
     return lifespan
 
 
-def _endpoint(answer: Answer) -> Callable[[Request], object]:
+def _endpoint(answer: Answer, pages: Pages) -> Callable[[Request], object]:
     """Return an endpoint that answers in a thread: the driver's calls wait."""
 
     async def endpoint(request: Request) -> Response:
@@ -171,7 +173,8 @@ def _endpoint(answer: Answer) -> Callable[[Request], object]:
         try:
             if request.method == "POST":
                 fields = await _posted(request)
-            return await run_in_threadpool(_answered, answer, fields)
+            sent_from = pages if request.method == "POST" and "run" not in fields else None
+            return await run_in_threadpool(_answered, answer, fields, sent_from)
         finally:
             request.app.state.under_way -= 1
 
@@ -227,11 +230,15 @@ async def _posted(request: Request) -> dict[str, str]:
         raise HTTPException(400) from None
 
 
-def _answered(answer: Answer, fields: Fields) -> Response:
+def _answered(answer: Answer, fields: Fields, sent_from: Pages | None) -> Response:
+    """Return an answer; a refusal of what a home's form asked for is told on its page, beside what was typed."""
     try:
         found = answer(fields)
     except SceneCypherError as error:
         status = NOT_FOUND if isinstance(error, SceneNotFound) else REFUSED if error.exit_code == 1 else BAD_INPUT
+        if sent_from and "scene" in fields and status != NOT_FOUND:
+            with suppress(SceneCypherError):  # the home itself can't be read: the first error is told alone
+                return HTMLResponse(sent_from.home(fields, error), status)
         back = Address(fields["scene"]).home() if "scene" in fields and status != NOT_FOUND else ""
         title = "Refused" if status == REFUSED else "Error"
         return HTMLResponse(render("message.html", title=title, text=str(error), bad=True, back=back), status)

@@ -114,7 +114,10 @@ def test_an_evening_in_the_demo_home(window: Window, pages: Entered, home: sc.Ho
     window.allow("409")
     fill_in(page, "Act", f"put_in({CUP}, microwave_297)", "Act")
     expect(page.get_by_role("alert")).to_contain_text("microwave_297 is closed: open(microwave_297) first")
-    page.get_by_role("link", name="Back to the home").click()
+    expect(page.get_by_label("Act", exact=True)).to_have_value(f"put_in({CUP}, microwave_297)")
+    page.get_by_role("button", name="open(microwave_297) first").click()
+    expect(page.locator("main")).to_contain_text("open(microwave_297) by person")
+    page.get_by_role("button", name="Undo").click()
     page.get_by_role("button", name="Undo").click()
     expect(row_of(page, "undo 1: walk(microwave_297)")).to_be_visible()
     page.get_by_role("button", name="Redo").click()
@@ -181,6 +184,32 @@ def test_a_file_draws_the_relations_of_what_is_chosen(
     expect(chromium.page.locator(f"[data-drawn='{CUP}'] canvas")).not_to_have_count(0)
     chromium.page.get_by_label("Find").fill("fridge")
     expect(chromium.page.get_by_role("status")).to_have_text(re.compile(r"\d+ found"))
+
+
+def test_a_thing_is_chosen_on_the_map_and_something_done_with_it(window: Window, pages: Entered, home: sc.Home) -> None:
+    page, inspector = window.page, window.page.locator("#inspector")
+    go(page, pages.at("/home", scene=home.name))
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Show all").click()
+    click_on(page, "microwave_297")
+    expect(page.locator("#map")).to_have_attribute("data-chosen", "microwave_297")
+    expect(inspector).to_contain_text("closed")
+    inspector.locator("summary").click()
+    expect(inspector.get_by_role("listitem").filter(has_text="open(microwave_297)")).to_contain_text("walk")
+    inspector.get_by_role("link", name="kitchen_counter", exact=False).first.click()
+    expect(page.locator("#map")).not_to_have_attribute("data-chosen", "microwave_297")
+    click_on(page, "microwave_297")
+    inspector.get_by_role("button", name="walk(microwave_297)").click()
+    expect(page.locator("main")).to_contain_text("walk(microwave_297) by person")
+    click_on(page, "microwave_297")
+    inspector.get_by_role("button", name="open(microwave_297)").click()
+    expect(page.locator("main")).to_contain_text("open(microwave_297) by person")
+
+
+def click_on(page: Page, node: str) -> None:
+    page.wait_for_timeout(400)  # a flight of the map takes a quarter of a second
+    x, y = page.locator("#map").evaluate("(it, id) => it.placeOf(id)", node)
+    page.locator("#map").click(position={"x": x, "y": y})
 
 
 def test_hostile_names_are_text(window: Window, pages: Entered, database_of_pages: sc.SceneDatabase) -> None:

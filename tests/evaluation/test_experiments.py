@@ -39,7 +39,7 @@ def solution(plan: Iterable[str]) -> str:
     return f"Solution: [{', '.join(plan)}]"
 
 
-def test_homes_are_scored_by_desired_states_despite_infeasible_actions() -> None:
+def test_homes_are_scored_by_desired_states_and_feasible_plans() -> None:
     plans = reference_plans()
     by_goal = {task.formula: plans[f"homes/apartment/{task.id}"] for task in our_home("apartment")[1]}
     first = next(iter(by_goal))
@@ -56,8 +56,8 @@ def test_homes_are_scored_by_desired_states_despite_infeasible_actions() -> None
     )
     assert len(found.samples) == 4, "two homes; what two papers' tables share is played once"
     row = next(row for row in found.tables[0].rows if row.method == "zero-shot")
-    assert (row.cells["success"].count, row.cells["success"].n) == (1, 2)
-    assert row.cells["success_clean"].count == 0, "its solution began with an action that can't be"
+    assert (row.cells["success"].count, row.cells["success"].n) == (0, 2), "it began with an action that can't be"
+    assert (row.cells["success_skipping"].count, row.cells["refused"].value) == (1, 1.0), "in the same row"
     assert (found.provenance.replies, found.provenance.model) == (("scripted",), "none")
 
 

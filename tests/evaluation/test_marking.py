@@ -6,13 +6,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scenecypher.db.condition import And, Exists, HasClass, HasState, HeldBy, Id, Related
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.evaluation.episode import Marks
-from scenecypher.evaluation.marking import MarkingScheme, mark_graph, marking_scheme
+from scenecypher.evaluation.marking import MarkingScheme, is_same_answer, mark_graph, marking_scheme
 from scenecypher.importers.datasets import dataset
 from scenecypher.importers.datasets import task as find
 from scenecypher.importers.reference_plans import reference_plans
@@ -98,10 +99,10 @@ def test_things_already_in_place_give_no_credit() -> None:
 
 
 def test_a_task_that_only_moves_the_robot_has_no_differing_nodes() -> None:
-    found, task = find("sayplan-office/simple_search-1")
-    (scene,) = found.scenes()
-    graph, plan = scene.graph, reference_plans()[task.id]
-    told = marking_scheme(task.goal, graph, final_graph(plan, graph, scene.vocabulary), vocabulary=scene.vocabulary)
+    (scene,) = find("sayplan-office/simple_planning-1")[0].scenes()
+    graph, goal = scene.graph, Related(Id("agent-1"), "INSIDE", Id("workshop"))
+    end = final_graph(("go_to(workshop)",), graph, scene.vocabulary)
+    told = marking_scheme(goal, graph, end, vocabulary=scene.vocabulary)
     assert told.differing == frozenset()
     assert mark_graph(told, graph) == Marks(reached=False, needed=1)
 
@@ -191,3 +192,22 @@ def test_success_implies_full_precision(data: st.DataObject) -> None:
         assert found.correct_needed == found.needed
     if found.same:
         assert found.correct == found.differing
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("blue", True),
+        ("Blue", True),
+        ("**blue**", True),
+        ("The color is blue.", True),
+        ("", False),
+        ("grey", False),
+        ("blue or red", False),
+        ("not known", False),
+    ],
+)
+def test_an_answer_counts_in_any_form(answer: str, *, is_right: bool) -> None:
+    """Kind of fault: a right answer fails for its case, its markup or the sentence around it."""
+    assert is_same_answer(answer, "blue", among=("red", "blue", "grey")) is is_right
+    assert is_same_answer("Gray.", "grey", among=("red", "blue", "grey"))

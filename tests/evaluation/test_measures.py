@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import pytest
 
+from scenecypher.chat.model import Usage
 from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
-from scenecypher.evaluation.episode_events import count_infeasible, executed_actions
+from scenecypher.evaluation.episode_events import count_infeasible, executed_actions, failure_kinds
 from scenecypher.evaluation.measures import COSTS, MEASURES, SHARES, Figures, figures, measured_cell
 from scenecypher.evaluation.result import Cell
-from scenecypher.planner.sessions.events import Acted, Corrected, Event, Proposed, Refused, Solved
+from scenecypher.planner.sessions.events import Acted, Corrected, Event, Finished, Proposed, Refused, Solved
 
 EPISODE: Final = EpisodePlan(group="g", row="r", method="lookplangraph", task="our-office/x")
 
@@ -57,8 +59,9 @@ def test_success_requires_a_feasible_plan() -> None:
     assert (found.value, found.n, found.count) == (0.4, 5, 2)
     assert found.low == pytest.approx(0.1176, abs=1e-4), "Wilson's interval of 2 of 5"
     assert found.high == pytest.approx(0.7693, abs=1e-4)
-    assert values("success").value == 0.6, "SG2 looks at the outcome alone"
-    assert values("success_clean").value == 0.4
+    assert values("success").value == 0.4, "the simulators of SG2 and SG-RwR stop at what can't be done"
+    assert values("success_skipping").value == 0.6, "beside it: the outcome alone"
+    assert values("refused").value == pytest.approx(1 / 4), "and what was refused"
     assert values("sr_all").value == 0.0
 
 
@@ -93,7 +96,7 @@ def test_the_figures_of_an_episode() -> None:
         "moved": 0,
         "success": 1,
         "done": 1,
-        "clean": 1,
+        "refused": 0,
         "same": 0,
         "app": 0.5,
         "app_needed": 1,
@@ -110,7 +113,7 @@ def test_the_figures_of_an_episode() -> None:
 
 
 def test_a_failed_episode_has_the_worst_value_of_each_share_and_no_costs() -> None:
-    shares = ("success", "done", "clean", "same", "app", "app_needed")
+    shares = ("success", "done", "same", "app", "app_needed")
     assert figures(EPISODE, None) == {"moved": 0, **dict.fromkeys(shares, 0)}
 
 
@@ -184,3 +187,21 @@ def test_each_refusal_in_a_whole_solution_counts() -> None:
     assert count_infeasible(events, reprompt=True) == 2
     stepwise = (Solved(1, ("open(x)",), "", final=False), refused(1))
     assert count_infeasible(stepwise, reprompt=True) == 0
+
+
+def test_failures_have_the_papers_kinds() -> None:
+    """Kind of fault: results that can't say which of the paper's failures happened."""
+    events: list[Event] = [
+        Refused(1, "discover_objects(kitchen-1)", "affordance", ("a room",)),
+        Refused(2, "open(box-1)", "missing", ("far",)),
+        Solved(3, (), "semantic violation: (a); semantic violation: (b); temporal inconsistency: (c) is left out"),
+        Finished("given_up", "predicate misalignment: (on x)", 3, 0, Usage(), 0.0),
+    ]
+    found = Counter(failure_kinds(events))
+    assert found == {
+        "wrong discovery": 1,
+        "missing": 1,
+        "semantic violation": 2,
+        "temporal inconsistency": 1,
+        "predicate misalignment": 1,
+    }

@@ -232,7 +232,7 @@ def test_content_that_the_form_lacks_is_not_exported(changed: Node, cause: str) 
         (document({"id": -1, "layer": 2, "attributes": {}}), "$.nodes[0].id", "should be at least 0"),
         (document(node("O(1)", 2) | {"id": 2**64}), "$.nodes[0].id", "should be below 18446744073709551616"),
         (document(node("O(1)", 9)), "$.nodes[0].layer", "the layer '9' is none of SEGMENTS, OBJECTS"),
-        (document(node("O(1)", 2, position=[0, None, 1])), "$.nodes[0].attributes.position[1]", "should be a number"),
+        (document(node("O(1)", 2, position=[0, "x", 1])), "$.nodes[0].attributes.position[1]", "should be a number"),
         (document(node("O(1)", 2, bounding_box={**BOX, "dimensions": None})), "$.nodes[0]", "has neither dimensions"),
         (
             document(node("O(1)", 2, bounding_box={"type": "AABB"})),

@@ -140,7 +140,6 @@ def wanting(**goal: Any) -> Change:
 ROWS: Final[list[tuple[str, Change, str, str]]] = [
     ("no nodes", lambda d: d.pop("nodes"), "$.nodes", "is missing"),
     ("unknown field", lambda d: d.update(name="x"), "$.name", "no field that is known"),
-    ("no agent", lambda d: d["nodes"].pop("agent"), "$.nodes.agent", "is missing"),
     ("rooms no list", lambda d: d["nodes"].update(rooms={}), "$.nodes.rooms", "should be a list"),
     ("name no text", on("rooms", 1, name=3), "$.nodes.rooms[1].name", "should be text"),
     ("states no list", on("asset", 0, states="open"), "$.nodes.asset[0].states", "should be a list"),

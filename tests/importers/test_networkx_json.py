@@ -140,7 +140,7 @@ def test_ambiguous_properties_are_not_exported(key: str) -> None:
         ({"nodes": [{"id": 1, "pos": "here"}], "edges": []}, "$.nodes[0]", "pos should be a position, [x, y] or"),
         ({"nodes": [{"id": 1, "Mass": 7}], "edges": []}, "$.nodes[0]", "'Mass' is no property name"),
         ({"edges": [{"source": "spot", "target": 7}]}, "$.edges[0]", "has no relation type; add it as 'relation'"),
-        ({"edges": [{**ON, "weight": 1}]}, "$.edges[0]", "a relation holds no attribute such as 'weight'"),
+        ({"edges": [{**ON, "why": 1}]}, "$.edges[0]", "a relation holds no attribute such as 'why'"),
         ({"edges": [{"relation": "on", "target": 7}]}, "$.edges[0]", "source is missing"),
     ],
 )
@@ -159,7 +159,7 @@ def test_all_problems_of_a_file_are_told() -> None:
         {"id": "cup", "colour": "red"},
     ]
     edges = [
-        {"source": "cup", "target": "table", "weight": 1, "why": "x"},
+        {"source": "cup", "target": "table", "how": 1, "why": "x"},
         {"source": "cup", "target": "tabel", "relation": "on"},
         {"source": "cup", "target": "cup", "relation": "beside"},
         "on",
@@ -181,7 +181,7 @@ def test_all_problems_of_a_file_are_told() -> None:
         ],
         "$.nodes[1]": ["not 'furnitur' (did you mean 'furniture'?)"],
         "$.nodes[2]": ["should be a map, not 7"],
-        "$.edges[0]": ["has no relation type", "no attribute such as 'weight', 'why'"],
+        "$.edges[0]": ["has no relation type", "no attribute such as 'how', 'why'"],
         "$.edges[1]": ["no node is called 'tabel'"],
         "$.edges[3]": ["should be a map, not 'on'"],
     }.items():

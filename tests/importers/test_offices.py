@@ -105,10 +105,8 @@ def test_the_instructions_grow_harder() -> None:
     for task, form in zip(tasks("sayplan-office"), FORMS["sayplan-office"].tasks, strict=True):
         sizes.setdefault(task.category, []).append(len(form.goal) + sum(goal.count - 1 for goal in form.goal))
     assert {kind: len(each) for kind, each in sizes.items()} == {
-        "simple_search": 6,
-        "complex_search": 6,
-        "simple_planning": 9,
-        "long_horizon": 8,
+        "simple_planning": 15,
+        "long_horizon": 14,
     }
     means = [mean(each) for each in sizes.values()]
     assert means == sorted(means)
@@ -118,3 +116,10 @@ def test_the_error_for_an_unknown_task_names_the_nearest() -> None:
     assert [task.id for task in tasks("our-office", "tidying-2")] == ["tidying-2"]
     with pytest.raises(InputError, match=r"no task 'tidying-9' among the 15 of our-office .did you mean 'tidying-"):
         list(tasks("our-office", "tidying-9"))
+
+
+@pytest.mark.parametrize("subset", SUBSETS)
+def test_each_task_changes_a_node(subset: str) -> None:
+    """Kind of fault: a task that only sends the agent somewhere, whose precision is that of success."""
+    for form in FORMS[subset].tasks:
+        assert any(goal.name is None or not goal.name.startswith("agent") for goal in form.goal), form.id

@@ -22,8 +22,8 @@ MUG: Final[dict[str, Any]] = {
 DESK: Final[dict[str, Any]] = {"id": 4, "object_tag": "desk", "bbox_center": [1, 2, 0.4], "bbox_extent": [1, 0.6, 0.8]}
 
 
-def read(document: object) -> ImportedScene:
-    return from_document(document, file="map.json", name="networkx/map")
+def read(document: object, *, strict: bool = False) -> ImportedScene:
+    return from_document(document, file="map.json", name="networkx/map", strict=strict)
 
 
 def test_a_list_of_objects_is_a_scene() -> None:
@@ -95,7 +95,7 @@ def test_a_box_is_understood_in_each_form(given: Any) -> None:
 )
 def test_another_box_is_refused(given: Any, cause: str) -> None:
     with pytest.raises(DocumentError, match=cause):
-        read({"directed": True, "nodes": [{"id": "a", "bbox": given}], "edges": []})
+        read({"directed": True, "nodes": [{"id": "a", "bbox": given}], "edges": []}, strict=True)
 
 
 def test_embeddings_are_left_out_with_a_word() -> None:

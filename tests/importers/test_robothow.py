@@ -50,8 +50,11 @@ TITLES: Final = {
     "Set up table": 3,
     "Make coffee": 1,
 }
-NOTHING_CHANGES: Final = ("14_1", "89_1", "141_1", "155_2", "296_1", "656_1", "692_2", "725_1", "739_2")
-"""Programs that put back what they took, or end with it in the hand."""
+NOTHING_CHANGES: Final = (
+    *("14_1", "89_1", "141_1", "155_2", "296_1", "656_1", "692_2", "725_1", "739_2"),
+    *("360_2", "496_1", "627_1", "751_2", "992_1", "1007_2"),
+)
+"""Programs that put back what they took, or end with it in the hand; the last six only go about."""
 
 
 @cache
@@ -77,7 +80,7 @@ def test_each_filter_alone_leaves_a_program_out() -> None:
 @pytest.mark.slow
 def test_the_counts() -> None:
     found = list(tasks())
-    assert len(found) == 102
+    assert len(found) == 96
     assert {task.id for task in found} == ALL.keys() - {*NOTHING_CHANGES}
     graphs = [graph(program_id) for program_id in ALL]
     assert all(len(each.by_kind["Place"]) == 4 for each in graphs)
@@ -151,10 +154,9 @@ def test_an_excluded_program_is_refused() -> None:
 
 
 def test_instructions() -> None:
-    told = {program_id: next(tasks(program_id)).instruction for program_id in ("120_1", "360_2", "446_2", "703_2")}
+    told = {program_id: next(tasks(program_id)).instruction for program_id in ("120_1", "446_2", "703_2")}
     assert told == {
         "120_1": "Turn on light_245 in the dining room, light_411 in the home office and the floor lamp.",
-        "360_2": "Go to the bathroom.",
         "446_2": (
             "Lay the table: put plate_1000 and plate_1001 on table_226 in the dining room, and leave the cupboard open."
         ),
@@ -229,9 +231,8 @@ def test_changed_facts_of_a_program() -> None:
     on_table, is_open = Related(Id("cup"), "ON", Id("table")), HasState(Id("cupboard"), "open")
     assert changed_facts(Program("1_1", "Other", did), before, after=after) == (is_open, on_table)
     assert changed_facts(Program("1_1", "Other", did[1:]), before, after=after) == (on_table,), "only what it handles"
-    assert changed_facts(Program("1_1", "Other", (ProgramStep("walk", ("room",)),)), after, after=before) == (
-        Related(Id("robot"), "INSIDE", Id("room")),
-    )
+    gone = Program("1_1", "Other", (ProgramStep("walk", ("room",)),))
+    assert changed_facts(gone, after, after=before) == (), "where the robot is, is no goal"
 
 
 def test_the_packaged_pair_gives_the_same() -> None:

@@ -92,6 +92,15 @@ def test_a_thing_that_was_moved_is_missed_looked_for_and_found(store: SceneStore
     assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
 
 
+def test_a_look_that_changes_nothing_takes_no_version(store: SceneStore) -> None:
+    """Kind: most commits of a belief are looks that found what was known."""
+    pair = WorldAndBelief(store, home(), home())
+    first, *_ = pair.robot.act("discover_objects(desk-1)")
+    (again,) = pair.robot.act("discover_objects(desk-1)")
+    assert (first.seen, first.version) == (again.seen, again.version)
+    assert pair.actions(pair.belief) == ["discover_objects(desk-1)"]
+
+
 def test_a_state_that_is_otherwise_is_learnt(store: SceneStore) -> None:
     pair = WorldAndBelief(store, home(), opened(home(), "fridge-1"))
     with pytest.raises(WorldMismatch, match="fridge-1 is changed: it is closed, it is no longer open"):

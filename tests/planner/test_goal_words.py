@@ -26,6 +26,7 @@ from scenecypher.db.condition import (
     evaluate,
 )
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.value import Properties
 from scenecypher.errors import InputError, UnknownReference
 from scenecypher.planner.sessions.goal_words import GoalParser, is_held
 
@@ -140,7 +141,7 @@ def test_quantities_mean_what_they_say(on: set[tuple[str, str]]) -> None:
 
 def test_facts_that_share_nothing_do_not_hide_each_other() -> None:
     """No lamp would make all facts true if each were within the quantifier of the lamps."""
-    red = SceneGraph.of((*NODES, Node("lamp_2", "Asset", "lamp_2", "lamp", properties={"color": "red"})))
+    red = SceneGraph.of((*NODES, Node("lamp_2", "Asset", "lamp_2", "lamp", properties=Properties({"color": "red"}))))
     lit = goal("c: one cup", "l: all red lamp", "c ON mat", "l is on", graph=red)
     assert not evaluate(lit, placed(set()), {})
 
@@ -191,8 +192,8 @@ def house() -> SceneGraph:
         Node("bed_1", "Asset", "bed_1", "bed"),
         Node("chest_1", "Object", "chest_1", "chest"),
         *(Node(f"pillow_{n}", "Object", f"pillow_{n}", "pillow", ("dirty",) if n < 3 else ()) for n in range(1, 5)),
-        Node("cup_1", "Object", "cup_1", "cup", properties={"traits": ("Jun's", "blue")}),
-        Node("cup_2", "Object", "cup_2", "cup", properties={"color": "red"}),
+        Node("cup_1", "Object", "cup_1", "cup", properties=Properties({"traits": ("Jun's", "blue")})),
+        Node("cup_2", "Object", "cup_2", "cup", properties=Properties({"color": "red"})),
     )
     relations = [("bed_1", "INSIDE", "den"), ("chest_1", "INSIDE", "hall"), ("pillow_1", "ON", "bed_1")]
     relations += [("pillow_2", "INSIDE", "chest_1"), ("pillow_3", "INSIDE", "chest_1"), ("pillow_4", "ON", "bed_1")]

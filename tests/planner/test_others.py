@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -12,7 +12,8 @@ import pytest
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.gate import Gate
-from scenecypher.db.graph.delta import ChangeList, Delta
+from scenecypher.db.graph.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation
+from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.scene_store import SceneStore
@@ -29,6 +30,7 @@ from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import step
 
 OTHER = "visitor"
+PUT_AWAY = "put_on(cup-1, desk-1)"
 
 
 class Lines:
@@ -36,9 +38,12 @@ class Lines:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines, self.asked = iter(lines), list[Request]()
+        self.meanwhile: Callable[[], None] = lambda: None
 
     def reply(self, request: Request) -> Reply:
         self.asked.append(request)
+        self.meanwhile()
+        self.meanwhile = lambda: None
         return Reply(next(self._lines), Usage(), "lines", source="scripted")
 
     def told(self, number: int) -> str:
@@ -85,9 +90,10 @@ def test_others_acts_are_told_once_and_the_state_is_that_of_now(store: SceneStor
     assert MEANWHILE not in talk.model.told(0)
     assert talk.model.told(1).endswith(f"\n\n{MEANWHILE}\n- {OTHER}: open(fridge-1)\n- {OTHER}: pick_up(cup-1)")
     assert MEANWHILE not in talk.model.told(2)
-    systems = [request.messages[0].text for request in talk.model.asked]
-    assert ["and HOLDS cup-1" in system for system in systems] == [False, True, True]
-    assert ["INSIDE office" in system for system in systems] == [True, False, False]
+    assert len({request.messages[0] for request in talk.model.asked}) == 1, "the long part is the same in all steps"
+    told = [request.messages[1].text for request in talk.model.asked]
+    assert ["and HOLDS cup-1" in text for text in told] == [False, True, True]
+    assert ["INSIDE office" in text for text in told] == [True, False, False]
 
 
 def test_where_nobody_else_acts_nothing_is_added(store: SceneStore) -> None:
@@ -167,6 +173,30 @@ def test_under_a_belief_what_happens_elsewhere_is_not_noticed(store: SceneStore)
     talk.decide()
     assert MEANWHILE not in talk.model.told(1)
     assert "closed" in store.load(belief_name(talk.scene.name)).graph.nodes["fridge-1"].states
+
+
+def test_under_a_belief_what_happened_where_the_robot_was_not_yet_is_not_noticed(store: SceneStore) -> None:
+    """Kind: the robot is told of what was done in a room before it came there."""
+    acts = [step("so", "go_to", room) for room in ("office", "kitchen")] + [step("so", "done", "lamp-1")]
+    talk = Talk(store, "lookplangraph", acts)
+    talk.decide()
+    talk.model.meanwhile = lambda: change_in_the_kitchen(store, talk.scene)
+    talk.decide()
+    talk.decide()
+    assert MEANWHILE not in talk.model.told(2)
+
+
+def test_under_a_belief_nobody_is_told_what_was_done_out_of_sight(store: SceneStore) -> None:
+    """Kind: the robot is told where a thing was put that it only saw being taken away."""
+    acts = [step("so", "go_to", "kitchen"), step("so", "turn_on", "lamp-1"), step("so", "done", "lamp-1")]
+    talk = Talk(store, "lookplangraph", acts)
+    talk.decide()
+    gone, there = Relation("cup-1", "ON", "table-1"), Relation("cup-1", "ON", "desk-1")
+    moved: list[Change] = [RemoveRelation(gone), AddRelation(there)]
+    store.change(store.find(talk.scene.name), lambda _: Delta.of(moved), intent=Intent(OTHER, PUT_AWAY, uuid4().hex))
+    talk.decide()
+    assert talk.model.told(1).endswith(f"{MEANWHILE}\n- {OTHER}: did something with cup-1, table-1")
+    assert "desk-1" not in str([event.action for event in store.history(store.find(belief_name(talk.scene.name)))])
 
 
 def change_in_the_kitchen(store: SceneStore, scene: SceneInfo) -> None:

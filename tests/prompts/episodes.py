@@ -199,8 +199,8 @@ def variants() -> Iterator[tuple[str, tuple[str, ...]]]:
     for name, recipe in METHODS.items():
         if recipe.model:
             yield name, ()
-            for switch in recipe.ablations:
-                yield name, (switch,)
+            for ablation in recipe.ablations:
+                yield name, (ablation.name,)
 
 
 Play = Callable[[TinyWorld, str, tuple[str, ...]], "list[Request] | str"]

@@ -26,8 +26,8 @@ from scenecypher.evaluation.question_set import (
 )
 from scenecypher.retriever.empty_answers import mistake_in, turned_arrows
 from scenecypher.retriever.library import library
-from scenecypher.retriever.mentions import stems
 from scenecypher.retriever.reader import SceneReader
+from scenecypher.words import stems
 from tests.questions.generate import FOLDER, SETS, file_text, make_questions
 
 

@@ -12,7 +12,8 @@ from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
-from scenecypher.errors import ModelUnavailable
+from scenecypher.db.store.reference import resolve_reference
+from scenecypher.errors import ModelUnavailable, UnknownReference
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.empty_answers import causes, mistake_in
@@ -202,3 +203,48 @@ def test_an_outage_of_the_vectors_is_not_kept_with_the_words() -> None:
     assert linked_words("Where is the sofa?", seats, meaning) == ()
     fails[0], now[0] = False, 1_000.0
     assert "couch" in dict(linked_words("Where is the sofa?", seats, meaning))["sofa"]
+
+
+OFFICE = tuple(
+    ClassUse(kind, name, 1, f"{name}-1")
+    for kind, name in (
+        ("Place", "open_office"),
+        ("Place", "kitchen"),
+        ("Asset", "hall_bench"),
+        ("Asset", "kitchen_counter"),
+        ("Asset", "nightstand"),
+        ("Object", "blanket"),
+        ("Object", "food_egg"),
+        ("Object", "egg_carton"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which shelf is empty?", {}),
+        ("Is the empty one broken?", {}),
+        ("What was moved?", {}),
+        ("Is the pizza still where Ben put it?", {}),
+        ("What does Ben own?", {}),
+        ("Who broke the knife?", {}),
+        ("What lies on the rug?", {}),
+        ("Are countertops dirty?", {"countertops": "perhaps (:Asset {class: 'kitchen_counter'}) 1"}),
+        ("Where is the egg?", {"egg": "(:Object {class: 'food_egg'}) 1"}),
+    ],
+)
+def test_only_words_for_things_are_compared_with_things(words: Meaning, question: str, found: dict[str, str]) -> None:
+    """The kind: deeds, states and names of people were given the nearest class, and compounds that share a room's."""
+    scene = Enumerations(kinds=(("Place", 2), ("Asset", 3), ("Object", 3)), classes=OFFICE)
+    assert dict(linked_words(question, scene, words)) == found
+
+
+def test_a_hint_of_any_kind_knows_the_parts_of_compounds() -> None:
+    """The kind: spelling alone found nothing for a word that a longer name ends with."""
+    assert causes("MATCH (n {class: 'egg'}) RETURN n", replace(HOME, classes=OFFICE)) == (
+        "no node has class 'egg' (did you mean 'food_egg'?)",
+    )
+    graph = SceneGraph.of([Node(it.example, it.kind, it.example, it.name) for it in OFFICE])
+    with pytest.raises(UnknownReference, match=r"there is no 'egg' in this scene \(did you mean 'food_egg'\?\)"):
+        resolve_reference(graph, "egg")

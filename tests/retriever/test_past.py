@@ -11,16 +11,14 @@ from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation
+from scenecypher.db.schema import PAST_PROPERTIES
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.vocabulary import BUILT_IN
-from scenecypher.evaluation.question_set import load_questions
 from scenecypher.retriever.empty_answers import causes
-from scenecypher.retriever.library import library
-from scenecypher.retriever.past_text import past_library, speaks_of_time, wants_past
-from scenecypher.retriever.prompt import ASK_FOR_PAST
+from scenecypher.retriever.past_text import past_library, past_text
+from scenecypher.retriever.prompt import ASK_FOR_PAST, PAST
 from scenecypher.retriever.retriever import NO_QUERY
 from tests.retriever.conftest import Ready, home
 from tests.retriever.test_retriever import messages
@@ -51,14 +49,21 @@ def lived_in(store: SceneStore) -> SceneInfo:
 
 
 def test_a_question_about_the_past_is_answered(ready: Ready, lived_in: SceneInfo) -> None:
-    retriever, server = ready([MOVED])
+    retriever, server = ready([PAST, MOVED])
     found = retriever.ask("When was a cup last moved, and who moved it?", lived_in)
     assert found.rows == (("cup_7011", "2026-11-23T09:00:00.000000000+00:00", "robot"),)
-    told = messages(server, 0)[0]
+    told = messages(server, 1)[-1]
     assert "(:PastFact)" in told
     assert "since_at" in told
-    assert "now: 2026-11-23T09:00:00+00:00\nversion 0: 2026-11-23T08:00:00+00:00\n2 events up to version 2" in told
-    assert "actors: ann, robot" in told
+    assert told.partition("TIMES\n")[2].startswith(
+        """\
+now: 2026-11-23T09:00:00+00:00
+version 0: 2026-11-23T08:00:00+00:00
+2 events up to version 2, from 2026-11-23T08:00:00+00:00 to 2026-11-23T09:00:00+00:00
+actors: ann, robot
+an action is text such as 'take cup'
+"""
+    )
     assert "Question: When was the book last moved" in told
 
 
@@ -66,12 +71,12 @@ def test_a_prompt_holds_no_time_but_the_declared(ready: Ready, lived_in: SceneIn
     """Prompts of a scene with a clock of its own are the same bytes whenever they are made."""
     prompts = []
     for _ in range(2):
-        retriever, server = ready([MOVED])
+        retriever, server = ready([PAST, MOVED])
         retriever.ask("When was a cup moved?", lived_in)
-        prompts.append(messages(server, 0))
+        prompts.append(messages(server, 1))
     assert prompts[0] == prompts[1]
     assert lived_in.key not in str(prompts)
-    assert "began" not in prompts[0][0].partition("RELATIONS of the past")[0]
+    assert "began" not in prompts[0][-1].partition("RELATIONS of the past")[0]
 
 
 def test_an_episode_asks_about_its_own_past_in_its_own_clock(store: SceneStore, ready: Ready, scene: SceneInfo) -> None:
@@ -79,10 +84,10 @@ def test_an_episode_asks_about_its_own_past_in_its_own_clock(store: SceneStore, 
     for _ in range(2):
         with store.lease(scene.name) as copy:
             store.commit(copy, OPEN, actor="robot", action="open fridge")
-            retriever, server = ready(["MATCH (e:PastEvent) RETURN e.at AS at, e.version AS v"])
+            retriever, server = ready([PAST, "MATCH (e:PastEvent) RETURN e.at AS at, e.version AS v"])
             found = retriever.ask("When was the fridge opened?", copy)
             assert found.rows == (("2000-01-01T08:01:00.000000000+00:00", 1),)
-            told.append(messages(server, 0)[0])
+            told.append(messages(server, 1)[-1])
     assert told[0] == told[1]
 
 
@@ -105,12 +110,12 @@ def test_a_question_about_the_present_has_the_prompt_as_ever(ready: Ready, lived
 def test_a_model_that_asks_for_the_past_is_shown_it(ready: Ready, lived_in: SceneInfo, scene: SceneInfo) -> None:
     """Words don't tell all questions about the past; the model asks, where there is one."""
     retriever, server = ready(["PAST", MOVED])
-    found = retriever.ask("Is a cup still at the place that Ann gave it?", lived_in)
+    found = retriever.ask("Is a cup still at the place that was meant for it?", lived_in)
     assert ASK_FOR_PAST in messages(server, 0)[0]
     assert "(:PastFact)" not in messages(server, 0)[0]
     shown = messages(server, 1)[-1]
     assert "(:PastFact)" in shown
-    assert shown.endswith("Question: Is a cup still at the place that Ann gave it?")
+    assert shown.endswith("Question: Is a cup still at the place that was meant for it?")
     assert found.rows == (("cup_7011", "2026-11-23T09:00:00.000000000+00:00", "robot"),)
     retriever, server = ready(["PAST", "MATCH (n:Object) RETURN n.name"])
     assert retriever.ask("Is a cup on the table?", scene).outcome == "answered"
@@ -120,7 +125,7 @@ def test_a_model_that_asks_for_the_past_is_shown_it(ready: Ready, lived_in: Scen
 
 def test_the_past_is_asked_for_beside_the_attempts(ready: Ready, lived_in: SceneInfo) -> None:
     """The kind: a request for the past was taken for a repeated empty reply, and an attempt was lost by it."""
-    question = "Is a cup still at the place that Ann gave it?"
+    question = "Is a cup still at the place that was meant for it?"
     retriever, server = ready(["", "PAST", MOVED], attempts=2)
     assert retriever.ask(question, lived_in).rows
     assert "(:PastFact)" in messages(server, 2)[-1]
@@ -139,31 +144,56 @@ def test_a_model_that_asks_for_nothing_but_the_past_is_refused(ready: Ready, liv
     assert NO_QUERY in messages(server, 2)[-1]
 
 
-def test_no_known_question_about_the_present_speaks_of_time() -> None:
-    asked = [it.question for it in load_questions()] + [it.question for v in BUILT_IN for it in library(v)]
-    assert len(asked) > 100
-    asked += ["Which room has the fewest switched-on lamps?"]
-    assert [question for question in asked if speaks_of_time(question)] == []
-
-
 @pytest.mark.parametrize(
     "question",
     [
+        "Is the cookie still where it was put?",
+        "Who broke the cup?",
+        "Which things are no longer where they belong?",
         "Where did I leave my phone?",
-        "Who opened the window?",
-        "What did you do this morning?",
-        "Is the cup where it was yesterday?",
-        "Which things has nobody touched?",
-        "What was in the fridge at 10:15?",
-        "How long was the stove on?",
-        "Why was the door opened?",
-        "Has the fridge been opened since noon?",
-        *(it.question for it in past_library()),
     ],
 )
-def test_a_question_about_the_past_speaks_of_time(question: str) -> None:
-    assert speaks_of_time(question)
-    assert not wants_past(question, "auto", is_map=True)
+def test_a_question_about_the_past_is_offered_it_whatever_its_words(
+    ready: Ready, lived_in: SceneInfo, question: str
+) -> None:
+    """The kind: a list of words decided, so that a question in other words could not be answered."""
+    retriever, server = ready([PAST, MOVED])
+    assert retriever.ask(question, lived_in).rows
+    assert ASK_FOR_PAST in messages(server, 0)[0]
+    assert "(:PastFact)" not in messages(server, 0)[0]
+    assert "(:PastFact)" in messages(server, 1)[-1]
+
+
+@pytest.mark.parametrize(
+    "question", ["Which room has the fewest switched-on lamps?", "Who opened the window, and when?"]
+)
+def test_where_nothing_happened_no_prompt_speaks_of_a_past(
+    store: SceneStore, ready: Ready, scene: SceneInfo, question: str
+) -> None:
+    """The kind: words such as "has … switched" brought the whole past into a scene without an event."""
+    with store.lease(scene.name) as copy:
+        store.commit(copy, OPEN, actor="robot", action="open fridge")
+    with store.lease(scene.name) as again:
+        for asked in (scene, again):
+            retriever, server = ready(["MATCH (n:Object) RETURN n.name"])
+            retriever.ask(question, asked)
+            assert "past" not in messages(server, 0)[0].casefold()
+
+
+def test_the_name_of_who_acted_is_a_sign_of_the_past(ready: Ready, lived_in: SceneInfo) -> None:
+    """Ann is nobody in the scene as it is; a robot, who acted too, may be asked about as it is now."""
+    for question, is_shown in (("Is the cup still where Ann put it?", True), ("What does the robot hold?", False)):
+        retriever, server = ready([MOVED])
+        retriever.ask(question, lived_in)
+        told = messages(server, 0)[0]
+        assert ("(:PastFact)" in told, ASK_FOR_PAST in told) == (is_shown, not is_shown)
+
+
+def test_the_part_about_the_past_is_short(gate: Gate, lived_in: SceneInfo) -> None:
+    """It had 5,239 characters, most of them about fields of runs and steps that few questions need."""
+    told = past_text(gate, lived_in)
+    assert len(told) < 3_500
+    assert all(name in told for names in PAST_PROPERTIES.values() for name in names if name not in {"began", "ended"})
 
 
 def test_every_example_of_the_past_passes_the_gate(gate: Gate, lived_in: SceneInfo) -> None:

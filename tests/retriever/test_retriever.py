@@ -16,9 +16,10 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, SceneReplaced
+from scenecypher.retriever import prompt
 from scenecypher.retriever.events import Attempted, Hinted, Prompted, RetrievalEnded
 from scenecypher.retriever.retrieval import Declined, QueryExecuted, Rejected, retrieval_document
-from scenecypher.retriever.retriever import RETRY_TEMPERATURE, Retriever
+from scenecypher.retriever.retriever import QUERY_TOKENS, RETRY_TEMPERATURE, Retriever
 from tests.retriever.conftest import Ready, home, put_home
 from tests.scripted_model import Fail, Say, ScriptedModel
 
@@ -96,6 +97,25 @@ def test_a_refusal_is_sent_back_and_repaired(ready: Ready, scene: SceneInfo, rep
     if first.cypher:
         assert first.cypher in messages(server, 1)[2]
     assert found.usage == Usage(22, 14)
+
+
+def test_a_reply_without_end_is_cut_off_and_told_so(ready: Ready, scene: SceneInfo) -> None:
+    """The kind: nothing bounded a reply; half a query was refused as a mistake of its syntax, and shown again."""
+    half, whole = f"```cypher\n{GOOD[:40]}", f"```cypher\n{GOOD}\n```\nThis query looks at the"
+    thinking = "<think>The table, which"
+    retriever, server = ready([Say(half, finish="length"), Say(thinking, finish="length"), GOOD], verifier="words")
+    found = retriever.ask(QUESTION, scene)
+    assert [request.get("max_tokens") for request in server.requests] == [
+        QUERY_TOKENS,
+        4 * QUERY_TOKENS,
+        16 * QUERY_TOKENS,
+        None,
+    ]
+    assert [one.ending.code for one in found.attempts if isinstance(one.ending, Rejected)] == ["cut_off"] * 2
+    assert "cut off at the length limit; be briefer" in messages(server, 1)[-1]
+    assert not any(GOOD[:40] in text for text in messages(server, 1)[2:])
+    retriever, server = ready([Say(whole, finish="length")])
+    assert retriever.ask(QUESTION, scene).rows == ROWS
 
 
 def test_a_query_is_parsed_once_for_hints_and_gate(ready: Ready, scene: SceneInfo) -> None:
@@ -392,3 +412,11 @@ def test_refusals_are_errors_of_the_model(scene: SceneInfo, gate: Gate, store: S
 
     with pytest.raises(QueryRefused, match="objects have `class`: did you mean"):
         SceneReader(gate, Enumerator(store.replicas), scene).run("MATCH (f:Fridge) RETURN f")
+
+
+def test_a_prompt_speaks_of_furniture_only_where_there_is_some() -> None:
+    """The kind: a grid of balls and keys was told that a question about things is about furniture too."""
+    told = [prompt.code_writer("", (), (), has_furniture=it).text for it in (True, False)]
+    assert [prompt.KINDS_OF_THINGS in text for text in told] == [True, False]
+    assert "urniture" not in told[1].replace("its places, furniture, objects and agents", "")
+    assert prompt.THINGS in prompt.code_writer("", (), has_furniture=False).text, "the papers' prompt is as it was"

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scenecypher.db.schema import KINDS, MAP_KINDS
+from scenecypher.db.store.counting import count_graph
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import InputError
+from scenecypher.importers.datasets import DATASETS
 from scenecypher.retriever.mentions import Mentions, words_of
 from scenecypher.retriever.outline import outline
 from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, MIN_TOKENS, SchemaForm, schema_text
@@ -216,3 +218,20 @@ def test_a_list_of_a_map_is_told_though_all_of_it_is_one_word() -> None:
     shown = outline(MAP, MAP, vocabulary="household")
     assert "tags" in dict(shown.properties)
     assert "unit" not in dict(shown.properties)
+
+
+def test_a_map_speaks_of_a_path_only_where_there_is_one() -> None:
+    robot = replace(MAP, properties=(*MAP.properties, PropertyUse("path", ("list of point",), 1)))
+    told = ["path and times" in schema_text(it) for it in (MAP, robot)]
+    assert told == [False, True]
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_property_of_a_data_set_is_told_with_what_it_is_for(name: str) -> None:
+    """The kind: a list of text without values or meaning, so that whose a jacket is could not be asked."""
+    imported = next(DATASETS[name].scenes(None))
+    counted = count_graph(imported.graph)
+    told = dict(outline(counted, counted, vocabulary=imported.vocabulary).properties)
+    bare = {use.name for use in counted.properties if told[use.name].startswith(f"{' or '.join(use.types)};")}
+    assert bare == set()
+    assert "Jun\\'s" in told["traits"] if name == "our-office" else True

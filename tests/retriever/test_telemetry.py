@@ -112,6 +112,7 @@ def test_spans_follow_the_genai_conventions(ready: Ready, scene: SceneInfo, span
         "gen_ai.operation.name": "chat",
         "gen_ai.output.type": "text",
         "gen_ai.provider.name": "openai",
+        "gen_ai.request.max_tokens": 800,
         "gen_ai.request.model": MODEL_NAME,
         "gen_ai.request.temperature": 0.0,
         "gen_ai.response.finish_reasons": ("stop",),

@@ -1,9 +1,10 @@
 """LLM+P as in LookPlanGraph (section VI-A, appendices D and F-2): the model writes a PDDL problem, an engine plans.
 
 The prompt has the vocabulary's domain (`planner/prompts/domains`, which lists its corrections) and an example of this
-domain; the paper's example is of another one. A reply that is no PDDL is asked again. A problem in PDDL is used as it
-is: mistakes of the paper's first two kinds end the session with an explanation. Facts that are left out are reported
-too, but the plan is executed, which shows the actions that are refused.
+domain; the paper's example is of another one. A reply that is no PDDL is asked again. Of a problem in PDDL the engine
+takes what it can parse: initial facts outside the domain are dropped, and a goal or an object outside it ends the
+session. All mistakes of the paper's three kinds are reported, and the plan is executed, which shows the actions that
+are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
 from scenecypher.errors import InputError, ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.methods.baselines.pddl_mistakes import find_mistakes
+from scenecypher.planner.methods.baselines.pddl_mistakes import find_mistakes, is_parsed, parsed
 from scenecypher.planner.methods.baselines.pddl_text import PddlProblem, read_domain, read_problem
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.examples import examples
@@ -62,13 +63,12 @@ class LlmPlusP:
         """Return the plan, or the problem's mistakes. Raises ReplyRejected after three replies that are no PDDL."""
         problem, usage = self._ask_problem(memory)
         mistakes = find_mistakes(problem, self._domain, view=memory.view, forms=self._problems)
-        fatal = [str(mistake) for mistake in mistakes if mistake.kind != "temporal inconsistency"]
-        if fatal:
-            return GiveUp("; ".join(fatal)), usage
+        warnings = "; ".join(map(str, mistakes))
+        if not is_parsed(problem, self._domain):
+            return GiveUp(warnings), usage
         seconds = self._timeout_s()
         limit = TimeLimit(seconds, clock_s=seconds)
-        planned = solve(self._domain.text, problem.text(self._domain), limit, search=LAMA)
-        warnings = "; ".join(map(str, mistakes))
+        planned = solve(self._domain.text, parsed(problem, self._domain).text(self._domain), limit, search=LAMA)
         if planned.status != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, warnings)))), usage
         names = {node.lower(): node for node in node_names(memory.view)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from scenecypher.planner.methods.baselines.pddl_text import PddlDomain, PddlFact, PddlProblem, goal_facts
@@ -33,6 +33,23 @@ def find_mistakes(problem: PddlProblem, domain: PddlDomain, *, view: str, forms:
         *(PddlMistake("semantic violation", words) for words in _impossible(problem, nodes, forms)),
         *(PddlMistake("temporal inconsistency", words) for words in _left_out(problem, nodes, forms)),
     )
+
+
+def is_parsed(problem: PddlProblem, domain: PddlDomain) -> bool:
+    """Check if the engine parses the problem but for its initial facts: the goal and the objects are of the domain."""
+    wanted = [fact for fact, _ in goal_facts(problem.goal)]
+    known = {*domain.types} >= {*problem.objects.values()}
+    return known and all(_is_of_domain(fact, problem, domain) for fact in wanted)
+
+
+def parsed(problem: PddlProblem, domain: PddlDomain) -> PddlProblem:
+    """Return the problem without the initial facts that are outside the domain."""
+    return replace(problem, init=tuple(fact for fact in problem.init if _is_of_domain(fact, problem, domain)))
+
+
+def _is_of_domain(fact: PddlFact, problem: PddlProblem, domain: PddlDomain) -> bool:
+    arguments = (it for it in fact[1:] if not it.startswith("?"))
+    return {*arguments} <= problem.objects.keys() and not any(_ill_formed(fact, problem, domain))
 
 
 def _node_groups(view: str) -> Iterator[list[dict[str, Any]]]:

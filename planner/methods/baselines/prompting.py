@@ -16,7 +16,7 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
 from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.prompts.worked import required_examples
 from scenecypher.planner.sessions.method import Decision, Memory, Solve
@@ -107,8 +107,3 @@ class Prompting:
             raise ReplyRejected(f"it has no line that begins with Solution:. {FORM}")
         reason = text[: found[-1].start()].strip()
         return parse_solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)
-
-
-def solution_text(decision: Solve) -> str:
-    """Return a solution as a model writes it."""
-    return f"[{', '.join(decision.actions)}]"

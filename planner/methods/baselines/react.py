@@ -22,11 +22,12 @@ from scenecypher.planner.prompts.calls import (
     written_argument,
 )
 from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.past import TurnForm, turn_messages
 from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
-from scenecypher.planner.prompts.solution import parse_solution
+from scenecypher.planner.prompts.solution import parse_solution, solution_text
 from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.prompts.worked import worked_examples
-from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.sessions.method import CallTool, Decision, Memory, Solve, Turn
 from scenecypher.planner.sessions.reasoning_tools import tools_of
 from scenecypher.retriever.graph_api import CALLS
 
@@ -70,7 +71,7 @@ class React:
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        prompt = (*self._opening(memory), *(message for turn in memory.turns for message in _turn_messages(turn)))
+        prompt = (*self._opening(memory), *turn_messages(memory.turns, TURNS))
         return ask_in_text(self._model, prompt, self._read)
 
     def _opening(self, memory: Memory) -> tuple[Message, Message]:
@@ -116,19 +117,16 @@ class React:
         return CallTool(step.name, parse_arguments(step, names), step.thought)
 
 
-def _turn_messages(turn: Turn) -> tuple[Message, ...]:
-    """Return a turn as messages: thought and action, then the observation."""
-    match turn.decision:
-        case CallTool(tool, arguments, reason):
-            written = ", ".join(map(written_argument, arguments.values()))
-            return _exchange(ReActStep(reason, tool, written), turn)
-        case Solve(actions, reason):
-            return _exchange(ReActStep(reason, FINISH, f"[{', '.join(actions)}]"), turn)
-        case None:
-            return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
-        case Ask() | Think() | Act() | Done() | GiveUp():
-            raise AssertionError
+def _observation(_: Decision, turn: Turn) -> str:
+    return f"Observation: {turn.feedback}"
 
 
-def _exchange(step: ReActStep, turn: Turn) -> tuple[Message, Message]:
-    return Message("assistant", str(step)), Message("user", f"Observation: {turn.feedback}")
+def _call_text(call: CallTool) -> str:
+    written = ", ".join(map(written_argument, call.arguments.values()))
+    return str(ReActStep(call.reason, call.tool, written))
+
+
+TURNS: Final = (
+    TurnForm(CallTool, _call_text, _observation),
+    TurnForm(Solve, lambda it: str(ReActStep(it.reason, FINISH, solution_text(it))), _observation),
+)

@@ -20,9 +20,10 @@ from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts.calls import check_known_call
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.functions import functions
+from scenecypher.planner.prompts.past import TurnForm, turn_messages
 from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.prompts.worked import worked_examples
-from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Think, Turn
 from scenecypher.planner.vocabularies.registry import DONE, vocabulary_named
 
 NAME: Final = "react-alfworld"
@@ -75,9 +76,12 @@ class ReactAlfworld:
         example = worked_examples(NAME, self._vocabulary, memory.instruction) if self._examples else ""
         # The first view only: later observations are in the history.
         opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
-        said = [message for turn in memory.turns for message in self._turn_messages(turn)]
+        forms = (
+            TurnForm(Act, self._written, self._turn_feedback),
+            TurnForm(Think, lambda it: f"> think: {it.thought}"),
+        )
         system = "\n\n".join(filter(None, (text, example)))
-        return Message("system", system), Message("user", opening), *said
+        return Message("system", system), Message("user", opening), *turn_messages(memory.turns, forms)
 
     @property
     def _example(self) -> str:
@@ -111,21 +115,13 @@ class ReactAlfworld:
         offered = [line for line in lines.splitlines() if not line.startswith(f"{self._approach.look}(")]
         return "\n".join([*offered, self._approach.words])
 
-    def _turn_messages(self, turn: Turn) -> tuple[Message, ...]:
-        """Return a turn as messages; a revealing action appears as a walk."""
-        match turn.decision:
-            case Act(action):
-                name, _, written = action.partition("(")
-                went = self._approach.go[0] if self._approach and name == self._approach.look else name
-                return Message("assistant", f"> {went}({written}"), Message("user", self._turn_feedback(turn))
-            case Think(thought):
-                return Message("assistant", f"> think: {thought}"), Message("user", turn.feedback)
-            case None:
-                return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
-            case Ask() | CallTool() | Solve() | Done() | GiveUp():
-                raise AssertionError
+    def _written(self, action: Act) -> str:
+        """Return an action as a reply; a revealing action appears as a walk."""
+        name, _, written = action.action.partition("(")
+        went = self._approach.go[0] if self._approach and name == self._approach.look else name
+        return f"> {went}({written}"
 
-    def _turn_feedback(self, turn: Turn) -> str:
+    def _turn_feedback(self, _: Act, turn: Turn) -> str:
         """Return the feedback in ALFWorld's words; a revealing action appears as a walk."""
         if not turn.refused:
             return turn.feedback

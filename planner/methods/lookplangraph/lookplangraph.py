@@ -175,7 +175,7 @@ def _seeing(vocabulary: str, telling: Telling) -> Iterator[str]:
             seen=" or saw" if telling.belief else "",
             named=NAMED.format(remembered=remembered) if telling.priors and not looking.whole_rooms else "",
         )
-        if looking.structure:
+        if vocabulary_named(vocabulary).conventions.structure:
             yield STRUCTURE
 
 

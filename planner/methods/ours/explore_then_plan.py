@@ -25,7 +25,7 @@ from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.methods.ours.belief_search import Belief
 from scenecypher.planner.methods.ours.goal_matches import candidates, lost_classes
 from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, stated_goal, told_end
-from scenecypher.planner.methods.ours.symbolic import MAX_PLANS
+from scenecypher.planner.methods.ours.symbolic import MAX_PLANS, too_long
 from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
@@ -55,10 +55,11 @@ class ExploreThenPlan:
         plan_goal: Callable[[c.Condition], PlanResult],
         read_all: Callable[[], SceneGraph],
         *,
+        max_steps: int,
         ranker: Model | None = None,
     ) -> None:
         self._asker, self._plan_goal, self._read_all, self._ranker = asker, plan_goal, read_all, ranker
-        self._vocabulary = asker.vocabulary
+        self._vocabulary, self._max_steps = asker.vocabulary, max_steps
         self._remaining: list[ActionCall] = []
         self._plans = 0
         self._ranks: dict[tuple[str, ...], Sequence[str]] = {}
@@ -75,7 +76,7 @@ class ExploreThenPlan:
         if c.evaluate(stated.goal, belief.graph, {}):
             return self._confirm(belief, stated.goal) or told_end(Done("the goal holds"), stated, memory), Usage()
         if not self._still_works(belief, stated.goal):
-            end = self._replan(belief, stated.goal)
+            end = self._replan(belief, stated.goal, memory)
             if end is not None:
                 return end, Usage()
         look = belief.look_before(self._remaining[0])
@@ -84,7 +85,7 @@ class ExploreThenPlan:
         call = self._remaining.pop(0)
         return Act(str(call), f"plan {self._plans}, {len(self._remaining)} to come"), Usage()
 
-    def _replan(self, belief: Belief, goal: c.Condition) -> GiveUp | None:
+    def _replan(self, belief: Belief, goal: c.Condition, memory: Memory) -> GiveUp | None:
         if self._plans == MAX_PLANS:
             return GiveUp(f"{MAX_PLANS} plans did not lead to the goal")
         self._plans += 1
@@ -93,7 +94,7 @@ class ExploreThenPlan:
         state = belief.state_of(goal, self._remaining)
         if state is not None:
             self._remaining = [*order_by_rooms(self._remaining, goal, state, self._vocabulary)]
-        return None if self._remaining else GiveUp(planned.why)
+        return too_long(self._remaining, memory, self._max_steps) if self._remaining else GiveUp(planned.why)
 
     def _still_works(self, belief: Belief, goal: c.Condition) -> bool:
         """Check if the rest of the plan leads to the goal from what is believed now."""

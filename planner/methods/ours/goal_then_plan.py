@@ -20,11 +20,12 @@ from scenecypher.db.condition import Condition, condition_document, condition_fr
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event
-from scenecypher.errors import InputError, ReplyRejected, UnknownReference
+from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
+from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors
 from scenecypher.planner.sessions.goal_words import GoalParser, states_to_name
 from scenecypher.planner.sessions.method import Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
@@ -33,15 +34,6 @@ from scenecypher.planner.symbolic.plan import PlanResult
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""
 ATTEMPTS: Final = 3
-CLASSES_OF: Final = {
-    "Place": "Classes of rooms and other places",
-    "Asset": "Classes of furniture and appliances",
-    "Object": "Classes of movable things",
-    "Agent": "Classes of agents",
-    "Door": "Classes of doors",
-}
-"""Titles of the lists of classes by kind: a kind's own name would be taken for a class."""
-
 SYSTEM: Final = """\
 You say what must be so when an instruction is carried out in a home. You know which words the home's scene graph has, \
 not the graph. You do not plan: another program does.
@@ -82,6 +74,10 @@ In the home as it is known now, that goal matches:
 {matches}
 If this is what the instruction asks for, reply with the same goal. If it is not, state the whole goal once more: by \
 the ids that are meant, or by other things and facts."""
+UNREACHABLE: Final = """\
+In the home as it is known now, that goal can't be reached: {why}.
+If the instruction asks for just this, reply with the same goal, and it is told so. If another goal does what it asks \
+for, state the whole goal once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +96,8 @@ class StatedGoal:
 class GoalThenPlan:
     """Method that asks for the goal, then decides like Symbolic, by `plan_goal`."""
 
-    def __init__(self, asker: GoalAsker, plan_goal: Callable[[Condition], PlanResult]) -> None:
-        self._asker, self._plan_goal = asker, plan_goal
+    def __init__(self, asker: GoalAsker, plan_goal: Callable[[Condition], PlanResult], *, max_steps: int) -> None:
+        self._asker, self._plan_goal, self._max_steps = asker, plan_goal, max_steps
         self._symbolic: Symbolic | None = None
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
@@ -110,7 +106,7 @@ class GoalThenPlan:
         if stated is None:
             return self._asker.ask(memory)
         goal = stated.goal
-        self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal))
+        self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal), max_steps=self._max_steps)
         decision, usage = self._symbolic.decide(memory)
         return (told_end(decision, stated, memory) if isinstance(decision, Done) else decision), usage
 
@@ -134,7 +130,8 @@ class GoalAsker:
     """Asks `model` for a goal, shows it once what that matches, and checks it against what occurs in the scene.
 
     `read_all` reads the scene, `events` its history, newest first. `elsewhere` is as in GoalParser. Words that the
-    scene does not use are told with those of its words that `meaning` finds near.
+    scene does not use are told with those of its words that `meaning` finds near. `why_unreachable` says what of a goal
+    no action can bring about, which the model is told once.
     """
 
     model: Model
@@ -144,6 +141,7 @@ class GoalAsker:
     events: Callable[[], Iterable[Event]]
     elsewhere: frozenset[str] = frozenset()
     meaning: Meaning = NO_MEANING
+    why_unreachable: Callable[[Condition], str] = lambda _: ""
 
     def ask(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the goal as a thought, or the end if none is stated, and the tokens of all replies.
@@ -157,28 +155,28 @@ class GoalAsker:
             Message("system", _system(occurring, states_to_name(self.vocabulary), memory.schema)),
             Message("user", f"Instruction: {memory.instruction}"),
         ]
-        first: StatedGoal | None = None
+        first: StatedGoal | Done | GiveUp | None = None
         mistake = ""
         while counting.replies < ATTEMPTS:
             try:
                 form = counting.form(messages)
                 stated = self._stated(form, parser)
             except (UnknownReference, InputError) as error:
-                mistake = str(self.meaning.explained(error) if isinstance(error, UnknownReference) else error)
+                mistake = self._explained(error)
                 said = f"That goal can't be used: {mistake}. State the whole goal again."
             except ReplyRejected:
                 if first is None:
                     raise
                 break
             else:
-                if not isinstance(stated, StatedGoal) or first is not None or not stated.matches:
-                    return (stated.thought() if isinstance(stated, StatedGoal) else stated), counting.usage
+                said = self._doubts(stated, parser, occurring)
+                if first or not said:
+                    return _decision(stated), counting.usage
                 first = stated
-                said = MATCHES.format(matches="\n".join((stated.matches, *self._meant(stated.goal, occurring))))
             messages += [Message("assistant", form.model_dump_json()), Message("user", said)]
         if first is None:
             raise counting.rejection(mistake)
-        return first.thought(), counting.usage
+        return _decision(first), counting.usage
 
     def _stated(self, form: GoalForm, parser: GoalParser) -> StatedGoal | Done | GiveUp:
         """Return the goal that a form states, or the end of a session whose model states none, with its reason."""
@@ -190,6 +188,19 @@ class GoalAsker:
         matches, is_notable = match_words(goal, parser.graph, self.vocabulary)
         return StatedGoal(goal, matches if is_notable else "")
 
+    def _explained(self, error: SceneCypherError) -> str:
+        return str(self.meaning.explained(error) if isinstance(error, UnknownReference) else error)
+
+    def _doubts(self, stated: StatedGoal | Done | GiveUp, parser: GoalParser, occurring: Enumerations) -> str:
+        """Return what the model is asked about its goal: what it matches, or why nothing can bring it about; or ""."""
+        if not isinstance(stated, StatedGoal):
+            return ""
+        is_lost = lost_classes(stated.goal, parser.graph, self.vocabulary)
+        if why := "" if is_lost else self.why_unreachable(stated.goal):
+            return UNREACHABLE.format(why=why)
+        matches = "\n".join((stated.matches, *self._meant(stated.goal, occurring)))
+        return MATCHES.format(matches=matches) if stated.matches else ""
+
     def _meant(self, goal: Condition, occurring: Enumerations) -> Iterator[str]:
         """Yield what the classes that a goal names and the scene lacks may be called there."""
         here = tuple(dict.fromkeys(use.name for use in occurring.classes))
@@ -197,6 +208,10 @@ class GoalAsker:
             near = " or ".join(repr(it.word) for it in self.meaning.nearest(class_, here))
             if near:
                 yield f"In this scene {class_!r} may be {near}."
+
+
+def _decision(stated: StatedGoal | Done | GiveUp) -> Decision:
+    return stated.thought() if isinstance(stated, StatedGoal) else stated
 
 
 def _system(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
@@ -207,20 +222,13 @@ def _system(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
 
 def goal_words(occurring: Enumerations, states: Iterable[str], schema: str) -> str:
     """Return the words that a goal may use: those that occur, or the schema text if that is shorter."""
-    of_kind: dict[str, list[str]] = {}
-    for use in occurring.classes:
-        of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}")
-    colors = (value for use in occurring.properties if use.name == "color" for value in use.values)
     lists = {
-        **{f"{CLASSES_OF[kind]}, and how many": uses for kind, uses in of_kind.items()},
-        "Places": occurring.places,
-        "Agents": [agent.name for agent in occurring.agents],
+        **class_lists(occurring),
         "Relation types": dict.fromkeys(pattern.type for pattern in occurring.patterns),
         "States": dict.fromkeys((*(use.value for use in occurring.states), *states)),
-        "Colours": colors,
+        "Colours": colors(occurring),
     }
-    lines = (f"{title}: {', '.join(map(str, listed))}" for title, words in lists.items() if (listed := [*words]))
-    return min("\n".join(lines), schema, key=len)
+    return min(as_lines(lists), schema, key=len)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
-"""Stepwise: one decision a reply, from the schema and the turns so far; ours, not from a paper.
+"""Stepwise: one decision a reply, from the scene's words and the turns so far; ours, not from a paper.
 
-It sees the schema, never the graph: it asks questions in words, which the retriever answers.
+It sees the words, never the graph: it asks questions in words, which the retriever answers. What is the same in all
+steps comes first, so that services that keep prefixes of prompts need not read it again.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
-from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.past import TurnForm, exchanges
+from scenecypher.planner.sessions.method import Act, Ask, Decision, Done, GiveUp, Memory
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 SYSTEM: Final = """\
-You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \
-the home's scene graph, not the graph itself: ask for what you need to know.
+You control a robot in a home, one decision at a time, until the instruction is carried out. You know which words the \
+home's scene graph has, not the graph itself: ask for what you need to know.
 
 Each decision is one of:
 - ask: a question in plain words about where things are and what state they are in. You get the rows found, at most \
@@ -27,20 +29,26 @@ Each decision is one of:
 
 Rules: never guess an id, ask for it. Do not repeat an action that was refused without mending its cause.
 
+Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act", "done" or "give_up"), \
+"question" (text or null), "action" (text or null).
+
 The actions:
 {actions}
 
-The schema:
-{schema}
-
-Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act", "done" or "give_up"), \
-"question" (text or null), "action" (text or null)."""
+The words of this home:
+{schema}"""
 
 
 CORRECTED: Final = """\
 Where it does not hold, what has to be done first is done by itself if a rule knows how, and you are told of it; else \
 nothing more changes, and you are told why and what to do first."""
 CHECKED: Final = "Where it does not hold nothing changes, and you are told why and what to do first."
+
+
+TURNS: Final = (
+    TurnForm(Ask, lambda it: f"{it.reason}\nasked: {it.question}", lambda _, turn: f"found: {turn.feedback}"),
+    TurnForm(Act, lambda it: f"{it.reason}\nact: {it.action}", lambda _, turn: f"result: {turn.feedback}"),
+)
 
 
 class StepwiseReply(BaseModel):
@@ -77,23 +85,13 @@ class Stepwise:
 def prompt(memory: Memory, *, fix: bool = False) -> tuple[Message, Message]:
     """Return the two messages of a step; equal memories give equal bytes."""
     lines = [f"Instruction: {memory.instruction}"]
-    lines += [_turn_text(number, turn) for number, turn in enumerate(memory.turns, 1)]
+    told = exchanges(memory.turns, TURNS, unreadable="the reply could not be used: {}")
+    lines += [f"Step {number}: " + "\n".join(filter(None, pair)) for number, pair in enumerate(told, 1)]
+    lines += [f"Now:\n{memory.view}"] if memory.view else []
     lines.append(f"Step {len(memory.turns) + 1}: decide.")
     checked = CORRECTED if fix else CHECKED
     system = SYSTEM.format(actions=memory.actions, schema=memory.schema, rows=ROWS_SHOWN, checked=checked)
     return Message("system", system), Message("user", "\n\n".join(lines))
-
-
-def _turn_text(number: int, turn: Turn) -> str:
-    match turn.decision:
-        case Ask(question, reason):
-            return f"Step {number}: {reason}\nasked: {question}\nfound: {turn.feedback}"
-        case Act(action, reason):
-            return f"Step {number}: {reason}\nact: {action}\nresult: {turn.feedback}"
-        case CallTool() | Think() | Solve() | Done() | GiveUp():
-            raise AssertionError
-        case None:
-            return f"Step {number}: the reply could not be used: {turn.feedback}"
 
 
 def _decision(reply: StepwiseReply) -> Decision:

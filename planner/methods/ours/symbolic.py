@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from scenecypher.chat.model import Usage
@@ -17,14 +17,19 @@ MAX_PLANS: Final = 5
 
 
 class Symbolic:
-    """Method that decides by `make_plan`, which plans from the present scene for the remaining `required_actions`."""
+    """Method that decides by `make_plan`, which plans from the present scene for the remaining `required_actions`.
+
+    A plan that the session's `max_steps` can't hold is not begun.
+    """
 
     def __init__(
         self,
         make_plan: Callable[[tuple[RequiredAction, ...]], PlanResult],
         required_actions: tuple[RequiredAction, ...] = (),
+        *,
+        max_steps: int,
     ) -> None:
-        self._make_plan, self._deeds = make_plan, required_actions
+        self._make_plan, self._deeds, self._max_steps = make_plan, required_actions, max_steps
         self._remaining: list[ActionCall] = []
         self._plans = 0
 
@@ -46,4 +51,16 @@ class Symbolic:
         if planned.plan is None:
             return GiveUp(planned.why)
         self._remaining = [*planned.plan]
-        return None if planned.plan else Done("the goal holds")
+        return too_long(planned.plan, memory, self._max_steps) if planned.plan else Done("the goal holds")
+
+
+def too_long(plan: Sequence[ActionCall], memory: Memory, max_steps: int) -> GiveUp | None:
+    """Return the end of a session whose limit can't hold a plan and the decision after it; None if it can."""
+    taken = len(memory.turns)
+    if taken + len(plan) < max_steps:
+        return None
+    left = max(0, max_steps - taken - 1)
+    return GiveUp(
+        f"the plan takes {len(plan)} actions, and the limit of {max_steps} steps leaves {left}; nothing of it is done: "
+        f"raise the limit to {taken + len(plan) + 1} (`plan --max-steps`)"
+    )

@@ -27,6 +27,7 @@ from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.prompts.functions import functions
+from scenecypher.planner.prompts.past import TurnForm, exchanges
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
 from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.sessions.graph_tools import REHEARSED
@@ -259,7 +260,8 @@ def expand_access(plan: Sequence[str], view: str) -> Iterator[str]:
 
 def _contains(node_id: str, view: str) -> bool:
     nodes: list[dict[str, Any]] = json.loads(view)["nodes"]
-    return any(node["id"] == node_id and "put_inside" in node.get("affordances", ()) for node in nodes)
+    found = (node for node in nodes if node_id in (node.get("id"), *node.get("ids", ())))
+    return any("put_inside" in node.get("affordances", ()) for node in found)
 
 
 def _parse_answer(plan: Sequence[str]) -> Done | None:
@@ -277,12 +279,15 @@ def _is_call(turn: Turn, tool: str) -> bool:
 
 
 def _turn_lines(turns: Sequence[Turn]) -> Iterator[str]:
-    for turn in turns:
-        if isinstance(turn.decision, CallTool):
-            values = ", ".join(str(value) for value in turn.decision.arguments.values())
-            yield f"{turn.decision.tool}({values}): {turn.feedback}"
-        elif turn.decision is None:
-            yield f"a reply could not be used: {turn.feedback}"
+    for reply, result in exchanges(turns, TURNS, unreadable="a reply could not be used: {}"):
+        yield f"{reply}: {result}" if reply else result
+
+
+def _call_text(call: CallTool) -> str:
+    return f"{call.tool}({', '.join(map(str, call.arguments.values()))})"
+
+
+TURNS: Final = (TurnForm(CallTool, _call_text),)
 
 
 def _messages(system: str, parts: Sequence[str]) -> tuple[Message, Message]:

@@ -20,10 +20,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.past import TurnForm, turn_messages, under
+from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
 from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, required_section
 from scenecypher.planner.prompts.worked import worked_examples
-from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
 from scenecypher.planner.sessions.reasoning_tools import TOOL_CALLER, tools_of, tools_text
 
 SYSTEM: Final = """\
@@ -66,11 +67,23 @@ One of {names}.
 
 [Content]
 {contents}"""
-RESULT_HEADINGS: Final = {
-    "query": "The Retriever's answer:",
-    "tool": "The result of the tool:",
-    "plan": "What came of it:",
-}
+TURNS: Final = (
+    TurnForm(
+        Ask,
+        lambda it: format_sections(explanation=it.reason, mode="QUERY", content=it.question),
+        under("The Retriever's answer:"),
+    ),
+    TurnForm(
+        CallTool,
+        lambda it: format_sections(explanation=it.reason, mode="TOOL", content=str(it.arguments["message"])),
+        under("The result of the tool:"),
+    ),
+    TurnForm(
+        Solve,
+        lambda it: format_sections(explanation=it.reason, mode="SOLUTION", content=solution_text(it)),
+        under("What came of it:"),
+    ),
+)
 
 
 class TaskPlannerReply(BaseModel):
@@ -100,8 +113,7 @@ class Sg2:
         system = Message(
             "system", system_text(memory, self._vocabulary, examples=self._examples, at_once=self._at_once)
         )
-        said = [message for turn in memory.turns for message in _turn_messages(turn)]
-        return system, Message("user", f"Task: {memory.instruction}"), *said
+        return system, Message("user", f"Task: {memory.instruction}"), *turn_messages(memory.turns, TURNS)
 
     def _read(self, text: str) -> Decision:
         reply = parse_reply(text, self._vocabulary)
@@ -160,29 +172,3 @@ def parse_reply(text: str, vocabulary: str) -> TaskPlannerReply:
         )
     except ValidationError as error:
         raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{shape}") from error
-
-
-def _turn_messages(turn: Turn) -> tuple[Message, ...]:
-    """Return a turn as messages: the agent's reply, and its result."""
-    match turn.decision:
-        case Ask(question, reason):
-            reply, heading = (
-                format_sections(explanation=reason, mode="QUERY", content=question),
-                RESULT_HEADINGS["query"],
-            )
-        case CallTool(_, arguments, reason):
-            reply, heading = (
-                format_sections(explanation=reason, mode="TOOL", content=str(arguments["message"])),
-                RESULT_HEADINGS["tool"],
-            )
-        case Solve(actions, reason):
-            content = f"[{', '.join(actions)}]"
-            reply, heading = (
-                format_sections(explanation=reason, mode="SOLUTION", content=content),
-                RESULT_HEADINGS["plan"],
-            )
-        case None:
-            return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
-        case Think() | Act() | Done() | GiveUp():
-            raise AssertionError
-    return Message("assistant", reply), Message("user", f"{heading}\n{turn.feedback}")

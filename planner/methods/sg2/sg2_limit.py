@@ -51,10 +51,11 @@ Give every reply this form:
 
 @dataclass(frozen=True, slots=True)
 class LimitedRetriever:
-    """Retriever that answers questions by two graph calls."""
+    """Retriever that answers questions by two graph calls; `schema` replaces the scene's own."""
 
     model: Model
     reader: SceneReader
+    schema: str = ""
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
         """Return the answer, or a refusal. Raises RejectedError if the agent's replies are unusable."""
@@ -77,7 +78,8 @@ class LimitedRetriever:
         calls = "\n".join(f"{name}(node_id): {CALLS[name].description}" for name in LIMITED)
         text = SYSTEM.format(
             environment=environment_explanation(scene.vocabulary),
-            schema=schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary, names=False),
+            schema=self.schema
+            or schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary, names=False),
             calls=calls,
             form=FORM.format(example="get_attrs(node_id)"),
         )
@@ -86,7 +88,7 @@ class LimitedRetriever:
 
 def limited_retriever(access: SceneAccess) -> LimitedRetriever:
     """Return the Retriever of a session."""
-    return LimitedRetriever(access.model, access.reader)
+    return LimitedRetriever(access.model, access.reader, access.schema)
 
 
 def observation_text(api: GraphApi, step: ReActStep) -> str:

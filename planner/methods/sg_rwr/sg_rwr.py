@@ -16,16 +16,23 @@ from typing import Final, Literal, TypeAlias
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.solution import FORM, parse_solution
-from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program, format_sections, parse_sections
+from scenecypher.planner.prompts.past import TurnForm, turn_messages, under
+from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
+from scenecypher.planner.prompts.text_replies import (
+    ask_in_text,
+    extract_program,
+    format_sections,
+    parse_sections,
+    said_before,
+)
 from scenecypher.planner.prompts.worked import required_examples
-from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
 from scenecypher.planner.sessions.reasoning_tools import PYTHON, tools_text
 
 Shots: TypeAlias = Literal["", "fs", "alg"]
 
 TERMINATE: Final = "TASK TERMINATE"
-ASSUMPTION: Final = re.compile(r"\bassum(?:e|ing)\b", re.IGNORECASE)
+ASSUMPTION: Final = re.compile("assum(?:e|ing|ption)", re.IGNORECASE)
 """Words that indicate invented scene information (SG-RwR, 2.5)."""
 
 SYSTEM: Final = """\
@@ -95,11 +102,23 @@ The actions:
 {actions}
 
 {form}"""
-RESULT_HEADINGS: Final = {
-    "query": "The Retriever's answer:",
-    "code": "The output of the code:",
-    "plan": "What came of it:",
-}
+TURNS: Final = (
+    TurnForm(
+        Ask,
+        lambda it: format_sections(explanation=it.reason, query=it.question),
+        under("The Retriever's answer:"),
+    ),
+    TurnForm(
+        CallTool,
+        lambda it: format_sections(explanation=it.reason, code=f"```python\n{it.arguments['code']}\n```"),
+        under("The output of the code:"),
+    ),
+    TurnForm(
+        Solve,
+        lambda it: f"{format_sections(summary=it.reason, actions=solution_text(it))}\n\n{TERMINATE}",
+        under("What came of it:"),
+    ),
+)
 
 
 class SgRwr:
@@ -126,7 +145,7 @@ class SgRwr:
         return decision, usage
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
-        said = [message for turn in memory.turns for message in _turn_messages(turn)]
+        said = turn_messages(memory.turns, TURNS)
         return Message("system", self._system(memory)), Message("user", f"Task: {memory.instruction}"), *said
 
     def _system(self, memory: Memory) -> str:
@@ -152,9 +171,9 @@ class SgRwr:
         if TERMINATE in text:
             return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
         if "code" in parts and self._code:
-            return _python_call(extract_program(parts["code"]), parts.get("explanation", ""))
+            return _python_call(extract_program(parts["code"]), said_before(text, "code"))
         if parts.get("query"):
-            return Ask(parts["query"], parts.get("explanation", ""))
+            return Ask(parts["query"], said_before(text, "query"))
         kinds = "a [Query], [Code] or" if self._code else "a [Query] or"
         raise ReplyRejected(f"it holds neither {kinds} the solution with {TERMINATE}; reply in one of these forms")
 
@@ -185,23 +204,3 @@ def _python_call(code: str, explanation_: str) -> CallTool:
     if ASSUMPTION.search(code):
         raise ReplyRejected("the code assumes something; remove all assumptions: query what you do not know first")
     return CallTool(PYTHON, {"code": code}, explanation_)
-
-
-def _turn_messages(turn: Turn) -> tuple[Message, ...]:
-    """Return a turn as messages: the Reasoner's reply, and its result."""
-    match turn.decision:
-        case Ask(question, reason):
-            reply, heading = format_sections(explanation=reason, query=question), RESULT_HEADINGS["query"]
-        case CallTool(_, arguments, reason):
-            reply, heading = (
-                format_sections(explanation=reason, code=f"```python\n{arguments['code']}\n```"),
-                RESULT_HEADINGS["code"],
-            )
-        case Solve(actions, reason):
-            reply = format_sections(summary=reason, actions="[" + ", ".join(actions) + "]") + f"\n\n{TERMINATE}"
-            heading = RESULT_HEADINGS["plan"]
-        case None:
-            return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
-        case Think() | Act() | Done() | GiveUp():
-            raise AssertionError
-    return Message("assistant", reply), Message("user", f"{heading}\n{turn.feedback}")

@@ -50,10 +50,11 @@ INFO RETRIEVED"""
 
 @dataclass(frozen=True, slots=True)
 class SummarizingRetriever:
-    """Retriever that answers questions by queries that its `model` writes and checks."""
+    """Retriever that answers questions by queries that its `model` writes and checks; `schema` replaces the scene's."""
 
     model: Model
     reader: SceneReader
+    schema: str = ""
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
         """Return the summary, with the last query that ran. Raises RejectedError if replies are unusable."""
@@ -69,7 +70,8 @@ class SummarizingRetriever:
         return Retrieval(question, "refused", f"nothing was found in {MAX_QUERIES} queries; ask for less", (), usage)
 
     def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
-        schema = schema_text(self.reader.enumerator.of(scene), question, vocabulary=scene.vocabulary, names=False)
+        occurring = self.reader.enumerator.of(scene)
+        schema = self.schema or schema_text(occurring, question, vocabulary=scene.vocabulary, names=False)
         system = SYSTEM.format(environment=environment_explanation(scene.vocabulary), schema=schema, rows=ROWS_SHOWN)
         return Message("system", system), Message("user", format_sections(query=question))
 
@@ -89,7 +91,7 @@ class Summary:
 
 def summarizing_retriever(access: SceneAccess) -> SummarizingRetriever:
     """Return the Retriever of a session."""
-    return SummarizingRetriever(access.model, access.reader)
+    return SummarizingRetriever(access.model, access.reader, access.schema)
 
 
 def _read(text: str) -> Summary | str:

@@ -12,9 +12,10 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.past import TurnForm, turn_messages
+from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
 from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
-from scenecypher.planner.sessions.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.sessions.method import CallTool, Decision, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.sessions.reasoning_tools import PROGRAM, has_failed, tools_text
 
 MAX_PROGRAMS: Final = 5
@@ -74,7 +75,7 @@ class SingleCoder:
             tools=tools_text(self._vocabulary, query=True),
             form=FORM,
         )
-        said = [message for turn in memory.turns for message in _turn_messages(turn)]
+        said = turn_messages(memory.turns, TURNS)
         return Message("system", system), Message("user", f"Task: {memory.instruction}"), *said
 
 
@@ -85,15 +86,13 @@ def _read(text: str) -> Decision:
     return CallTool(PROGRAM, {"code": code})
 
 
-def _turn_messages(turn: Turn) -> tuple[Message, ...]:
-    match turn.decision:
-        case CallTool(_, arguments):
-            problem = "" if has_failed(turn.feedback) else NO_SOLUTION
-            request = f"{turn.feedback}\n{problem}Write the program again, mending this."
-            return Message("assistant", f"```python\n{arguments['code']}\n```"), Message("user", request)
-        case Solve(actions):
-            return (Message("user", f"The solution [{', '.join(actions)}] did not work: {turn.feedback}"),)
-        case None:
-            return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
-        case Ask() | Think() | Act() | Done() | GiveUp():
-            raise AssertionError
+def _asked_again(_: CallTool, turn: Turn) -> str:
+    """Return what came of a program, and that it is to be written again."""
+    problem = "" if has_failed(turn.feedback) else NO_SOLUTION
+    return f"{turn.feedback}\n{problem}Write the program again, mending this."
+
+
+TURNS: Final = (
+    TurnForm(CallTool, lambda it: f"```python\n{it.arguments['code']}\n```", _asked_again),
+    TurnForm(Solve, lambda _: "", lambda it, turn: f"The solution {solution_text(it)} did not work: {turn.feedback}"),
+)

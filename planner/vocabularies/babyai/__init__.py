@@ -41,6 +41,8 @@ VOCABULARY: Final = Vocabulary(
             "center is a grid cell: center.x and center.y.",
         ),
         texts=__name__,
+        properties=("color", "center", "size_x", "size_y"),
+        classes=("root", "room", "agent", "door", "key", "ball", "box"),
     ),
     operators=OPERATORS,
     words=Words(

@@ -54,6 +54,9 @@ VOCABULARY: Final = Vocabulary(
         one_parent=False,
         notes=NOTES,
         texts=__name__,
+        relations=("BETWEEN",),
+        properties=("category", "prefab", "center", "size_x", "size_y", "size_z"),
+        structure=STRUCTURE,
     ),
     operators=OPERATORS,
     words=Words(
@@ -64,7 +67,6 @@ VOCABULARY: Final = Vocabulary(
     looking=Looking(
         revealing=frozenset({"find", "open"}),
         nearness=True,
-        structure=STRUCTURE,
         affordances_of=lambda _: ("grabbable",),
     ),
     planning=Planning(simplify=simplify_operators, keeps_one_parent=False),

@@ -38,6 +38,7 @@
     else { draw(id); place.scrollIntoView({ block: "nearest" }); }
   };
   if (place.dataset.here) draw(place.dataset.here);
+  else document.addEventListener("choose", (event) => { if (event.detail in nodes) draw(event.detail); });
   for (const name of document.querySelectorAll("[data-node]")) {
     if (!(name.dataset.node in nodes)) continue;
     name.tabIndex = 0;

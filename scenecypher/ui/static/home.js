@@ -18,10 +18,24 @@ const SILENT = "The server does not answer; start `scenecypher ui` again, and op
       const closed = document.querySelector("[data-content='']") ? " in open rooms; Find looks in all" : "";
       told.textContent = wanted === "" ? "" : `${count} found${closed}`;
       const first = document.querySelector("[data-words].found");
-      if (first) first.scrollIntoView({ block: "nearest" });
+      if (first && !document.getElementById("map")) first.scrollIntoView({ block: "nearest" });
     };
     field.addEventListener("input", search);
     if (field.value) search();  // typed before this script was there
+  }
+  const inspector = document.getElementById("inspector");
+  if (inspector) {
+    document.addEventListener("choose", async (event) => {
+      tellWaits();
+      const answer = await fetch(inspector.dataset.inspect + encodeURIComponent(event.detail)).catch(() => null);
+      if (answer && answer.ok) inspector.innerHTML = await answer.text(); else inspector.textContent = SILENT;
+    });
+    inspector.addEventListener("click", (event) => {
+      const other = event.target.closest("[data-choose]");
+      if (!other) return;
+      event.preventDefault();
+      document.dispatchEvent(Object.assign(new CustomEvent("choose", { detail: other.dataset.choose }), { fly: true }));
+    });
   }
   const slider = document.getElementById("version");
   if (slider) {

@@ -270,7 +270,7 @@ def test_a_large_scene_is_counted_alike_but_lists_no_names_or_values(store: Scen
 
 def test_values_are_listed_whole_or_not_at_all(store: SceneStore, database: Database) -> None:
     long = Node("a", "Object", "a", "thing", properties=Properties({"color": "x" * 1_000, "prefab": "p0"}))
-    many = [Node(str(i), "Object", str(i), "thing", properties=Properties({"prefab": f"p{i}"})) for i in range(30)]
+    many = [Node(str(i), "Object", str(i), "thing", properties=Properties({"prefab": f"p{i}"})) for i in range(100)]
     found = Enumerator(Replicas(database)).of(put(store, SceneGraph.of([long, *many])))
     assert [use.values for use in found.properties] == [(), ()]
 

@@ -148,3 +148,20 @@ def test_ablations_change_what_is_told_and_mended(store: SceneStore) -> None:
     assert "Feedback: turn_on(nothing-1) was refused: there is no" in uncorrected.last(2)
     corrected = coffee(store, STEPS[3], STEPS[6])
     assert [type(event) for event in corrected.events] == [Proposed, Corrected, Acted, Finished]
+
+
+def test_what_the_instruction_names_elsewhere_is_remembered_as_an_ablation(store: SceneStore) -> None:
+    """Kind of fault: the paper's memory graph has the agent's room and what was found, ours more, under one name."""
+    scenes = [
+        play(
+            store,
+            "lookplangraph",
+            [STEPS[6]],
+            graph=COFFEE,
+            vocabulary="grasif",
+            instruction="put the cup on table-2",
+            ablations=ablations,
+        ).last(0)
+        for ablations in ((), ("named-classes",))
+    ]
+    assert ["cup-1 ontop table-1" in scene for scene in scenes] == [False, True]

@@ -29,6 +29,19 @@ def test_the_matrix_has_every_method_and_data_set() -> None:
         }, "what a paper has figures of has a meaning"
 
 
+def test_ablations_are_columns_and_each_is_explained_once() -> None:
+    """A page that repeats a sentence for each method that has the same ablation."""
+    text = page()
+    ablations = {ablation for recipe in METHODS.values() for ablation in recipe.ablations}
+    assert {text.count(ablation.words) for ablation in ablations} == {1}
+    heads = next(line for line in text.splitlines() if "`all-actions`" in line).split(" | ")
+    for name, recipe in METHODS.items():
+        if recipe.ablations:
+            cells = next(line for line in text.splitlines() if re.match(rf"\| `{re.escape(name)}` \| (yes)? ?\|", line))
+            marked = {head for head, cell in zip(heads, cells.split(" | "), strict=True) if cell.startswith("yes")}
+            assert {head.strip("`| ") for head in marked} == {ablation.name for ablation in recipe.ablations}
+
+
 def test_what_each_method_is_shown_is_told() -> None:
     text = page()
     assert "| `sg2` | a Task Planner that sees the schema" in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.prompts.environment_schema import environment_schema
 from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.sessions.events import Answered, Asked, Called, Finished, Refused, Retrieved, Solved
 from tests.planner.methods.playing import (
@@ -73,8 +74,8 @@ def test_reasoner_and_retriever_take_turns(whole: Played) -> None:
 
 def test_both_see_the_schema_and_never_the_graph(whole: Played) -> None:
     reasoner, retriever = system_of(whole.requests[0]), system_of(whole.requests[1])
-    assert "(:Door)-[:CONNECTS]->(:Place)" in reasoner
-    assert "(:Door)-[:CONNECTS]->(:Place)" in retriever
+    assert environment_schema("babyai") in reasoner
+    assert environment_schema("babyai") in retriever
     assert names_in_text(reasoner, ROOMS) == [], "zero-shot: no example either"
     assert names_in_text(retriever, ROOMS) == []
     assert "traverse_room(" in reasoner
@@ -103,8 +104,31 @@ def test_assumptions_and_errors_are_put_back_to_the_reasoner(whole: Played) -> N
     assert whole.last(8) == "The output of the code:\nremove ['ball_1']"
 
 
-def test_code_that_goes_on_assuming_is_a_turn_that_is_told(store: SceneStore) -> None:
-    assuming = codes("door = 'door_1'  # Assume it is locked\nprint(door)")
+@pytest.mark.parametrize("heading", ["[Summary]\n", "[Analysis]\n", "**[Answer]**: ", "", "[Explanation]\n"])
+def test_what_is_said_under_another_heading_is_remembered(store: SceneStore, heading: str) -> None:
+    """Kind: what a model found out is lost to it, since it stood under another heading than the form's."""
+    first = f"{heading}The ball is in the way.\n\n[Query]\nWhere is the door?\n\n[Answer]\nIN THE MOON"
+    rows = f"```cypher\n{QUERY}\n```"
+    found = "[Summary]\nIt is at (5, 4).\n\nINFO RETRIEVED"
+    played = play(store, "sg-rwr", [first, rows, found, ends("red", "Answer")])
+    remembered = played.requests[-1]["messages"][2]["content"]
+    assert remembered.startswith("[Explanation]\n")
+    assert "The ball is in the way.\n\n[Query]\nWhere is the door?" in remembered
+    assert "MOON" not in remembered, "what it makes up of the rest of the conversation is not"
+
+
+ASSUMING = (
+    "door = 'door_1'  # Assume it is locked",
+    "door = 'door_1'  # Assumed to be locked",
+    "assume_door = 'door_1'",
+    "door = 'door_1'  # an assumption",
+)
+
+
+@pytest.mark.parametrize("line", ASSUMING)
+def test_code_that_goes_on_assuming_is_a_turn_that_is_told(store: SceneStore, line: str) -> None:
+    """Kind of fault: a filter of words that lets their other forms through."""
+    assuming = codes(f"{line}\nprint('door_1')")
     played = play(store, "sg-rwr", [assuming, assuming, assuming, ends("red", "Answer")])
     assert [type(event) for event in played.events] == [Refused, Finished]
     assert "could not be used: the code assumes" in played.last(3)
@@ -186,3 +210,13 @@ def test_rwr_text_has_no_code_reads_the_graph_and_translates(store: SceneStore) 
     assert played.actions == list(PLAN)
     assert played.end.usage == script_usage(5)
     assert {role_of(request) for request in played.requests} == {"reasoner", "reader", "translator"}
+
+
+@pytest.mark.parametrize("method", ["sg-rwr", "sg-rwr-fs", "sg-rwr-alg", "rwr-text"])
+def test_asking_at_once_stands_in_the_prompt(store: SceneStore, method: str) -> None:
+    """Kind of fault: a switch that is offered and changes nothing."""
+    end = ends("red", "Answer")
+    asked = [
+        system_of(play(store, method, [end], ablations=ablations).requests[0]) for ablations in ((), ("ask-at-once",))
+    ]
+    assert ["Ask at once for all" in system for system in asked] == [False, True]

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image as Pillow
+from PIL import ImageFilter
 
 from scenecypher.errors import InputError
-from scenecypher.planner.perception.footage import VIDEO_SECONDS, choose_by_change, read_look
+from scenecypher.planner.perception.footage import VIDEO_SECONDS, Frame, choose_frames, read_look
+from tests.pictures import table
 from tests.planner.perception.test_camera_file import UPRIGHT, VIEW
 
 COLORS = ("black", "red", "lime", "white")
@@ -99,13 +101,35 @@ def test_a_camera_file_of_another_picture_is_refused(tmp_path: Path) -> None:
         read_look([file])
 
 
+def test_blurred_and_black_frames_are_left_out(tmp_path: Path) -> None:
+    """Of above, above, half, blurred, black and garden, three were sent: above, black and garden."""
+    shown = table(["red ball", "blue key", "green box", "red ball"])
+    above = Pillow.open(BytesIO(shown.data)).convert("RGB")
+    half = above.crop((0, 0, above.width // 2, above.height)).resize(above.size)
+    garden = Pillow.effect_noise(above.size, 90).convert("RGB")
+    blurred = above.filter(ImageFilter.GaussianBlur(12))
+    black = Pillow.new("RGB", above.size, "black")
+    for number, picture in enumerate((above, above, half, blurred, black, garden)):
+        picture.save(tmp_path / f"{number}.png")
+    assert [it.name for it in read_look([tmp_path], at_most=3)] in (
+        ["0.png", "2.png", "5.png"],
+        ["1.png", "2.png", "5.png"],
+    )
+
+
 @given(
-    st.lists(st.binary(min_size=4, max_size=4), min_size=1, max_size=12),
+    st.lists(
+        st.builds(Frame, st.binary(min_size=4, max_size=4), st.sampled_from([0.0, 1.0, 10.0, 40.0])),
+        min_size=1,
+        max_size=12,
+    ),
     st.integers(1, 6),
 )
-def test_chosen_frames_are_different_and_in_order(frames: list[bytes], at_most: int) -> None:
-    chosen = choose_by_change(frames, at_most=at_most)
-    assert 0 in chosen
+def test_chosen_frames_are_sharp_and_different_and_in_order(frames: list[Frame], at_most: int) -> None:
+    chosen = choose_frames(frames, at_most=at_most)
+    sharpest = max(it.sharpness for it in frames)
+    assert sharpest in {frames[it].sharpness for it in chosen}
+    assert sharpest <= 2 or all(frames[it].sharpness > 2 for it in chosen)
     assert len(chosen) <= at_most
     assert list(chosen) == sorted(set(chosen))
-    assert len({frames[it] for it in chosen}) == len(chosen)
+    assert len({frames[it].grey for it in chosen}) == len(chosen)

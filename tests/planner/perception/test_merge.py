@@ -17,7 +17,7 @@ from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
 from scenecypher.planner.perception.truth import true_observation
 from scenecypher.planner.worlds.belief import initial_belief
-from tests.planner.actions.grasif_worlds import home, random_home
+from tests.planner.actions.grasif_worlds import home, node, random_home
 
 COVERS = conventions_of("grasif").containment
 
@@ -280,3 +280,50 @@ def _stale(world: SceneGraph, chance: random.Random) -> SceneGraph:
 def _where(graph: SceneGraph, node_id: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     inside = ((it.type, it.target) for it in graph.outgoing.get(node_id, ()) if it.type in COVERS)
     return node_id, tuple(inside) if node_id in graph else ()
+
+
+def placed(position: tuple[float, float, float]) -> Properties:
+    return Properties({"center": Point(*position), "size_x": 0.2})
+
+
+def test_what_depends_on_the_place_goes_with_it() -> None:
+    """A bowl moved by a picture kept its position, so that the next look with positions made a second bowl."""
+    nodes = [
+        replace(it, properties=placed((5, 5, 1))) if it.id in {"box-1", "apple-1"} else it
+        for it in home().nodes.values()
+    ]
+    near = [
+        Relation("box-1", "CLOSE", "lamp-1"),
+        Relation("lamp-1", "CLOSE", "apple-1"),
+        Relation("apple-1", "CLOSE", "box-1"),
+    ]
+    before = initial_belief(SceneGraph.of(nodes, [*home().relations, *near]))
+    after, _ = merged(before, observed(thing("cup-1"), thing("box-1")))
+    for moved in ("box-1", "apple-1"):
+        assert "center" not in after.nodes[moved].properties, "what is in it has moved too"
+        assert after.nodes[moved].properties["size_x"] == 0.2
+    assert {it for it in after.relations if it.type == "CLOSE"} == {near[2]}
+    seen = replace(observed(thing("cup-1"), thing("box", position=Point(1, 1, 1))), step=4)
+    again, found = merged(after, seen)
+    assert kinds_and_nodes(found) == [("confirmed", "cup-1"), ("confirmed", "box-1")]
+    assert again.nodes["box-1"].properties["center"] == Point(1, 1, 1)
+
+
+@pytest.mark.parametrize("vocabulary", ["household", "virtualhome"])
+def test_a_thing_is_in_the_room_if_its_home_s_things_are(vocabulary: str) -> None:
+    """A new thing had no room where all others had one, so that nobody could walk to it; contents kept the old room."""
+    nodes = [node("kitchen", "Place"), node("hall", "Place"), node("table-1", "Asset"), node("shelf-1", "Asset")]
+    nodes += [node(it, "Object") for it in ("cup-1", "bowl-1", "pea-1")]
+    rooms = {"table-1": "kitchen", "shelf-1": "hall", **dict.fromkeys(("cup-1", "bowl-1", "pea-1"), "hall")}
+    on = [
+        Relation("cup-1", "ON", "shelf-1"),
+        Relation("bowl-1", "ON", "shelf-1"),
+        Relation("pea-1", "INSIDE", "bowl-1"),
+    ]
+    belief = initial_belief(SceneGraph.of(nodes, [*on, *(Relation(it, "INSIDE", room) for it, room in rooms.items())]))
+    sightings = (thing("bowl-1", id="bowl-1"), thing("fork"))
+    found = merge(belief, Observation("table-1", sightings, 1, ("ON", "INSIDE")), vocabulary=vocabulary)
+    after = apply(belief, found.delta)
+    assert after.targets("fork-1", "INSIDE") == after.targets("bowl-1", "INSIDE") == ("kitchen",)
+    assert after.targets("pea-1", "INSIDE") == ("bowl-1", "kitchen")
+    assert apply(after, invert(found.delta)) == belief

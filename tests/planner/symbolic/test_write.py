@@ -27,6 +27,7 @@ from scenecypher.db.condition import (
     Related,
     Same,
     Within,
+    atoms_of,
 )
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
@@ -50,7 +51,6 @@ from scenecypher.planner.actions.operator import (
     nested_effects,
 )
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.actions.variables import atoms_of
 from scenecypher.planner.symbolic.required_actions import PlanningState
 from scenecypher.planner.symbolic.write import write_problem
 from scenecypher.planner.vocabularies.registry import operators_of

@@ -66,6 +66,20 @@ def test_a_picture_is_merged_as_one_commit_and_undone(
     assert store.find(scene.name).version == 0, "the world is as it was"
 
 
+def test_a_model_of_its_own_reads_pictures(
+    scene: SceneInfo, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Kind of fault: one name for the model that plans and the one that sees."""
+    file = tmp_path / "table.png"
+    file.write_bytes(table(["red ball"] * 3).data)
+    with ScriptedModel(GridReader(places=False, at="table-1"), models=("eyes",)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("SCENECYPHER_MODEL", "planner")
+        monkeypatch.setenv("SCENECYPHER_VISION_MODEL", "eyes")
+        assert command("observe", scene.name, str(file), "--at", "table-1", "--dry-run").code == 0
+    assert {request["model"] for request in server.requests} == {"eyes"}
+
+
 def test_a_belief_that_another_process_changes_meanwhile_is_merged_as_it_is_then(
     scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

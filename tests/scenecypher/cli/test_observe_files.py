@@ -192,3 +192,21 @@ def test_what_was_looked_at_has_to_be_named(scene: SceneInfo, command: RunComman
     (tmp_path / "a.png").write_bytes(RED)
     both = command("observe", scene.name, sightings(tmp_path), str(tmp_path / "a.png"))
     assert (both.code, "give it alone" in both.err) == (2, True)
+
+
+@pytest.mark.parametrize("replies", [["A cup.", "no", "{}", "[]"], ["I'm sorry, I can't view images."]])
+def test_a_model_that_can_not_be_read_is_told_to_the_person_with_its_tokens(
+    replies: list[str],
+    scene: SceneInfo,
+    command: RunCommand,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """The person was told what the model should do ("answer with one JSON object"), and what it cost was lost."""
+    (tmp_path / "a.png").write_bytes(RED)
+    with serving(replies, monkeypatch):
+        seen = command("observe", scene.name, str(tmp_path / "a.png"), "--at", "table-1", "--json")
+    assert seen.code == 1
+    assert (seen.json["code"], seen.json["tokens"]) == ("refused", 18 * len(replies))
+    assert "choose a" in seen.json["message"]
+    assert not [it for it in ("Subgraph", "JSON") if it in seen.err + seen.json["message"]]

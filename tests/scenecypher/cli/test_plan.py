@@ -85,7 +85,7 @@ def test_what_is_not_reached_exits_with_1(home: SceneInfo, model: Serve, capsys:
     assert run_command_line(["plan", home.name, TASK, "--no-fix"]) == 1
     out = capsys.readouterr().out
     assert out.count("refused:") == 3
-    assert "infeasible: 3 proposals in a row could not be carried out" in out
+    assert "infeasible: 3 decisions in a row were refused" in out
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from scenecypher.db.graph.delta import diff
-from scenecypher.db.graph.scene import Point, Relation, SceneGraph
+from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
 from scenecypher.errors import InputError
 from scenecypher.ui import render as rendering
 from scenecypher.ui.belief_view import compare
 from scenecypher.ui.figure import figure_of
 from scenecypher.ui.home_view import HomeView, Thing, changed_nodes, view_of
-from scenecypher.ui.plan_view import plan_of
+from scenecypher.ui.layout import drawing_of
 from scenecypher.ui.render import render
 from tests.planner.actions.household_worlds import NODES, RELATIONS, ROBOT, SILENT, node
 
@@ -95,31 +96,14 @@ def test_hostile_names_are_text_on_the_page_and_on_paper() -> None:
     page = _page(view)
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
-    ET.fromstring(figure_of(view, HOSTILE))  # noqa: S314 - our own text; raises if it is no XML
+    ET.fromstring(figure_of(drawing_of(SILENT, view, "household"), HOSTILE))  # noqa: S314 - our own text; raises if it is no XML
 
 
 def test_a_figure_names_each_thing_once() -> None:
-    text = figure_of(view_of(SILENT), "a home")
+    text = figure_of(drawing_of(SILENT, view_of(SILENT), "household"), "a home")
     for one in NODES:
         if one.kind != "Door":
-            assert len(re.findall(rf"\b{one.name}\b", text)) == 1, one.name
-
-
-def test_a_plan_from_above_shows_rooms_around_their_things() -> None:
-    def at(one: str, x: float, y: float, z: float) -> dict[str, Properties]:
-        return {one: Properties({"center": Point(x, y, z)})}
-
-    places = at("kitchen", 1, 2, 3) | at("apple", 4, 0, 9) | at("fridge", 0, 0, 1)
-    nodes = [replace(it, properties=places.get(it.id, it.properties)) for it in NODES]
-    graph = SceneGraph.of(nodes, RELATIONS)
-    above, upright = plan_of(graph, "household"), plan_of(graph, "virtualhome")
-    assert above is not None
-    assert upright is not None
-    (kitchen,) = above.rooms
-    assert (kitchen.x, kitchen.y, kitchen.width, kitchen.height) == (0, 0, 4, 2)
-    assert [(it.x, it.y) for it in upright.spots if it.id == "apple"] == [(4, 9)]
-    assert plan_of(SILENT, "household") is None
-    ET.fromstring(render("map.svg", plan=above))  # noqa: S314 - our own text; raises if it is no XML
+            assert len(re.findall(rf"<title>{one.name}\b", text)) == 1, one.name
 
 
 def test_a_belief_beside_its_world() -> None:
@@ -142,7 +126,7 @@ def _all(thing: Thing) -> list[Thing]:
 
 
 def _page(view: HomeView) -> str:
-    blank = {"style": "", "style_hash": "", "scripts": (), "map": "", "events": (), "drawn": None}
+    blank: dict[str, Any] = {"style": "", "style_hash": "", "scripts": (), "drawing": {}, "events": (), "drawn": None}
     return render("file.html", title=HOSTILE, view=view, open=True, **blank)
 
 

@@ -1,0 +1,223 @@
+"""Rooms with nested furniture and objects, and SayPlan's graphs: nodes by kind, each with its parent, and links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import Problem, document_error
+from scenecypher.db.graph.scene import InvalidValue
+from scenecypher.db.graph.scene_check import RelationDraft
+from scenecypher.db.graph.value import class_of_name, shown
+from scenecypher.errors import DocumentError
+from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
+from scenecypher.importers.space import position
+
+NAME_PREFIX: Final = "rooms/"
+NESTED: Final[Mapping[str, tuple[str, str | None]]] = {
+    **dict.fromkeys(("building", "buildings", "floor", "floors", "room", "rooms", "place", "places"), ("Place", None)),
+    **dict.fromkeys(("asset", "assets", "furniture", "appliances", "receptacles", "surfaces"), ("Asset", None)),
+    **dict.fromkeys(("object", "objects", "items", "contents", "contains", "children"), ("Object", None)),
+    **dict.fromkeys(("agent", "agents", "robot", "robots", "human", "humans"), ("Agent", "INSIDE")),
+    **dict.fromkeys(("in", "inside"), ("Object", "INSIDE")),
+    **dict.fromkeys(("on", "on_top"), ("Object", "ON")),
+    "holding": ("Object", "HOLDS"),
+}
+"""Keys of nested nodes: their kind, and their relation to the node around them if the key says it."""
+NAMED: Final[Mapping[str, str | None]] = {
+    **dict.fromkeys(("on", "on_top", "ontop_of"), "ON"),
+    **dict.fromkeys(("in", "inside", "inside_of", "room", "location", "floor", "building"), "INSIDE"),
+    "parent": None,
+}
+"""Keys of a node that name another: what it is in or on."""
+NEIGHBOURS: Final = ("neighbors", "neighbours", "connections", "connected_to", "adjacent")
+STATES: Final = ("state", "states")
+AFFORDANCES: Final[Mapping[str, str]] = {"pickup": "pick_up", "release": "put_on"}
+"""SayPlan's words for affordances and ours; all others stay."""
+OPENS: Final = frozenset({"open", "closed", "close", "can_open", "openable", "containers"})
+"""States and affordances of what things are in; things are on all other furniture and objects."""
+LEVELS: Final = ("Place", "Asset", "Object", "Agent")
+ROOTS: Final = ("rooms", "floors", "buildings", "building")
+_ENDS: Final = re.compile(r"\s*(?:↔|<->|->|→)\s*")
+
+
+def is_sayplan(document: Any) -> bool:
+    """Check if a document has nodes by kind, with links or an agent in a list."""
+    match document:
+        case {"nodes": {} as nodes}:
+            return "links" in document or isinstance(nodes.get("agent"), list) or "room" in nodes
+    return False
+
+
+def is_tree(document: Any) -> bool:
+    """Check if a document is of rooms that have things in them."""
+    return isinstance(document, dict) and any(isinstance(document.get(key), dict | list) for key in ROOTS)
+
+
+def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
+    """Return the scene of a document of either form. Raises DocumentError with all its problems."""
+    tree = _Tree()
+    given = document if isinstance(document, dict) else {}
+    nodes = given.get("nodes", given)
+    if not isinstance(nodes, dict):
+        raise DocumentError(file, "$", f"should be rooms, or nodes by kind, not {shown(nodes)}")
+    tree.read({key: value for key, value in nodes.items() if key in NESTED}, "$")
+    tree.link(given.get("links") or given.get("edges") or [])
+    if tree.problems:
+        raise document_error(file, tree.problems)
+    return own_words(tree.drafts(), tree.relations(), file=file, name=name)
+
+
+@dataclass(slots=True)
+class _Item:
+    """A node of the tree: its place, kind and facts, and its relations to others by id or name."""
+
+    place: str
+    id: str
+    name: str
+    kind: str
+    facts: dict[str, Any]
+    placed: list[tuple[str | None, str]] = field(default_factory=list)
+    near: list[str] = field(default_factory=list)
+
+    @property
+    def opens(self) -> bool:
+        return self.kind == "Place" or not OPENS.isdisjoint((*self.facts["states"], *self.facts["affordances"]))
+
+
+@dataclass(slots=True)
+class _Tree:
+    items: dict[str, _Item] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def read(self, record: Mapping[str, Any], place: str, around: _Item | None = None) -> None:
+        """Read what is nested in a record."""
+        for key, value in record.items():
+            if key in NESTED and isinstance(value, list | dict):
+                kind, relation = NESTED[key]
+                for where, inner in _records(value, f"{place}.{key}"):
+                    self._add(inner, where, kind, relation, around)
+
+    def _add(self, record: Any, place: str, kind: str, relation: str | None, around: _Item | None) -> None:
+        record = {"name": record} if isinstance(record, str) else record
+        given = record.get("id", record.get("name")) if isinstance(record, dict) else None
+        if not isinstance(given, str | int):
+            self.problems.append((place, f"should be a name, or a map with an id or a name, not {shown(record)}"))
+            return
+        is_free = "id" in record or str(given) not in self.items
+        id_ = str(given) if is_free else next(it for n in range(2, 10**6) if (it := f"{given}_{n}") not in self.items)
+        if id_ in self.items:
+            self.problems.append((place, f"{shown(id_)} is the id of {self.items[id_].place} already; give it another"))
+            return
+        is_furniture = kind == "Object" and around is not None and around.kind == "Place" and _has_nested(record)
+        try:
+            facts = _facts(record)
+        except InvalidValue as error:
+            self.problems.append((place, str(error)))
+            return
+        item = _Item(place, id_, str(record.get("name", given)), "Asset" if is_furniture else kind, facts)
+        self.items[id_] = item
+        if relation == "HOLDS" and around is not None:
+            around.placed.append((relation, id_))
+        elif around is not None:
+            item.placed.append((relation, around.id))
+        named = [(NAMED[key], record[key]) for key in NAMED if isinstance(record.get(key), str)]
+        item.placed += [] if item.placed else named[:1]
+        item.placed += [("HOLDS", it) for it in [record.get("holding")] if isinstance(it, str) and it != "nothing"]
+        item.near += [it for key in NEIGHBOURS for it in _texts(record.get(key))]
+        self.read(record, place, item)
+
+    def link(self, links: Any) -> None:
+        """Read SayPlan's links: places are connected, of two others the lower is in the higher."""
+        for index, link in enumerate(links if isinstance(links, list) else []):
+            ends = _ends(link)
+            found = [it for end in ends for it in [self._named(end)] if it is not None]
+            if len(ends) != 2 or len(found) != 2:
+                cause = f"should join two nodes, as 'kitchen↔fridge' does, not {shown(link)}"
+                self.problems.append((f"$.links[{index}]", cause))
+                continue
+            high, low = sorted(found, key=lambda it: LEVELS.index(it.kind))
+            if low.kind == "Place":
+                low.near.append(high.id)
+            elif not low.placed:
+                low.placed.append((None, high.id))
+
+    def drafts(self) -> Iterator[NodeDraft]:
+        for item in self.items.values():
+            facts = dict(item.facts)
+            class_ = facts.pop("class", None) or class_of_name(item.name)
+            yield node_draft(item.place, item.id, item.kind, class_, name=item.name, **facts)
+
+    def relations(self) -> Iterator[RelationDraft]:
+        for item in self.items.values():
+            for relation, word in item.placed:
+                other = self._named(word)
+                target = word if other is None else other.id
+                if other is not None and other.kind == "Agent" and relation is None:
+                    yield RelationDraft(item.place, target, "HOLDS", item.id)
+                    continue
+                type_ = relation or ("INSIDE" if other is None or other.opens else "ON")
+                yield RelationDraft(item.place, item.id, type_, target)
+            for word in item.near:
+                other = self._named(word)
+                target = word if other is None else other.id
+                yield from (RelationDraft(item.place, *ends) for ends in _both_ways(item.id, target))
+
+    def _named(self, word: str) -> _Item | None:
+        """Return the node of an id, or of the first with a name."""
+        return self.items.get(word) or next((it for it in self.items.values() if it.name == word), None)
+
+
+def _both_ways(one: str, other: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+    return (one, "CONNECTS", other), (other, "CONNECTS", one)
+
+
+def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:
+    """Yield the records of a list, of a map by name, or the one record that a map is."""
+    if isinstance(value, list):
+        yield from ((f"{place}[{index}]", inner) for index, inner in enumerate(value))
+    elif value.keys() & {"id", "name"}:
+        yield place, value
+    else:
+        for name, inner in value.items():
+            parts = {"contents": inner} if isinstance(inner, list) else inner or {}
+            yield f"{place}.{name}", {"name": name, **parts} if isinstance(parts, dict) else parts
+
+
+def _has_nested(record: Mapping[str, Any]) -> bool:
+    return any(key in NESTED and isinstance(value, list | dict) for key, value in record.items())
+
+
+def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return states and affordances, the position, and every other plain value as a property."""
+    states = [it for key in STATES for it in _texts(record.get(key))]
+    affordances = [AFFORDANCES.get(it, it) for it in _texts(record.get("affordances"))]
+    known = {"id", "name", "type", "kind", *STATES, "affordances", *NESTED, *NAMED, *NEIGHBOURS, "position", "pos"}
+    facts = {key: value for key, value in record.items() if key not in known}
+    given = record.get("position", record.get("pos"))
+    center = {} if given is None else position(given, "position")
+    return {"states": states, "affordances": affordances, **facts, **center}
+
+
+def _texts(value: Any) -> list[str]:
+    return (
+        [value]
+        if isinstance(value, str)
+        else [it for it in value if isinstance(it, str)]
+        if isinstance(value, list)
+        else []
+    )
+
+
+def _ends(link: Any) -> list[str]:
+    match link:
+        case str():
+            return _ENDS.split(link.strip())
+        case [str(one), str(other)]:
+            return [one, other]
+        case {"source": str(one), "target": str(other)}:
+            return [one, other]
+    return []

@@ -1,0 +1,120 @@
+"""3RScan's scene graphs (3DSSG): the `relationships.json` and `objects.json` of many scans, each a scene."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import document_error, json_path, problems_of
+from scenecypher.db.graph.scene import Node, Properties, SceneGraph
+from scenecypher.db.graph.scene_check import RelationDraft
+from scenecypher.db.schema import SHELL, Declared
+from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
+
+NAME_PREFIX: Final = "3rscan/"
+RELATIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("supported by", "standing on", "lying on"), "ON"),
+    **dict.fromkeys(("inside", "standing in", "lying in", "hanging in"), "INSIDE"),
+    **dict.fromkeys(("attached to", "hanging on"), "ATTACHED_TO"),
+    "close by": "CLOSE",
+}
+"""Predicates that are relations of ours; any other is a type of its own, such as LEFT. CLOSE is stored both ways."""
+AFFORDANCES: Final[Mapping[str, str]] = {"placing items on": "put_on", "placing items in": "put_in"}
+STATE: Final = "state"
+"""The attribute whose words are states; each other attribute is a property."""
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class _Object(_Read):
+    id: str | int
+    label: str
+    affordances: list[str] = []
+    attributes: dict[str, list[str] | str] = {}
+
+
+class _Scan(_Read):
+    scan: str
+    objects: list[_Object] | dict[str, str]
+    relationships: list[Annotated[tuple[int | str, int | str, int, str], Field(strict=False)]] = []
+
+
+class _Scans(_Read):
+    scans: Annotated[list[_Scan], Field(min_length=1)]
+
+
+def is_one(document: Any) -> bool:
+    """Check if a document is one of the two files."""
+    match document:
+        case {"scans": [{"scan": _, "objects": _}, *_]}:
+            return True
+    return False
+
+
+def scans(document: Any) -> Iterator[Any]:
+    """Yield a document of each scan."""
+    yield from ({"scans": [scan]} for scan in document["scans"])
+
+
+def from_document(document: Any, *, file: str, name: str | None = None) -> ImportedScene:
+    """Return the scene of a document of one scan. Raises DocumentError with all its problems."""
+    try:
+        scan = _Scans.model_validate(document).scans[0]
+    except ValidationError as error:
+        raise document_error(file, problems_of(error, document)) from None
+    root = f"scan {scan.scan}"
+    return own_words(_drafts(scan, root), _links(scan, root), file=file, name=name or NAME_PREFIX + scan.scan)
+
+
+def joined(one: ImportedScene, other: ImportedScene) -> ImportedScene:
+    """Return the scene of both files of a scan: the facts and relations of each."""
+    nodes = dict(one.graph.nodes)
+    for id_, node in other.graph.nodes.items():
+        nodes[id_] = _both(nodes[id_], node) if id_ in nodes else node
+    declared = Declared(
+        one.declared.relation_types + other.declared.relation_types,
+        one.declared.properties + other.declared.properties,
+    )
+    graph = SceneGraph.of(nodes.values(), one.graph.relations | other.graph.relations)
+    return replace(one, graph=graph, declared=declared, source=f"{one.source}, {other.source}")
+
+
+def _both(one: Node, other: Node) -> Node:
+    affordances, states = {*one.affordances, *other.affordances}, {*one.states, *other.states}
+    words = (tuple(sorted(states)), tuple(sorted(affordances)))
+    kind = "Asset" if "Asset" in {one.kind, other.kind} else one.kind
+    return Node(one.id, kind, one.name, one.class_, *words, Properties({**one.properties, **other.properties}))
+
+
+def _drafts(scan: _Scan, root: str) -> Iterator[NodeDraft]:
+    given = scan.objects
+    objects = given if isinstance(given, list) else [_Object(id=id_, label=label) for id_, label in given.items()]
+    for index, it in enumerate(objects):
+        words = {key: [value] if isinstance(value, str) else value for key, value in it.attributes.items()}
+        states = [_word(state) for state in words.pop(STATE, [])]
+        affordances = [AFFORDANCES.get(word, _word(word)) for word in it.affordances]
+        kind = "Asset" if it.label in SHELL or {*affordances} & {*AFFORDANCES.values()} else "Object"
+        place = json_path(("objects", index), root=root)
+        name = f"{it.label}_{it.id}"
+        facts: dict[str, Any] = {key: ", ".join(listed) for key, listed in words.items()}
+        yield node_draft(place, str(it.id), kind, it.label, name=name, states=states, affordances=affordances, **facts)
+
+
+def _links(scan: _Scan, root: str) -> Iterator[RelationDraft]:
+    for index, (source, target, _, predicate) in enumerate(scan.relationships):
+        place, type_ = json_path(("relationships", index), root=root), RELATIONS.get(predicate)
+        if predicate != "none":
+            yield RelationDraft(place, str(source), type_ or _word(predicate).upper(), str(target))
+        if type_ == "CLOSE":
+            yield RelationDraft(place, str(target), type_, str(source))
+
+
+def _word(text: str) -> str:
+    return re.sub(r"[\s/-]+", "_", text.strip().lower())

@@ -1,0 +1,295 @@
+"""What actions can bring about at most: facts by the delete relaxation, from the goal back to the scene.
+
+A fact that holds at first, or that some action may add, stays true; each is asked about single nodes where the goal
+names them, else about any of several. So nothing that a plan reaches is missed, and what is missed has no plan.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Final, TypeAlias
+
+import scenecypher.db.condition as c
+from scenecypher.db.schema import HOLDING
+from scenecypher.planner.actions.operator import (
+    AGENT,
+    Assign,
+    Become,
+    Cease,
+    Effect,
+    ForEach,
+    Forget,
+    Operator,
+    Relate,
+    Unrelate,
+    When,
+    nested_effects,
+)
+from scenecypher.planner.actions.variables import is_static, variables_of
+from scenecypher.planner.symbolic.required_actions import PlanningState
+from scenecypher.planner.symbolic.write import goal_parts
+
+LONGEST_S: Final = 1.0
+"""Processor time after which everything counts as reachable."""
+FEW: Final = 20
+"""Most nodes that a quantifier asks about one by one."""
+
+Some: TypeAlias = frozenset[str | None]
+"""Nodes of which a variable may be any; None: it may be unbound."""
+Scope: TypeAlias = Mapping[str, Some]
+Key: TypeAlias = tuple[str, bool]
+"""A state or a type of relations, and whether it comes to hold."""
+Fact: TypeAlias = tuple[Key, tuple[Some, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A fact that an action may bring about, its ends, and the conditions of its effect."""
+
+    operator: Operator
+    key: Key
+    ends: tuple[c.Term | None, ...]
+    bound: tuple[tuple[str, c.Condition], ...]
+    under: tuple[c.Condition, ...]
+
+
+def unreachable_part(goal: c.Condition, state: PlanningState) -> c.Condition | None:
+    """Return the first part of a goal that no action can bring about; None if there is none, or no time to know it."""
+    relaxed = _Relaxation(state)
+    while not relaxed.may(goal, {}):
+        grown = relaxed.grow()
+        if relaxed.is_late:
+            return None
+        if not grown:
+            return next((it for it in goal_parts(goal, state.graph) if not relaxed.may(it, {})), goal)
+    return None
+
+
+@dataclass(slots=True)
+class _Relaxation:
+    """The facts asked for so far, and those of them that are known to be reachable."""
+
+    state: PlanningState
+    known: set[Fact] = field(default_factory=set)
+    asked: dict[Fact, None] = field(default_factory=dict)
+    changes: dict[Key, list[_Change]] = field(default_factory=dict)
+    _fitting: dict[tuple[str, c.Condition], Some] = field(default_factory=dict)
+    _scopes: dict[str, Scope] = field(default_factory=dict)
+    _assigned: frozenset[str] = field(init=False)
+    _end_s: float = field(default_factory=lambda: time.thread_time() + LONGEST_S)
+
+    def __post_init__(self) -> None:
+        operators = self.state.operators.values()
+        effects = [effect for it in operators for effect in nested_effects(it.effects)]
+        self._assigned = frozenset(it.key for it in effects if isinstance(it, Assign | Forget))
+        for change in (change for it in operators for change in _changes(it, it.effects)):
+            self.changes.setdefault(change.key, []).append(change)
+
+    def grow(self) -> bool:
+        """Look for actions that bring about what is asked for; return whether anything more is known, or asked."""
+        before = len(self.known), len(self.asked)
+        for fact in [*self.asked]:
+            if fact not in self.known and not self.is_late and self._is_added(fact):
+                self.known.add(fact)
+        return before != (len(self.known), len(self.asked))
+
+    @property
+    def is_late(self) -> bool:
+        """Check if the time is over."""
+        return time.thread_time() > self._end_s
+
+    def may(self, condition: c.Condition, scope: Scope, *, holds: bool = True) -> bool:
+        """Check if a condition may come to hold, or not to hold, for some nodes of its variables."""
+        match condition:
+            case c.And(parts):
+                return (all if holds else any)(self.may(it, scope, holds=holds) for it in parts)
+            case c.Or(parts):
+                return (any if holds else all)(self.may(it, scope, holds=holds) for it in parts)
+            case c.Not(part):
+                return self.may(part, scope, holds=not holds)
+            case c.ForAll() | c.Exists() | c.AtLeast() | c.Exactly():
+                return self._may_quantified(condition, scope, holds=holds)
+            case _:
+                return self._may_atom(condition, scope, holds=holds)
+
+    # --- quantifiers
+
+    def _may_quantified(self, condition: c.Quantifier, scope: Scope, *, holds: bool) -> bool:
+        match condition:
+            case c.ForAll(var, where, then):
+                return self._may_exist(c.Exists(var, c.And((where, c.Not(then)))), scope, holds=not holds)
+            case c.Exists():
+                return self._may_exist(condition, scope, holds=holds)
+            case c.AtLeast() | c.Exactly():
+                return self._may_count(condition, scope, holds=holds)
+
+    def _may_exist(self, condition: c.Exists, scope: Scope, *, holds: bool) -> bool:
+        var, where = condition.var, condition.where
+        nodes = self._candidates(var, where)
+        if len(nodes) > FEW:
+            return self.may(where, {**scope, var: nodes}, holds=holds)
+        each = (self.may(where, {**scope, var: frozenset((it,))}, holds=holds) for it in nodes)
+        return any(each) if holds else all(each)
+
+    def _may_count(self, condition: c.AtLeast | c.Exactly, scope: Scope, *, holds: bool) -> bool:
+        """Check counts from above alone, where it is asked for so many: fewer may always be had."""
+        if not holds:
+            return True
+        nodes = self._candidates(condition.var, condition.where)
+        each = (self.may(condition.where, {**scope, condition.var: frozenset((it,))}) for it in sorted(nodes, key=str))
+        return len(nodes) >= condition.n and sum(each) >= condition.n
+
+    def _candidates(self, var: str, where: c.Condition) -> Some:
+        """Return the nodes of which a condition may be true, as far as what never changes tells."""
+        if (var, where) not in self._fitting:
+            fixed = [it for it in c.conjuncts(where) if variables_of(it) == {var} and self._is_fixed(it)]
+            graph = self.state.graph
+            found = c.witnesses(var, c.And(tuple(fixed)), graph=graph, bindings={})
+            self._fitting[var, where] = frozenset(found)
+        return self._fitting[var, where]
+
+    def _is_fixed(self, condition: c.Condition) -> bool:
+        keys = {it.key for it in c.atoms_of(condition) if isinstance(it, c.PropertyEquals)}
+        return is_static(condition) and not self._assigned & keys
+
+    # --- atoms
+
+    def _may_atom(self, atom: c.Atom, scope: Scope, *, holds: bool) -> bool:
+        ends = tuple(self._end(it, scope) for it in c.terms(atom))
+        if not holds and any(None in it for it in ends):
+            return True
+        ends = tuple(it - {None} for it in ends)
+        if not all(ends):
+            return False
+        if is_static(atom):
+            return self._may_be_fixed(atom, ends, holds=holds)
+        match atom:
+            case c.HasState(state=word) | c.Related(type=word):
+                return self._may_be((word, holds), ends)
+            case c.HeldBy():
+                ways = (self._may_be((type_, holds), ends[::-1]) for type_ in HOLDING)
+                return any(ways) if holds else all(ways)
+            case c.Within(types=types):
+                return not holds or self._may_lead(types, *ends)
+        raise AssertionError(atom)  # others never change
+
+    def _may_be_fixed(self, atom: c.Atom, ends: tuple[Some, ...], *, holds: bool) -> bool:
+        """Check an atom that no action changes, but for properties."""
+        match atom:
+            case c.Same(x, y) if x == y:
+                return holds
+            case c.Same():
+                return bool(ends[0] & ends[1]) if holds else len(ends[0] | ends[1]) > 1
+            case c.PropertyEquals(key=key) if key in self._assigned:
+                return True
+        (nodes,), (term,) = ends, c.terms(atom)
+        return any(c.evaluate(atom, self.state.graph, {str(term): str(it)}) == holds for it in nodes)
+
+    def _may_lead(self, types: Iterable[str], x: Some, y: Some) -> bool:
+        """Check if a path may lead from one node to another: something must leave the one and reach the other."""
+        anything = self._all
+        return any(self._may_be((it, True), (x, anything)) for it in types) and any(
+            self._may_be((it, True), (anything, y)) for it in types
+        )
+
+    def _may_be(self, key: Key, ends: tuple[Some, ...]) -> bool:
+        fact = key, ends
+        if fact not in self.asked and self._is_first(fact):
+            self.known.add(fact)
+        self.asked[fact] = None
+        return fact in self.known
+
+    def _is_first(self, fact: Fact) -> bool:
+        """Check if the fact is so in the scene, of some of its nodes."""
+        (word, holds), (first, *others) = fact
+        graph = self.state.graph
+        if not others:
+            return any((word in graph.nodes[str(it)].states) == holds for it in first)
+        (other,) = others
+        number = sum(it.target in other for x in first for it in graph.outgoing.get(str(x), ()) if it.type == word)
+        return number > 0 if holds else number < len(first) * len(other)
+
+    # --- actions
+
+    def _is_added(self, fact: Fact) -> bool:
+        key, ends = fact
+        changes = (it for it in self.changes.get(key, ()) if len(it.ends) == len(ends))
+        return any(self._is_way(change, ends) for change in changes)
+
+    def _is_way(self, change: _Change, ends: tuple[Some, ...]) -> bool:
+        """Check if an action, on some nodes, may bring about the change of these ends."""
+        operator = change.operator
+        scope = dict(self._scope(operator)) | {var: self._candidates(var, where) for var, where in change.bound}
+        for term, wanted in zip(change.ends, ends, strict=True):
+            if term is None:
+                continue
+            met = self._end(term, scope) & wanted
+            if not met:
+                return False
+            if not isinstance(term, c.Id):
+                scope[term] = met
+        chosen = (c.Or(it.among) for it in operator.choose if None not in scope[it.var])
+        conditions = (it.condition for it in operator.requires)
+        return all(
+            self.may(it, scope) for it in (*conditions, *change.under, *(where for _, where in change.bound), *chosen)
+        )
+
+    def _scope(self, operator: Operator) -> Scope:
+        """Return what an operator's variables may be, as far as what never changes tells."""
+        if operator.name not in self._scopes:
+            needed = c.And(tuple(it.condition for it in operator.requires))
+            found: dict[str, Some] = {AGENT: frozenset((self.state.agent,))}
+            found |= {it.name: self._candidates(it.name, needed) for it in operator.parameters}
+            for choice in operator.choose:
+                found[choice.var] = frozenset((None,)).union(*(self._candidates(choice.var, it) for it in choice.among))
+            self._scopes[operator.name] = found
+        return self._scopes[operator.name]
+
+    def _end(self, term: c.Term, scope: Scope) -> Some:
+        if isinstance(term, c.Id):
+            return frozenset((term.id if term.id in self.state.graph.nodes else None,))
+        return scope.get(term, frozenset((None,)))
+
+    @property
+    def _all(self) -> Some:
+        return self._candidates("x", c.ALWAYS)
+
+
+def _changes(
+    operator: Operator,
+    effects: Iterable[Effect],
+    bound: tuple[tuple[str, c.Condition], ...] = (),
+    under: tuple[c.Condition, ...] = (),
+) -> Iterator[_Change]:
+    """Yield the facts that an action may bring about."""
+    for effect in effects:
+        match effect:
+            case ForEach(var, where, inner):
+                yield from _changes(operator, inner, (*bound, (var, where)), under)
+            case When(condition, then, otherwise):
+                yield from _changes(operator, then, bound, (*under, condition))
+                yield from _changes(operator, otherwise, bound, (*under, c.Not(condition)))
+            case _:
+                for key, ends in _facts(effect):
+                    yield _Change(operator, key, ends, bound, under)
+
+
+def _facts(effect: Effect) -> Iterator[tuple[Key, tuple[c.Term | None, ...]]]:
+    """Yield each fact of a simple effect with its ends; None stands for any node."""
+    match effect:
+        case Become(x, state, instead_of):
+            yield (state, True), (x,)
+            if instead_of is not None:
+                yield (instead_of, False), (x,)
+        case Cease(x, state):
+            yield (state, False), (x,)
+        case Relate(source, type_, target, mutual):
+            yield from (((type_, True), ends) for ends in ((source, target), (target, source))[: 1 + mutual])
+        case Unrelate(x, types, other, directed):
+            ways = ((x, other), (other, x))[: 2 - directed]
+            yield from (((type_, False), ends) for type_, ends in product(types, ways))
+        case _:
+            return

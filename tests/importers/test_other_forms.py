@@ -1,0 +1,399 @@
+"""Files as other tools write them: recognized by their content, read as scenes, or told what they are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import networkx as nx
+import pytest
+
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Point
+from scenecypher.errors import DocumentError
+from scenecypher.importers import dsg, networkx_json
+from scenecypher.importers.detect import OURS, read_any, told_form
+from scenecypher.importers.dsg import symbol_number
+from scenecypher.importers.label_space import LabelSpace
+from scenecypher.testing import check_format
+
+SCAN: Final = "0a-1b"
+RELATIONSHIPS: Final[dict[str, Any]] = {
+    "scans": [
+        {
+            "scan": SCAN,
+            "split": 0,
+            "objects": {"1": "floor", "2": "desk", "3": "lamp"},
+            "relationships": [
+                [2, 1, 15, "standing on"],
+                [2, 1, 1, "supported by"],
+                [3, 2, 14, "lying on"],
+                [3, 2, 7, "close by"],
+                [3, 2, 2, "left"],
+                [3, 2, 0, "none"],
+            ],
+        }
+    ]
+}
+OBJECTS: Final[dict[str, Any]] = {
+    "scans": [
+        {
+            "scan": SCAN,
+            "objects": [
+                {"id": "2", "label": "desk", "nyu40": "14", "affordances": ["placing items on"], "attributes": {}},
+                {"id": "3", "label": "lamp", "attributes": {"state": ["turned off"], "color": ["red", "white"]}},
+            ],
+        }
+    ]
+}
+
+
+def thor(type_: str, number: int, *, at: tuple[float, float, float] = (1, 2, 3), **facts: Any) -> dict[str, Any]:
+    x, y, z = at
+    plain = {"rotation": {"x": 0, "y": 90, "z": 0}, "isOpen": False, "isDirty": False, "parentReceptacles": None}
+    position = {"position": {"x": x, "y": y, "z": z}}
+    return (
+        {"name": f"{type_}_{number}", "objectId": f"{type_}|{number}", "objectType": type_} | plain | position | facts
+    )
+
+
+METADATA: Final[dict[str, Any]] = {
+    "sceneName": "FloorPlan12_physics",
+    "agent": {"name": "agent", "position": {"x": 0, "y": 0.9, "z": 0}, "cameraHorizon": 30},
+    "objects": [
+        thor("Fridge", 1, openable=True, receptacle=True, isOpen=True),
+        thor("CounterTop", 1, receptacle=True),
+        thor("Mug", 1, pickupable=True, receptacle=True, isDirty=True, dirtyable=True, parentReceptacles=["Fridge|1"]),
+        thor("Fork", 1, pickupable=True, parentReceptacles=["CounterTop|1", "Floor|9"]),
+        thor("Egg", 1, pickupable=True, isPickedUp=True),
+    ],
+}
+FLOOR: Final = [{"x": x, "y": 0, "z": z} for x, z in ((0, 0), (0, 4), (4, 4), (4, 0))]
+HOUSE: Final[dict[str, Any]] = {
+    "rooms": [
+        {"id": "room|1", "roomType": "Kitchen", "floorPolygon": FLOOR},
+        {"id": "room|2", "roomType": "Bedroom", "floorPolygon": []},
+    ],
+    "doors": [{"id": "door|1|2", "room0": "room|1", "room1": "room|2", "openness": 1, "openable": True}],
+    "objects": [
+        {"id": "Table|1|0", "assetId": "Table_2", "kinematic": True, "position": {"x": 1, "y": 0.4, "z": 2},
+         "children": [{"id": "Mug|surface|1|5", "assetId": "Mug_1", "position": {"x": 1, "y": 0.8, "z": 2}}]},
+        {"id": "Fridge|2|1", "assetId": "Fridge_1", "kinematic": True, "openness": 0, "children": [{"id": "Egg|x|3"}]},
+    ],
+    "metadata": {"agent": {"position": {"x": 1, "y": 0.9, "z": 1}, "horizon": 30}},
+    "walls": [],
+    "windows": [],
+    "proceduralParameters": {},
+}  # fmt: skip
+SAYPLAN: Final[dict[str, Any]] = {
+    "nodes": {
+        "room": [{"id": "study"}, {"id": "hall"}],
+        "asset": [
+            {"id": "drawer", "room": "study", "state": "closed", "affordances": ["open", "close", "release"]},
+            {"id": "desk", "room": "study", "affordances": ["release"]},
+        ],
+        "object": [
+            {"id": "pen", "parent": "drawer", "affordances": ["pickup"], "attributes": "blue"},
+            {"id": "key", "parent": "robot"},
+            {"id": "cup"},
+        ],
+        "agent": [{"id": "robot", "location": "hall"}],
+    },
+    "links": ["study↔hall", "drawer↔study", "cup<->desk", ["robot", "hall"]],
+}
+TREE: Final[dict[str, Any]] = {
+    "name": "flat",
+    "rooms": [
+        {
+            "name": "kitchen",
+            "neighbors": ["hall"],
+            "furniture": [{"name": "table", "on": ["mug", {"name": "plate", "state": "dirty"}]}],
+            "objects": [{"name": "shelf", "position": {"x": 1, "y": 2, "z": 0}, "contents": ["book"]}],
+        },
+        {"name": "hall", "objects": {"cupboard": {"states": ["closed"], "objects": ["coat"]}, "rug": None}},
+    ],
+    "robot": {"name": "robby", "room": "kitchen", "holding": "mug"},
+}
+
+
+def written(folder: Path, name: str, document: object) -> Path:
+    file = folder / name
+    file.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+    return file
+
+
+def relations(scene: ImportedScene) -> set[tuple[str, str, str]]:
+    return {(it.source, it.type, it.target) for it in scene.graph.relations}
+
+
+def test_a_scan_of_3rscan_is_a_scene(tmp_path: Path) -> None:
+    """Predicates that are the same relation are one; others are types that the scene declares."""
+    scene = read_any(written(tmp_path, "relationships.json", RELATIONSHIPS))
+    assert scene.name == f"3rscan/{SCAN}"
+    assert relations(scene) == {
+        ("2", "ON", "1"),
+        ("3", "ON", "2"),
+        ("3", "CLOSE", "2"),
+        ("2", "CLOSE", "3"),
+        ("3", "LEFT", "2"),
+    }
+    assert scene.declared.relation_types == ("LEFT",)
+    assert scene.graph.nodes["1"].kind == "Asset"
+
+
+def test_both_files_of_a_scan_are_one_scene(tmp_path: Path) -> None:
+    written(tmp_path, "relationships.json", RELATIONSHIPS)
+    written(tmp_path, "objects.json", OBJECTS)
+    scene = read_any(tmp_path)
+    lamp = scene.graph.nodes["3"]
+    assert (lamp.name, lamp.states, lamp.properties["color"]) == ("lamp_3", ("turned_off",), "red, white")
+    assert scene.graph.nodes["2"].affordances == ("put_on",)
+    assert scene.graph.nodes["2"].kind == "Asset", "as the file says that puts things on it"
+    assert ("3", "ON", "2") in relations(scene)
+
+
+def test_one_of_several_scans_is_chosen_by_its_name(tmp_path: Path) -> None:
+    two = {"scans": [RELATIONSHIPS["scans"][0], {**RELATIONSHIPS["scans"][0], "scan": "9z"}]}
+    file = written(tmp_path, "relationships.json", two)
+    assert read_any(file, name="9z").name == "3rscan/9z"
+    with pytest.raises(DocumentError, match="here are 2 scenes, such as 3rscan/0a-1b, 3rscan/9z; name one"):
+        read_any(file)
+
+
+@pytest.mark.parametrize("form", ["event", "metadata", "objects"])
+def test_metadata_of_thor_is_a_scene(tmp_path: Path, form: str) -> None:
+    document = {"event": {"metadata": METADATA}, "metadata": METADATA, "objects": METADATA["objects"]}[form]
+    scene = read_any(written(tmp_path, "thor.json", document))
+    mug, fridge = scene.graph.nodes["Mug|1"], scene.graph.nodes["Fridge|1"]
+    assert (mug.class_, mug.name, mug.kind, mug.states) == ("Mug", "Mug_1", "Object", ("dirty",))
+    assert {"grabbable", "containers"} <= {*mug.affordances}
+    assert (fridge.kind, fridge.states, fridge.properties["center"]) == ("Asset", ("open",), Point(1, 3, 2))
+    expected = {("Mug|1", "INSIDE", "Fridge|1"), ("Fork|1", "ON", "CounterTop|1")}
+    with_room = {("Fridge|1", "INSIDE", "FloorPlan12_physics"), ("agent", "INSIDE", "FloorPlan12_physics")}
+    with_room |= {("CounterTop|1", "INSIDE", "FloorPlan12_physics"), ("agent", "HOLDS", "Egg|1")}
+    assert relations(scene) == (expected if form == "objects" else expected | with_room)
+    assert any("1 relations to things that are not in the file" in note for note in scene.notes)
+    if form != "objects":
+        assert scene.graph.nodes["FloorPlan12_physics"].class_ == "kitchen"
+
+
+def test_a_house_of_procthor_is_a_scene(tmp_path: Path) -> None:
+    scene = read_any(written(tmp_path, "house.json", HOUSE))
+    assert relations(scene) == {
+        ("Table|1|0", "INSIDE", "room|1"),
+        ("Mug|surface|1|5", "ON", "Table|1|0"),
+        ("Fridge|2|1", "INSIDE", "room|2"),
+        ("Egg|x|3", "INSIDE", "Fridge|2|1"),
+        ("door|1|2", "BETWEEN", "room|1"),
+        ("door|1|2", "BETWEEN", "room|2"),
+        ("agent", "INSIDE", "room|1"),
+    }
+    kinds = {scene.graph.nodes[it].kind for it in ("room|1", "door|1|2", "Table|1|0", "Egg|x|3", "agent")}
+    assert kinds == {"Place", "Door", "Asset", "Object", "Agent"}
+    assert scene.graph.nodes["Fridge|2|1"].states == ("closed",)
+
+
+def test_nodes_by_kind_as_sayplan_has_them_are_a_scene(tmp_path: Path) -> None:
+    scene = read_any(written(tmp_path, "office.json", SAYPLAN))
+    assert relations(scene) == {
+        ("study", "CONNECTS", "hall"),
+        ("hall", "CONNECTS", "study"),
+        ("drawer", "INSIDE", "study"),
+        ("desk", "INSIDE", "study"),
+        ("pen", "INSIDE", "drawer"),
+        ("cup", "ON", "desk"),
+        ("robot", "INSIDE", "hall"),
+        ("robot", "HOLDS", "key"),
+    }
+    drawer, pen = scene.graph.nodes["drawer"], scene.graph.nodes["pen"]
+    assert (drawer.kind, drawer.states, drawer.affordances) == ("Asset", ("closed",), ("close", "open", "put_on"))
+    assert (pen.affordances, pen.properties["attributes"]) == (("pick_up",), "blue")
+
+
+def test_a_bad_link_or_record_is_told_at_its_place(tmp_path: Path) -> None:
+    bad = {"nodes": {"room": [{"id": "a"}, 7, {"id": "a"}]}, "links": ["a↔nowhere", 5]}
+    with pytest.raises(DocumentError) as refused:
+        read_any(written(tmp_path, "bad.json", bad))
+    assert [place for place, _ in refused.value.problems] == ["$.room[1]", "$.room[2]", "$.links[0]", "$.links[1]"]
+
+
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+def test_nested_rooms_are_a_scene(tmp_path: Path, ending: str) -> None:
+    import yaml
+
+    scene = read_any(written(tmp_path, f"flat.{ending}", TREE if ending == "json" else yaml.safe_dump(TREE)))
+    assert relations(scene) == {
+        ("kitchen", "CONNECTS", "hall"),
+        ("hall", "CONNECTS", "kitchen"),
+        ("table", "INSIDE", "kitchen"),
+        ("shelf", "INSIDE", "kitchen"),
+        ("mug", "ON", "table"),
+        ("plate", "ON", "table"),
+        ("book", "ON", "shelf"),
+        ("cupboard", "INSIDE", "hall"),
+        ("rug", "INSIDE", "hall"),
+        ("coat", "INSIDE", "cupboard"),
+        ("robby", "INSIDE", "kitchen"),
+        ("robby", "HOLDS", "mug"),
+    }
+    shelf = scene.graph.nodes["shelf"]
+    assert (shelf.kind, shelf.properties["center"]) == ("Asset", Point(1, 2, 0))
+    assert scene.graph.nodes["plate"].states == ("dirty",)
+
+
+def test_words_of_yaml_stay_text(tmp_path: Path) -> None:
+    """YAML takes on, off and yes for truth values, which are states here."""
+    text = "nodes:\n  - {id: lamp, states: [on], color: off}\nedges: []\n"
+    lamp = read_any(written(tmp_path, "lamp.yml", text)).graph.nodes["lamp"]
+    assert (lamp.states, lamp.properties["color"]) == (("on",), "off")
+    with pytest.raises(DocumentError, match="aliases"):
+        read_any(written(tmp_path, "bomb.yaml", "a: &a [x]\nb: [*a, *a]\n"))
+    with pytest.raises(DocumentError, match="line 2: no valid YAML"):
+        read_any(written(tmp_path, "bad.yaml", "a: b\n - c: {"))
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gexf", "graphml.gz"])
+def test_graphs_that_networkx_wrote_are_scenes(tmp_path: Path, ending: str) -> None:
+    graph = nx.DiGraph()
+    graph.add_node("kitchen", type="room")
+    graph.add_node("mug", states="dirty, wet", color="red")
+    graph.add_edge("mug", "kitchen", relation="inside", weight=0.5)
+    file = tmp_path / f"flat.{ending}"
+    (nx.write_gexf if ending == "gexf" else nx.write_graphml)(graph, file)
+    scene = read_any(file)
+    assert scene.graph.nodes["mug"].states == ("dirty", "wet")
+    assert relations(scene) == {("mug", "INSIDE", "kitchen")}
+    assert any("weight (1)" in note for note in scene.notes)
+
+
+def test_a_graph_of_xml_with_entities_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match="entities"):
+        read_any(written(tmp_path, "x.graphml", '<!DOCTYPE a [<!ENTITY b "c">]><graphml/>'))
+    with pytest.raises(DocumentError, match="can't be read by NetworkX"):
+        read_any(written(tmp_path, "y.graphml", "<graphml"))
+
+
+FLAT: Final[dict[str, Any]] = {
+    "directed": True,
+    "nodes": [{"id": "kitchen", "type": "room"}, {"id": "mug", "pos": {"x": 1.0, "y": 2.0, "z": 3.0}}],
+    "edges": [{"source": "mug", "target": "kitchen", "relation": "inside", "weight": 0.5, "confidence": 1}],
+}
+
+
+def test_a_file_packed_by_gzip_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "flat.json.gz"
+    file.write_bytes(gzip.compress(json.dumps(FLAT).encode()))
+    scene = read_any(file)
+    assert scene.name == "networkx/flat"
+    assert "gzip: unpacked and read" in scene.notes
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(DocumentError, match="no whole gzip file"):
+        read_any(file)
+
+
+def test_a_position_by_axis_and_weights_of_edges(tmp_path: Path) -> None:
+    file = written(tmp_path, "flat.json", FLAT)
+    scene = read_any(file)
+    assert scene.graph.nodes["mug"].properties["center"] == Point(1, 2, 3)
+    told = [note for note in scene.notes if "holds no attributes" in note]
+    assert len(told) == 1
+    assert ": confidence (1), weight (1); --strict refuses such a file" in told[0]
+    with pytest.raises(DocumentError, match="a relation holds no attribute such as 'confidence', 'weight'"):
+        read_any(file, strict=True)
+
+
+@pytest.mark.parametrize("bad", ["[NaN, 1, 2]", "[null, 1, 2]", '{"x": -Infinity, "y": 1, "z": 2}'])
+def test_a_position_that_is_no_number_is_left_out_alone(tmp_path: Path, bad: str) -> None:
+    text = (
+        f'{{"directed": true, "nodes": [{{"id": "lamp", "pos": {bad}}}, {{"id": "mug", "pos": [1, 2]}}], "edges": []}}'
+    )
+    file = written(tmp_path, "map.json", text)
+    nodes = (scene := read_any(file)).graph.nodes
+    assert "center" not in nodes["lamp"].properties
+    assert nodes["mug"].properties["center"] == Point(1, 2)
+    assert any("as no finite numbers: pos (1)" in note for note in scene.notes)
+    with pytest.raises(DocumentError, match="finite numbers, not"):
+        read_any(file, strict=True)
+
+
+def test_a_map_of_hydra_with_a_position_of_nan_keeps_its_other_nodes(tmp_path: Path) -> None:
+    attributes = {"type": "ObjectNodeAttributes", "position": [0, 0, 0], "semantic_label": 1}
+    nodes = [
+        {"id": symbol_number("O(1)"), "layer": 2, "attributes": {**attributes, "position": [float("nan"), 0, 0]}},
+        {"id": symbol_number("R(1)"), "layer": 4, "attributes": attributes},
+    ]
+    file = written(tmp_path, "map.json", {"layer_names": {}, "nodes": nodes, "edges": []})
+    found = read_any(file).graph.nodes
+    assert found["O(1)"].properties.get("center") is None
+    assert found["R(1)"].properties["center"] == Point(0, 0, 0)
+    with pytest.raises(DocumentError, match="should be a number, not NaN"):
+        dsg.read_scene(file, strict=True)
+    lounge, chair = LabelSpace("rooms.yaml", 1, {1: "lounge"}), LabelSpace("objects.yaml", 1, {1: "chair"})
+    named = dsg.read_scene(file, labels=chair, room_labels=lounge).graph.nodes
+    assert (named["O(1)"].class_, named["R(1)"].class_) == ("chair", "lounge")
+
+
+def test_undeclared_names_are_told_once_each_with_what_declares_them_all() -> None:
+    nodes = [{"id": f"cup{n}", "serial_number": n, "made_in": "x"} for n in range(5)]
+    edges = [{"source": "cup1", "target": "cup2", "relation": "BESIDE"}]
+    document = {"directed": True, "nodes": nodes, "edges": edges}
+    with pytest.raises(DocumentError) as refused:
+        networkx_json.from_document(document, file="x.json", name="networkx/x")
+    assert len(refused.value.problems) == 3
+    assert "serial_number is no known property (5 times: of 'cup0', 'cup1', 'cup2', …)" in str(refused.value)
+    assert str(refused.value).count("--declare BESIDE --declare made_in --declare serial_number") == 3
+
+
+def test_facts_about_a_file_are_left_out_and_data_are_never_to_be_removed() -> None:
+    document = {"directed": True, "nodes": [{"id": "hall"}], "links": [], "metadata": {"made_by": "mapper"}}
+    scene = networkx_json.from_document(document, file="x.json", name="networkx/x")
+    assert scene.notes == ("metadata of the file left out",)
+    with pytest.raises(DocumentError, match=r"\$\.doors: is no field that is known here, and holds 1 entry") as refused:
+        networkx_json.from_document({**document, "doors": [7]}, file="x.json", name="networkx/x")
+    assert "remove" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "cause"),
+    [
+        ("task.bddl", "(define)", "this is BDDL"),
+        ("kitchen.pddl", "(define)", "this is PDDL; give a problem and its domain to `scenecypher import pddl"),
+        ("room.ply", "ply", "a mesh or a point cloud"),
+        ("labels.yaml", "label_names: []", "this is Hydra's label space; give it to `scenecypher import dsg MAP"),
+        ("other.json", '{"a": 1}', r"no format that is known by its form\. Formats that are read: json: "),
+    ],
+)
+def test_a_file_that_is_not_read_is_told_what_it_is(tmp_path: Path, name: str, text: str, cause: str) -> None:
+    with pytest.raises(DocumentError, match=cause):
+        read_any(written(tmp_path, name, text))
+
+
+@pytest.mark.parametrize(("document", "word"), [(FLAT, "import networkx"), (RELATIONSHIPS, "import ")])
+def test_a_file_given_to_the_command_of_another_format_is_told_which(
+    tmp_path: Path, document: object, word: str
+) -> None:
+    file = written(tmp_path, "x.json", document)
+    with pytest.raises(DocumentError) as refused:
+        read_any(file, file_format="json")
+    assert f"`scenecypher {word} {file}`".replace("  ", " ") in str(told_form(refused.value, "json"))
+
+
+GOOD: Final[dict[str, dict[str, Any]]] = {
+    "3rscan": RELATIONSHIPS,
+    "thor": METADATA,
+    "procthor": HOUSE,
+    "sayplan": SAYPLAN,
+    "rooms": TREE,
+}
+
+
+@pytest.mark.parametrize("form", GOOD)
+def test_a_spoilt_file_is_read_or_refused_with_a_place(tmp_path: Path, form: str) -> None:
+    check_format(OURS[form], written(tmp_path, f"{form}.json", GOOD[form]), tries=400)
+
+
+def test_each_form_is_of_one_format() -> None:
+    for form, document in GOOD.items():
+        assert next(name for name, each in OURS.items() if each.is_one(document)) == form
