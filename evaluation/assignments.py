@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from scenecypher.db.condition import Condition, HasState, Id, Related, conjuncts, explain
@@ -38,16 +39,21 @@ class AssignmentCache:
     """Assignments by episode, computed once each from `tasks`; safe to share between threads.
 
     A task's goal graph is the end of its reference plan: from `plans`, or else from the plans that come with the data
-    sets.
+    sets. `moved` are the things that were moved before a task begins, by its id, besides those that an episode moves.
     """
 
     name: Final = "Book"
     """Name of this type in Inspect's logs."""
 
     def __init__(
-        self, tasks: Iterable[Task], *, scenes: LoadScene, plans: Mapping[str, tuple[str, ...]] | None = None
+        self,
+        tasks: Iterable[Task],
+        *,
+        scenes: LoadScene,
+        plans: Mapping[str, tuple[str, ...]] | None = None,
+        moved: Mapping[str, Perturbation] = MappingProxyType({}),
     ) -> None:
-        self._tasks = {task.id: task for task in tasks}
+        self._tasks, self._moved = {task.id: task for task in tasks}, moved
         self._load, self._plans = scenes, plans
         self._lock = Lock()
         self._scenes: dict[str, ImportedScene] = {}
@@ -70,7 +76,7 @@ class AssignmentCache:
     def _assignment(self, task_id: str, objects: int, seed: int) -> Assignment:
         task = self._tasks[task_id]
         scene = self._scene(task)
-        moved = None
+        moved = self._moved.get(task_id)
         if objects:
             moved = perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
         initial = apply(scene.graph, moved.delta) if moved else scene.graph

@@ -12,8 +12,8 @@ Wording: TypeAlias = Literal["source", "goal", "states"]
 """The data set's instruction, the goal in words that a program can parse, or the goal in its source's notation."""
 Perception: TypeAlias = Literal["truth", "noise", "person"]
 """Source of observations: the simulator (ground truth), the simulator with seeded mistakes, or a person's pictures."""
-Marking: TypeAlias = Literal["goal", "minigrid", "answer", "person"]
-"""Criterion of success: the goal on the graph, MiniGrid's own steps, an answer, or a person's judgement."""
+Marking: TypeAlias = Literal["goal", "minigrid", "answer", "person", "gold"]
+"""Criterion of success: the goal on the graph, MiniGrid's own steps, an answer, a person's judgement, or a program."""
 
 SPARE_STEPS: Final = 30
 """Decisions granted beyond three for each action that a task grants (look, question, action); ours."""

@@ -82,6 +82,13 @@ def household() -> Experiment:
     return _played(task)
 
 
+def goals() -> Experiment:
+    """Goals that people state."""
+    from scenecypher.evaluation.goals import goals as task
+
+    return _played(task)
+
+
 def babyai_slm() -> Experiment:
     """SG2's small models."""
     from scenecypher.evaluation.babyai_slm import babyai_slm as task
@@ -112,6 +119,7 @@ EXPERIMENTS: Final[dict[str, Callable[[], Experiment]]] = {
     "realworld": realworld,
     "babyai": babyai,
     "household": household,
+    "goals": goals,
     "babyai-slm": babyai_slm,
     "ssc": ssc,
 }

@@ -11,6 +11,7 @@ from scenecypher.db.graph.delta import Delta, apply, compose
 from scenecypher.evaluation.assignments import Assignment, AssignmentCache
 from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
 from scenecypher.evaluation.episode_events import executed_actions, final_event, fulfils_mission, trace_fields
+from scenecypher.evaluation.goal_tasks import BY_ID
 from scenecypher.evaluation.marking import is_same_answer, mark_graph
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
@@ -134,6 +135,10 @@ def _marks(
             return Marks(reached=reply.casefold().startswith("y"))
         case "minigrid":
             return Marks(reached=fulfils_mission(assignment.task.id, executed_actions(events)))
-        case "goal":
+        case "goal" | "gold":
             log = world.opened.store.history(world.scene, after=world.scene.version)
-            return mark_graph(assignment.scheme, apply(assignment.initial, compose(event.delta for event in log)))
+            end = apply(assignment.initial, compose(event.delta for event in log))
+            if episode.marking == "goal":
+                return mark_graph(assignment.scheme, end)
+            done = BY_ID[assignment.task.id].is_done(assignment.initial, end, final_event(events).outcome)
+            return Marks(reached=done)

@@ -176,6 +176,19 @@ def household(
     return task(folder=_absolute(folder), wording=wording, schema=schema, **choices.playing())
 
 
+def goals(
+    choices: Choices,
+    *,
+    kinds: Annotated[
+        str, typer.Option("--kind", help="now, quantity, back …; several with commas; default: all.")
+    ] = "",
+) -> "Task":
+    """Play 40 tasks of ours: what is so now, quantities, alternatives, what is impossible, and what was before."""
+    from scenecypher.evaluation.goals import goals as task
+
+    return task(kinds=kinds, **choices.playing())
+
+
 def babyai_slm(choices: Choices, *, schema: Schema = None) -> "Task":
     """Play 20 of BabyAI's questions with a small model, as SG2 does."""
     from scenecypher.evaluation.babyai_slm import babyai_slm as task
@@ -234,6 +247,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "realworld": Command(realworld, plays=True),
     "babyai": Command(babyai, plays=True),
     "household": Command(household, plays=True),
+    "goals": Command(goals, plays=True),
     "babyai-slm": Command(babyai_slm, plays=True),
     "ssc": Command(ssc, needs_database=False),
 }

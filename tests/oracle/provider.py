@@ -16,7 +16,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput,
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from scenecypher.chat.model import Message
-from tests.oracle import goals, lookplangraph, react_sg2, sg2
+from tests.oracle import goal_tasks, goals, lookplangraph, react_sg2, sg2
 
 
 def _last(messages: Sequence[Message]) -> str:
@@ -28,6 +28,8 @@ PROGRAMS: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {
     "sg2": sg2.reply,
     "react-sg2": react_sg2.reply,
     "goals": partial(goals.reply, "right"),
+    "careful": goal_tasks.careful,
+    "careless": goal_tasks.careless,
 }
 
 
