@@ -1,4 +1,4 @@
-"""How many files of ours an action, a query and a question enter: what who follows one has to open."""
+"""How many files of ours an action, a query, a question and a plan enter: what who follows one has to open."""
 
 from __future__ import annotations
 
@@ -10,26 +10,30 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from benchmarks.acting import action_loop, with_agent_close
+from benchmarks.acting import OBJECT, TABLE, action_loop, with_agent_close
 from benchmarks.asking import QUESTION, ROOM_QUERY
 from benchmarks.comparison import Measurement
 from benchmarks.home import make_home, temporary_scene
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.prompts.text_replies import format_sections
+from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 OURS: Final = ("scenecypher", "chat", "db", "importers", "planner", "retriever")
-ACT, QUERY, ASK = 25, 22, 45
+ACT, QUERY, ASK, PLAN = 25, 22, 45, 60
 """The most files that each may enter."""
 
 
 def entered(database: Database) -> Iterator[Measurement]:
-    """Count the files that are entered once what is kept is there: an action, a new query, a question."""
+    """Count the files that are entered once what is kept is there: an action, a new query, a question, a plan."""
     store = SceneStore(database)
     with temporary_scene(store, with_agent_close(make_home())) as info:
         gate, enumerator = Gate(database), Enumerator(store.replicas)
@@ -40,12 +44,24 @@ def entered(database: Database) -> Iterator[Measurement]:
             ("an action in a session", act, ACT),
             ("a new query", lambda: reader.query(next(texts)), QUERY),
             ("a question", lambda: asker.ask(QUESTION, info), ASK),
+            ("a plan by sg2", plan_by_sg2(store, gate, info), PLAN),
         )
         for what, call, limit in calls:
             call()
             call()
             found = files_entered(call)
             yield Measurement(f"files of ours entered: {what} ({limit})", float(len(found)), float(limit), 1.0, "files")
+
+
+def plan_by_sg2(store: SceneStore, gate: Gate, info: SceneInfo) -> Callable[[], object]:
+    """Return a function that plans by sg2 and acts: a query, its answer, and a solution of two actions."""
+    asks = format_sections(explanation="to find it", mode="QUERY", content=QUESTION)
+    solution = f"[grab({OBJECT}), put_on({OBJECT}, {TABLE})]"
+    solves = format_sections(explanation="it is known", mode="SOLUTION", content=solution)
+    rules = (("Task: ",), asks), (("The Retriever's answer:",), solves), ((), ROOM_QUERY)
+    model = Scripted([ScriptedReply(when, reply) for when, reply in rules])
+    setting = SessionSetting(store, gate, info, f"put {OBJECT} on {TABLE}", "sg2", model=model)
+    return lambda: [*prepare_session(setting, recipe_named("sg2")).run()]
 
 
 def files_entered(call: Callable[[], object]) -> set[str]:

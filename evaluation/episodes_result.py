@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,7 +11,6 @@ from inspect_ai.log import EvalLog
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.episodes import EPISODE, SCORER, TRACE, success_figure
 from scenecypher.evaluation.experiment import Experiment, RowPlan, TablePlan
-from scenecypher.evaluation.experiments import experiment_named
 from scenecypher.evaluation.measures import MEASURES, figures, measured_cell
 from scenecypher.evaluation.published import published_rows
 from scenecypher.evaluation.reporting.cells import N
@@ -54,11 +53,14 @@ def episodes_result(log: EvalLog, experiment: Experiment) -> ExperimentResult:
     )
 
 
-def played_result(log: EvalLog) -> ExperimentResult:
-    """Return the result of a log whose experiment is planned again, from the arguments in it. Raises InputError."""
-    task: Any = experiment_named(log.eval.task).task
-    options = {key: value for key, value in log.eval.task_args.items() if key not in {"replies", "record"}}
-    return episodes_result(log, task.plan(**options))
+def played_result(task: Any) -> Callable[[EvalLog], ExperimentResult]:
+    """Return the function from a log of a `played` task to its result, planned again from the arguments in the log."""
+
+    def result(log: EvalLog) -> ExperimentResult:
+        options = {key: value for key, value in log.eval.task_args.items() if key not in {"replies", "record"}}
+        return episodes_result(log, task.plan(**options))
+
+    return result
 
 
 def _played_sample(sample: LoggedSample) -> PlayedSample:

@@ -15,6 +15,7 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.errors import InputError, RunStopped
+from scenecypher.evaluation.experiments import experiment_name
 from scenecypher.evaluation.options import check_ids
 from scenecypher.files import write_file
 from scenecypher.settings import Settings
@@ -204,7 +205,7 @@ def experiment_name_of(file: Path) -> str:
         read = read_eval_log(str(file), header_only=True)
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: is not a readable log ({error}); give a .eval file") from error
-    return (read.eval.task_registry_name or read.eval.task).rpartition("/")[2].replace("_", "-")
+    return experiment_name(read.eval.task_registry_name or read.eval.task)
 
 
 def full_name(model: str | Model | None) -> str | Model | None:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import pytest
 
+from scenecypher.cli.app import run_command_line
 from tests.test_packaging import built, run
 
 PROJECT: Final = """\
@@ -78,24 +79,39 @@ broken = "toy_robots:NOTHING"
 
 [project.entry-points."scenecypher.importers"]
 rooms = "toy_robots:ROOMS"
+
+[project.entry-points."scenecypher.experiments"]
+greetings = "toy_robots:GREETINGS"
+sulking = "toy_robots:NOTHING"
 """
-METHOD_AND_FORMAT: Final = '''\
-"""A method that greets one thing after another, and a format of lines such as `cup in kitchen`."""
+TOY_ROBOTS: Final = '''\
+"""A method that greets the cup, a format of lines such as `cup in kitchen`, and an experiment."""
+
+from typing import Annotated
+
+import typer
 
 from scenecypher.chat.model import Usage
+from scenecypher.cli.evaluate_run import Choices, Experiment
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import DocumentError
+from scenecypher.evaluation.experiments import ExperimentParts
 from scenecypher.importers.detect import FileFormat
 from scenecypher.planner.sessions.method import Act, Done
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.recipe import Ablation, Recipe
+
+CURT = Ablation("curt", "it says less")
 
 
 class Polite:
     """Method that goes to the cup and is done."""
 
+    def __init__(self, said):
+        self.said = said
+
     def decide(self, memory):
-        return (Done("it was greeted") if memory.turns else Act("go_to(cup)", "to greet it")), Usage()
+        return (Done(self.said) if memory.turns else Act("go_to(cup)", "to greet it")), Usage()
 
 
 def read(file):
@@ -111,17 +127,85 @@ def read(file):
     return ImportedScene(file.name_after("rooms/"), SceneGraph.of([*nodes.values()], relations))
 
 
-POLITE = Recipe(lambda context: Polite(), "greets the cup", extent="nothing", model=False)
+def polite(context):
+    return Polite("greeted" if CURT in context.ablations else "it was greeted well")
+
+
+POLITE = Recipe(polite, "greets the cup", extent="nothing", model=False, ablations=(CURT,))
 ROOMS = FileFormat("lines of things and rooms", read, suffixes=(".rooms",))
+
+
+def make(choices: Choices, *, word: Annotated[str, typer.Option("--word", help="What is said.")] = "hello"):
+    """Greet robots and listen."""
+    from toy_robots.greetings import greetings
+
+    return greetings(word=word, limit=choices.limit)
+
+
+def parts():
+    from toy_robots.greetings import greetings, result
+
+    return ExperimentParts(greetings, result)
+
+
+GREETINGS = Experiment(make, parts, needs_database=False)
+'''
+TOY_EXPERIMENT: Final = '''\
+"""An experiment in which two robots are greeted, and one answers."""
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer
+from inspect_ai.solver import solver
+
+from scenecypher.evaluation.options import take_spread
+from scenecypher.evaluation.result import Column, Row, Table
+from scenecypher.evaluation.run_result import Run, share_cell
+
+ROBOTS = ("polite", "sulking")
+
+
+@task
+def greetings(*, word="hello", limit=0):
+    samples = [Sample(id=name, input=word) for name in take_spread(ROBOTS, limit)]
+    return Task(dataset=samples, solver=answering(), scorer=answered(), name="greetings")
+
+
+@solver
+def answering():
+    async def solve(state, generate):
+        state.output.completion = state.input_text if state.sample_id == "polite" else ""
+        return state
+
+    return solve
+
+
+@scorer(metrics=[accuracy()], name="answered")
+def answered():
+    async def score(state, target):
+        word = state.output.completion
+        return Score(value=CORRECT if word else INCORRECT, metadata={"word": word})
+
+    return score
+
+
+def result(log):
+    run = Run.read(log, "answered")
+    cell = share_cell(sum(one.value == CORRECT for one in run.samples), len(run.samples))
+    row = run.row(Row(method="robots", cells={"answered": cell}), run.samples)
+    column = Column(key="answered", heading="answered")
+    table = Table(key="greetings", title="Greetings", columns=(column,), rows=(row,))
+    return run.result("greetings", "Greetings of robots", [table], [], notes=run.limit_notes)
 '''
 
 
-def installed(folder: Path, module: str, project: str, text: str) -> Path:
-    """Build a wheel of a project with one module, and return the folder of packages into which it is installed."""
+def installed(folder: Path, package: str, project: str, **modules: str) -> Path:
+    """Build a wheel of a project with one package, and return the folder of packages into which it is installed."""
     source = folder / "project"
-    (source / module).mkdir(parents=True)
+    (source / package).mkdir(parents=True)
     (source / "pyproject.toml").write_text(project, encoding="utf-8")
-    (source / module / "__init__.py").write_text(text, encoding="utf-8")
+    for name, text in modules.items():
+        (source / package / f"{name}.py").write_text(text, encoding="utf-8")
     wheel, site = built("wheel", source=source, folder=folder / "dist"), folder / "site"
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index")
     run(*pip, "--target", str(site), str(wheel), cwd=folder)
@@ -140,7 +224,7 @@ def test_a_built_and_installed_package_brings_its_actions(
 ) -> None:
     name = f"orchard-{uuid4().hex[:8]}"
     (tmp_path / f"{name}.json").write_text(json.dumps(ORCHARD), encoding="utf-8")
-    use(installed(tmp_path, "orchard_actions", PROJECT, VOCABULARY), user_env, monkeypatch)
+    use(installed(tmp_path, "orchard_actions", PROJECT, __init__=VOCABULARY), user_env, monkeypatch)
     scenecypher = (sys.executable, "-m", "scenecypher")
     scene = f"networkx/{name}"
     run(*scenecypher, "import", "networkx", f"{name}.json", "--vocabulary", "orchard", cwd=tmp_path)
@@ -163,7 +247,7 @@ def test_an_installed_package_brings_a_method_and_a_format(
     name = f"toys-{uuid4().hex[:8]}"
     (tmp_path / f"{name}.rooms").write_text("cup in kitchen\n", encoding="utf-8")
     (tmp_path / "odd.rooms").write_text("cup in kitchen\nnothing\n", encoding="utf-8")
-    use(installed(tmp_path, "toy_robots", TOYS, METHOD_AND_FORMAT), user_env, monkeypatch)
+    use(installed(tmp_path, "toy_robots", TOYS, __init__=TOY_ROBOTS), user_env, monkeypatch)
     scenecypher, scene = (sys.executable, "-m", "scenecypher"), f"rooms/{name}"
     assert f"{scene}: created, 3 nodes" in run(*scenecypher, "import", f"{name}.rooms", cwd=tmp_path)
     try:
@@ -172,9 +256,44 @@ def test_an_installed_package_brings_a_method_and_a_format(
         assert "polite: greets the cup" in run(*scenecypher, "methods", "polite", cwd=tmp_path)
         played = run(*scenecypher, "plan", scene, "greet the cup", "--method", "polite", cwd=tmp_path)
         assert "go_to(cup)" in played
-        assert "it was greeted" in played
+        assert "it was greeted well" in played
+        curt = ("plan", scene, "greet the cup", "--method", "polite", "--ablation")
+        assert "it was greeted" not in run(*scenecypher, *curt, "curt", cwd=tmp_path)
+        with pytest.raises(AssertionError, match="; it has curt"):
+            run(*scenecypher, *curt, "curd", cwd=tmp_path)
         told = "the method 'broken' can't be read from toy_robots:NOTHING: .*; mend that package"
         with pytest.raises(AssertionError, match=told):
             run(*scenecypher, "plan", scene, "greet the cup", "--method", "broken", cwd=tmp_path)
     finally:
         run(*scenecypher, "scenes", "delete", scene, "--yes", cwd=tmp_path)
+
+
+def test_an_installed_package_brings_an_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An experiment of a package that is not in the help, can't be run or resumed, or whose log has no result."""
+    site = installed(tmp_path, "toy_robots", TOYS, __init__=TOY_ROBOTS, greetings=TOY_EXPERIMENT)
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.chdir(tmp_path)
+
+    def evaluate(*words: str, code: int = 0) -> str:
+        assert run_command_line(["eval", *words]) == code
+        told = capsys.readouterr()
+        return told.out if code == 0 else told.err
+
+    listed = " ".join(evaluate("--help").replace("│", " ").split())
+    assert "Greet robots and listen." in listed
+    assert "can't be read from toy_robots:NOTHING" in listed
+    assert "--word" in evaluate("greetings", "--help")
+    found = json.loads(evaluate("greetings", "--word", "hi", "--json"))
+    (row,) = found["tables"][0]["rows"]
+    assert row["cells"]["answered"]["value"] == 0.5
+    assert found["provenance"]["arguments"]["word"] == "hi"
+    resumed = json.loads(evaluate("greetings", "--resume", found["provenance"]["log"], "--json"))
+    assert resumed["tables"] == found["tables"]
+    for result in (tmp_path / "logs-results").iterdir():
+        result.unlink()
+    assert "Greetings of robots" in evaluate("leaderboard"), "made from the log"
+    told = " ".join(evaluate("sulking", "--limit", "1", code=2).split())
+    assert "the experiment 'sulking' can't be read from toy_robots:NOTHING: " in told
+    assert told.endswith("mend that package")

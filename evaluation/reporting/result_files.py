@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from zipfile import BadZipFile
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.experiments import experiment_named
 from scenecypher.evaluation.result import SUFFIX, ExperimentResult, read_result, result_path, results_folder
 
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+ResultOf: TypeAlias = "Callable[[EvalLog], ExperimentResult]"
+"""Function that returns the result of a log; it raises InputError for a log of no known experiment."""
 LOG: Final = ".eval"
 
 
@@ -23,13 +27,13 @@ class FoundResults:
     without: tuple[str, ...] = ()
 
 
-def find_results(named: Sequence[Path]) -> FoundResults:
+def find_results(named: Sequence[Path], result_of: ResultOf) -> FoundResults:
     """Return all results in `named` files and folders. Raises InputError if there are none."""
     files = list(dict.fromkeys(file for path in named for file in _files(path)))
     results, without = list[ExperimentResult](), list[str]()
     for file in files:
         try:
-            results.append(_result(file))
+            results.append(_result(file, result_of))
         except _NoResult as missing:
             without.append(str(missing))
     if not results:
@@ -63,11 +67,11 @@ def _files(path: Path) -> Iterator[Path]:
             raise InputError(f"{path}: neither a result (*{SUFFIX}) nor a log (*{LOG}); give one of these, or a folder")
 
 
-def _result(file: Path) -> ExperimentResult:
-    return read_result(file) if file.name.endswith(SUFFIX) else _from_log(file)
+def _result(file: Path, result_of: ResultOf) -> ExperimentResult:
+    return read_result(file) if file.name.endswith(SUFFIX) else _from_log(file, result_of)
 
 
-def _from_log(file: Path) -> ExperimentResult:
+def _from_log(file: Path, result_of: ResultOf) -> ExperimentResult:
     from inspect_ai.log import read_eval_log
 
     try:
@@ -75,6 +79,6 @@ def _from_log(file: Path) -> ExperimentResult:
     except (BadZipFile, OSError, ValueError, KeyError) as error:
         raise _NoResult(f"{file}: can't be read as a log: {error}") from error
     try:
-        return experiment_named(log.eval.task).result(log)
+        return result_of(log)
     except InputError as error:
         raise _NoResult(f"{file}: {log.eval.task} can't be recomputed: {error}") from error

@@ -18,6 +18,7 @@ from scenecypher.cli import (
     db,
     demo,
     evaluate,
+    evaluate_report,
     history,
     imports,
     mcp,
@@ -78,6 +79,8 @@ app.command("ui")(ui.ui)
 app.command("mcp")(mcp.mcp)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(evaluate.eval_app, name="eval")
+evaluate.eval_app.command("report")(evaluate_report.report)
+evaluate.eval_app.command("leaderboard")(evaluate_report.leaderboard)
 app.add_typer(db.db_app, name="db")
 
 

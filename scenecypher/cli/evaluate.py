@@ -2,18 +2,37 @@
 
 # Annotations are read by Typer: they are values, not texts.
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
-from scenecypher.cli.evaluate_report import leaderboard, report
-from scenecypher.cli.evaluate_run import Choices, Command, experiment_command
+from scenecypher.cli.evaluate_run import Choices, Experiment, experiment_command
 from scenecypher.errors import InputError
+from scenecypher.evaluation import experiments
+from scenecypher.plugins import Plugins
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.running import Task
+    from scenecypher.evaluation.result import ExperimentResult
+    from scenecypher.evaluation.running import EvalLog, Task
 
-eval_app = typer.Typer(help="Measure a model: each experiment is an Inspect task, its log beside its table.")
+
+class _WithPackages(TyperGroup):
+    """The commands of our experiments, and those of installed packages, which are made when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands, those of packages last."""
+        return [*dict.fromkeys((*super().list_commands(ctx), *EXPERIMENTS))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name, None for an unknown one."""
+        found = super().get_command(ctx, cmd_name)
+        return _command_of_package(cmd_name) if found is None and cmd_name in EXPERIMENTS else found
+
+
+eval_app = typer.Typer(
+    cls=_WithPackages, help="Measure a model: each experiment is an Inspect task, its log beside its table."
+)
 
 Attempts = Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")]
 Examples = Annotated[int, typer.Option("--examples", min=0, help="Worked examples in the prompt.")]
@@ -238,25 +257,48 @@ def _absolute(path: Path | None) -> str:
     return "" if path is None else str(path.resolve())
 
 
-COMMANDS: Final[dict[str, Command]] = {
-    "questions": Command(questions),
-    "memory": Command(memory),
-    "dynamic": Command(dynamic, plays=True),
-    "augmentation": Command(augmentation, needs_database=False),
-    "grasif": Command(grasif, plays=True),
-    "realworld": Command(realworld, plays=True),
-    "babyai": Command(babyai, plays=True),
-    "household": Command(household, plays=True),
-    "goals": Command(goals, plays=True),
-    "babyai-slm": Command(babyai_slm, plays=True),
-    "ssc": Command(ssc, needs_database=False),
+OURS: Final[dict[str, Experiment]] = {
+    "questions": Experiment(questions, experiments.questions),
+    "memory": Experiment(memory, experiments.memory),
+    "dynamic": Experiment(dynamic, experiments.dynamic, plays=True),
+    "augmentation": Experiment(augmentation, experiments.augmentation, needs_database=False),
+    "grasif": Experiment(grasif, experiments.grasif, plays=True),
+    "realworld": Experiment(realworld, experiments.realworld, plays=True),
+    "babyai": Experiment(babyai, experiments.babyai, plays=True),
+    "household": Experiment(household, experiments.household, plays=True),
+    "goals": Experiment(goals, experiments.goals, plays=True),
+    "babyai-slm": Experiment(babyai_slm, experiments.babyai_slm, plays=True),
+    "ssc": Experiment(ssc, experiments.ssc, needs_database=False),
 }
-"""Commands by the names of their experiments (`evaluation/experiments.py`), in the order of the help."""
+"""Our experiments, in the order of the help; each has the name of its task, with dashes."""
+EXPERIMENTS: Final = Plugins("scenecypher.experiments", "experiment", Experiment, OURS)
+"""Our experiments, and those that installed packages bring."""
 
-for _name, _command in COMMANDS.items():
-    eval_app.command(_name, help=_command.make.__doc__)(experiment_command(_name, _command))
-eval_app.command("report")(report)
-eval_app.command("leaderboard")(leaderboard)
+for _name, _experiment in OURS.items():
+    eval_app.command(_name, help=_experiment.make.__doc__)(experiment_command(_name, _experiment))
+
+
+def result_of_log(log: "EvalLog") -> "ExperimentResult":
+    """Return the result of a log, by the experiment of its task. Raises InputError for an unknown one."""
+    return EXPERIMENTS.named(experiments.experiment_name(log.eval.task)).parts().result(log)
+
+
+def _command_of_package(name: str) -> Any:
+    """Return the command of a package's experiment; one that tells the error if that can't be read."""
+    alone = typer.Typer(add_completion=False)
+    try:
+        found = EXPERIMENTS[name]
+    except InputError as error:
+        told = error
+
+        def tell_error() -> NoReturn:
+            raise told
+
+        any_words = {"allow_extra_args": True, "ignore_unknown_options": True}
+        alone.command(name, help=str(error), context_settings=any_words)(tell_error)
+    else:
+        alone.command(name, help=found.make.__doc__)(experiment_command(name, found))
+    return typer.main.get_command(alone)
 
 
 @eval_app.callback()

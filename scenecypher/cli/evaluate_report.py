@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from scenecypher.cli.context import errors, output
+from scenecypher.cli.evaluate import result_of_log
 
 Results = Annotated[
     list[Path] | None, typer.Argument(metavar="[RESULTS]...", help="Results, logs, or folders of them (./logs).")
@@ -27,7 +28,7 @@ def report(
     from scenecypher.wording import counted
 
     check_inspect_installed()
-    found = find_results(results or [Path("logs")])
+    found = find_results(results or [Path("logs")], result_of_log)
     files = write_report(found, out)
     for warning in warnings(found):
         errors().print(warning, style="bold red", markup=False)
@@ -43,7 +44,7 @@ def leaderboard(results: Results = None) -> None:
     from scenecypher.evaluation.running import check_inspect_installed
 
     check_inspect_installed()
-    found = find_results(results or [Path("logs")])
+    found = find_results(results or [Path("logs")], result_of_log)
     for warning in warnings(found):
         errors().print(warning, style="bold red", markup=False)
     typer.echo(leaderboard_markdown(found), nl=False)

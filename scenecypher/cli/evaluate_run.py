@@ -18,6 +18,7 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
+    from scenecypher.evaluation.experiments import ExperimentParts
     from scenecypher.evaluation.progress import Progress
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, RunOptions, Task
@@ -107,15 +108,21 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """Command of an experiment: `make` returns its Inspect task, of the shared choices and of its own options."""
+class Experiment:
+    """An experiment of `scenecypher eval`: the command of its name runs it.
+
+    `make` returns its Inspect task, of `choices` and of keyword arguments that are the command's own options; Typer
+    reads their annotations, which are no texts, and the docstring is the help. `parts` imports the task, called as the
+    experiment is, and the function from its log to its result. One that `plays` has `--method` and `--max-steps`.
+    """
 
     make: Callable[..., Task]
+    parts: Callable[[], ExperimentParts]
     plays: bool = False
     needs_database: bool = True
 
 
-def experiment_command(name: str, of: Command) -> Callable[..., None]:
+def experiment_command(name: str, of: Experiment) -> Callable[..., None]:
     """Return the command of an experiment: its own options, then those of `Choices` that it has."""
     own = [one for one in signature(of.make).parameters.values() if one.name != "choices"]
     taken = {one.name for one in own} | (frozenset() if of.plays else PLAYED)
@@ -130,9 +137,8 @@ def experiment_command(name: str, of: Command) -> Callable[..., None]:
     return command
 
 
-def _run(ctx: typer.Context, name: str, of: Command, choices: Choices, own: dict[str, Any]) -> None:
+def _run(ctx: typer.Context, name: str, of: Experiment, choices: Choices, own: dict[str, Any]) -> None:
     """Run or resume an experiment, write its result beside its log, and print its tables."""
-    from scenecypher.evaluation.experiments import experiment_named
     from scenecypher.evaluation.options import split_names
     from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
 
@@ -153,7 +159,7 @@ def _run(ctx: typer.Context, name: str, of: Command, choices: Choices, own: dict
             log = run_task(task, how)
         else:
             log = _resume(ctx, name, of, choices.resume, how)
-    deliver(experiment_named(name).result(log), log.location, as_json=choices.as_json)
+    deliver(of.parts().result(log), log.location, as_json=choices.as_json)
 
 
 @contextmanager
@@ -166,9 +172,8 @@ def _progress() -> Iterator[Progress]:
         yield Progress(lambda now: show(now.done, now.total, str(now)), Settings().model_prices)
 
 
-def _resume(ctx: typer.Context, name: str, of: Command, file: Path, how: RunOptions) -> EvalLog:
+def _resume(ctx: typer.Context, name: str, of: Experiment, file: Path, how: RunOptions) -> EvalLog:
     """Resume the run that wrote `file`. Raises InputError for another experiment's log, and for options of the log."""
-    from scenecypher.evaluation.experiments import experiment_named
     from scenecypher.evaluation.running import experiment_name_of, resume_task
 
     options = [one for one in ctx.command.params if one.name not in ALLOWED_WITH_RESUME]
@@ -176,13 +181,13 @@ def _resume(ctx: typer.Context, name: str, of: Command, file: Path, how: RunOpti
         raise InputError(f"--resume takes its options from the log; leave {' and '.join(typed)} out")
     if (found := experiment_name_of(file)) != name:
         raise InputError(f"{file} is a log of the experiment {found}; run `scenecypher eval {found} --resume LOG`")
-    experiment_named(name)  # so that Inspect knows its task
+    of.parts()  # so that Inspect knows its task
     _check_database(of)
     tell(f"resuming {file}…")
     return resume_task(file, how)
 
 
-def _check_database(of: Command) -> None:
+def _check_database(of: Experiment) -> None:
     if of.needs_database:
         from scenecypher.evaluation.world_pool import check_database
 

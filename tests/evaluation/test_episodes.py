@@ -11,6 +11,7 @@ import pytest
 from inspect_ai.log import EvalLog
 
 from scenecypher.cli.app import run_command_line as command
+from scenecypher.cli.evaluate import result_of_log
 from scenecypher.errors import InputError
 from scenecypher.evaluation import babyai, grasif
 from scenecypher.evaluation.episodes_result import episodes_result
@@ -153,7 +154,7 @@ def test_a_resumed_run_repeats_only_failed_episodes(monkeypatch: pytest.MonkeyPa
     assert len(asked) == 1, "the first one stays as it was played"
     assert asked < played
     assert tape.is_file(), "the rest of the replies"
-    (from_log,) = find_results([file]).results
+    (from_log,) = find_results([file], result_of_log).results
     assert from_log.tables == before.tables, "a log has what its result has"
 
 

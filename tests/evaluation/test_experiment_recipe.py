@@ -1,4 +1,4 @@
-"""CONTRIBUTING's recipe for an experiment, tried with a module and a row of a temporary package."""
+"""CONTRIBUTING's recipe for an experiment, tried with two modules and a row."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-import typer
 
 from docs.generate.experiments import page
-from scenecypher.cli import app
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.cli.evaluate import eval_app
-from scenecypher.cli.evaluate_run import Command, experiment_command
+from scenecypher.cli.evaluate import OURS, result_of_log
+from scenecypher.cli.evaluate_run import Experiment
 from scenecypher.evaluation.episodes_result import played_result
-from scenecypher.evaluation.experiments import EXPERIMENTS, Experiment
+from scenecypher.evaluation.experiments import ExperimentParts
 from scenecypher.evaluation.reporting.result_files import find_results
 from scenecypher.evaluation.result import result_path
 from scenecypher.importers.reference_plans import reference_plan
@@ -79,7 +77,7 @@ PUBLISHED: Final = {"attic": [{"section": "Ours", "table": "attics", "without_mo
 
 @pytest.fixture
 def attic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add the experiment as the recipe says: a module with a task, a function for its command, and two rows."""
+    """Add the experiment as the recipe says: a module with a task, a function for its command, and a row."""
     folder = tmp_path / "own_experiments"
     folder.mkdir()
     (folder / "__init__.py").touch()
@@ -88,14 +86,9 @@ def attic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("attic", "command"):
         monkeypatch.delitem(sys.modules, f"own_experiments.{name}", raising=False)
-    monkeypatch.setitem(
-        EXPERIMENTS, "attic", lambda: Experiment(import_module("own_experiments.attic").attic, played_result)
-    )
-    row = Command(import_module("own_experiments.command").attic, plays=True)
-    commands = typer.Typer()
-    commands.command("attic", help=row.make.__doc__)(experiment_command("attic", row))
-    monkeypatch.setattr(eval_app, "registered_commands", [*eval_app.registered_commands, *commands.registered_commands])
-    monkeypatch.setattr(app, "_command", app._command.__wrapped__)
+    task, make = import_module("own_experiments.attic").attic, import_module("own_experiments.command").attic
+    row = Experiment(make, lambda: ExperimentParts(task, played_result(task)), plays=True)
+    monkeypatch.setitem(OURS, "attic", row)
 
 
 @pytest.mark.usefixtures("attic", "server_settings")
@@ -117,7 +110,7 @@ def test_an_experiment_is_a_module_a_function_and_rows(
     assert command(["eval", "attic", "--resume", found["provenance"]["log"], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tables"] == found["tables"]
     result_path(found["provenance"]["log"]).unlink()
-    (from_log,) = find_results([Path(found["provenance"]["log"])]).results
+    (from_log,) = find_results([Path(found["provenance"]["log"])], result_of_log).results
     assert from_log.model_dump(mode="json")["tables"] == found["tables"], "its log has its result"
     section = "\n## Ours\n\n| published | command | without a model |\n|---|---|---|\n"
     assert "| attics | `scenecypher eval attic` | plans of an engine |" in page(section, PUBLISHED)

@@ -14,9 +14,9 @@ from inspect_ai.log import read_eval_log
 from typer.main import get_command
 
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.cli.evaluate import COMMANDS, eval_app
+from scenecypher.cli.evaluate import OURS, eval_app
 from scenecypher.cli.evaluate_run import Choices
-from scenecypher.evaluation.experiments import EXPERIMENTS
+from scenecypher.evaluation.experiments import experiment_name
 from scenecypher.evaluation.options import take_of_each
 from tests.scripted_model import Fail, ScriptedModel
 
@@ -25,7 +25,7 @@ pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'
 pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
 
 LIMIT: Final = 4
-OPTIONS: Final[Mapping[str, str]] = dict.fromkeys(EXPERIMENTS, "") | {
+OPTIONS: Final[Mapping[str, str]] = dict.fromkeys(OURS, "") | {
     "babyai-slm": "--model scripted",
     "grasif": "--data sayplan-office,behavior-1k",
     "ssc": "--model scripted --task transition",
@@ -37,15 +37,16 @@ def samples(name: str, *words: str) -> list[Sample]:
     """Return the samples that a command would play."""
     commands: Any = get_command(eval_app)
     given = commands.commands[name].make_context(name, [*OPTIONS[name].split(), *words]).params
-    make = COMMANDS[name].make
+    make = OURS[name].make
     own = {one: given.pop(one) for one in signature(make).parameters if one != "choices"}
     return list(make(Choices(**given), **own).dataset)
 
 
-def test_each_experiment_has_its_command() -> None:
-    """An experiment that can't be run, or whose log has no result."""
-    assert list(COMMANDS) == list(EXPERIMENTS)
-    assert all(command.make.__doc__ for command in COMMANDS.values()), "it is the command's help"
+def test_each_experiment_has_its_help_and_the_name_of_its_task() -> None:
+    """An experiment without help, or whose log names another one."""
+    for name, one in OURS.items():
+        assert one.make.__doc__, "it is the command's help"
+        assert experiment_name(one.parts().task.__name__) == name
 
 
 def by_table(found: list[Sample]) -> dict[str, dict[str, list[str]]]:
@@ -61,7 +62,7 @@ def by_table(found: list[Sample]) -> dict[str, dict[str, list[str]]]:
 
 
 @pytest.mark.usefixtures("server_settings")
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", OURS)
 def test_a_limit_spreads_over_each_table_and_a_seed_draws(name: str) -> None:
     whole = by_table(samples(name))
     spread, first, again, other = (
@@ -81,7 +82,7 @@ def test_a_limit_spreads_over_each_table_and_a_seed_draws(name: str) -> None:
 
 
 @pytest.mark.usefixtures("server_settings")
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", OURS)
 def test_named_samples_are_played_and_no_others(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

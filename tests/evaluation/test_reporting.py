@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from scenecypher.cli.app import run_command_line as command
+from scenecypher.cli.evaluate import result_of_log
 from scenecypher.cli.result_view import show_result
 from scenecypher.errors import InputError
 from scenecypher.evaluation.reporting.cells import format_cell, result_notes
@@ -240,12 +241,12 @@ def test_invalid_results_are_refused(name: str, content: str | None, told: str, 
     if content is not None:
         (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=told):
-        find_results([tmp_path / name])
+        find_results([tmp_path / name], result_of_log)
 
 
 def test_an_empty_folder_says_where_results_are(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"name the folder that `scenecypher eval` was given as --log-dir"):
-        find_results([tmp_path])
+        find_results([tmp_path], result_of_log)
 
 
 def test_an_unwritable_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

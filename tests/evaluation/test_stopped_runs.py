@@ -18,6 +18,7 @@ import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
 
 from scenecypher.cli.app import run_command_line as command
+from scenecypher.cli.evaluate import result_of_log
 from scenecypher.db.store.connection import Address
 from scenecypher.evaluation.question_set import load_questions
 from scenecypher.evaluation.reporting.result_files import find_results
@@ -186,7 +187,7 @@ def test_ctrl_c_ends_in_one_line_fresh_and_resumed(
     first = model.asked[0]
     model.mended.set()
     model.asked.clear()
-    (stopped,) = find_results([Path("logs")]).results
+    (stopped,) = find_results([Path("logs")], result_of_log).results
     assert stopped.provenance.status == "cancelled", "shown once, as what it is"
     assert command(words) == 0
     resumed = tables_of(capsys.readouterr().out)
@@ -219,7 +220,7 @@ def test_a_service_that_answers_500_is_asked_again_and_the_run_resumed(
     resumed = tables_of(capsys.readouterr().out)
     assert resumed == undisturbed(RUN).tables
     assert len(list_eval_logs("logs")) == 2, "nothing else is in the folder of logs"
-    (latest,) = find_results([Path("logs")]).results
+    (latest,) = find_results([Path("logs")], result_of_log).results
     assert latest.finished, "a resumed run is shown once"
 
 
