@@ -154,7 +154,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
     "virtualhome": FileFormat("environment graphs of VirtualHome", _read_virtualhome, _is_virtualhome),
     "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
     "graphml": FileFormat("GraphML and GEXF", _read_graph_file, suffixes=graph_files.SUFFIXES),
-    "rooms": FileFormat(
+    "nested-rooms": FileFormat(
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
 }
@@ -271,7 +271,8 @@ def told_form(error: InputError, command: str) -> InputError:
         found = next((name for name, each in OURS.items() if _is_of(each, document)), command)
     except InputError:
         return error
-    if found == command:
+    is_both = command == "virtualhome" and isinstance(document, dict) and document.get("edges") == []
+    if found == command or is_both:
         return error
     which = found if found in COMMANDS else ""
     words = " ".join(("scenecypher import", which, error.file)).replace("  ", " ")

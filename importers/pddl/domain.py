@@ -420,7 +420,7 @@ class _ActionReader:
 
     def _effects(self) -> Iterator[ActionEffect]:
         for effect in self._action.effects:
-            name = effect.fluent.fluent().name
+            name = str(effect.fluent.fluent().name)
             form = self._forms[self._domain.types.originals.get(name, name)]
             if form.how in DERIVED:
                 continue

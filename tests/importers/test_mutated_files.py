@@ -257,6 +257,7 @@ def test_the_command_line_names_file_place_and_cause(command: RunCommand, tmp_pa
     file.write_text(json.dumps(SCENES[form]()), encoding="utf-8")
     for word in ("networkx", "grasif", "json"):
         ran = command("import", word, str(file))
-        assert ran.code == 2
-        assert f"{file}: $" in ran.err
+        is_read = form.startswith(word)
+        assert ran.code == (0 if is_read else 2)
+        assert is_read or f"{file}: $" in ran.err
         assert "Traceback" not in ran.err

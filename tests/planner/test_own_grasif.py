@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from scenecypher.db.condition import HasState, Id, Related, evaluate
+from scenecypher.db.condition import Condition, HasState, Id, Related, evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.scene_store import SceneStore
@@ -131,7 +131,7 @@ def test_that_there_is_no_plan_is_proven() -> None:
     pytest.importorskip("up_fast_downward")
     state, vocabulary = at_the_start(TASKS["bag_groceries"])
     under = "no action brings it about that apple-1 is under sack-1"
-    whys = {
+    whys: dict[Condition, str] = {
         Related(Id("apple-1"), "UNDER", Id("sack-1")): under,
         HasState(Id("apple-1"), "washed"): "no action makes apple-1 washed",
     }
