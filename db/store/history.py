@@ -34,6 +34,10 @@ LAST_EVENTS: Final[LiteralString] = """
 UNWIND $versions AS last MATCH (e:Event {scene: last[0], version: last[1]})
 RETURN e.scene AS key, e.actor AS actor, e.action AS action, toString(e.at) AS at
 """
+HEADS: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE e.version > $after
+RETURN e.version AS version, e.actor AS actor, e.action AS action, toString(e.at) AS at ORDER BY e.scene, e.version
+"""
 ACTORS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until RETURN collect(DISTINCT e.actor) AS actors
 """
@@ -115,6 +119,12 @@ def last_events(database: Database, versions: Mapping[str, int]) -> dict[str, Ev
     """Return the event of each scene's version, by the scenes' keys, by one statement; none of a version without."""
     records = database.rows(LAST_EVENTS, {"versions": [*map(list, versions.items())]})
     return {it["key"]: EventHead(it["actor"], it["action"], _time_of(it["at"])) for it in records}
+
+
+def read_heads(database: Database, key: str, *, after: int) -> list[tuple[int, EventHead]]:
+    """Return the commits with a version above `after`, oldest first, with their versions; no changes are read."""
+    records = database.rows(HEADS, {"key": key, "after": after}, timeout_s=2 * database.read_timeout_s)
+    return [(it["version"], EventHead(it["actor"], it["action"], _time_of(it["at"]))) for it in records]
 
 
 def undone_versions(database: Database, key: str, *, after: int) -> frozenset[int]:

@@ -200,7 +200,7 @@ def goals(
     *,
     kinds: Annotated[
         str, typer.Option("--kind", help="now, quantity, back …; several with commas; default: all.")
-    ] = "",
+    ] = "all",
 ) -> "Task":
     """Play 40 tasks of ours: what is so now, quantities, alternatives, what is impossible, and what was before."""
     from scenecypher.evaluation.goals import goals as task

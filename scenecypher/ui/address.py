@@ -18,6 +18,10 @@ class Address:
         """Return the address of the home, at this version unless `fields` name another."""
         return self._of("/home", **fields)
 
+    def newest(self) -> Address:
+        """Return the address of the scene as it is now."""
+        return Address(self.scene)
+
     def node(self, node: str) -> str:
         """Return the address of all that is known of a node."""
         return self._of("/node", id=node)
@@ -25,6 +29,18 @@ class Address:
     def map(self, found: Iterable[str]) -> str:
         """Return the address of what the map draws, with nodes that stand out."""
         return self._of("/map", found=",".join(found))
+
+    def timeline(self) -> str:
+        """Return the address of the versions and runs, for the line below the map."""
+        return self._of("/timeline")
+
+    def live(self) -> str:
+        """Return the address that tells of each new version."""
+        return self._of("/live")
+
+    def thumbnail(self) -> str:
+        """Return the address of the home as a small picture."""
+        return self._of("/thumbnail")
 
     def inspect(self, node: str) -> str:
         """Return the address of what a node is and what can be done with it, a part of a page."""

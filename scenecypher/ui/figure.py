@@ -40,6 +40,21 @@ def figure_of(drawing: Drawing, title: str) -> str:
     )
 
 
+def thumbnail_of(drawing: Drawing) -> str:
+    """Return the rooms, furniture and things as a small SVG document without words."""
+    bounds, lines = drawing.bounds, []
+    thin = max(bounds.width, bounds.height) / 300
+    for shape in drawing.shapes:
+        fill, stroke = COLOURS.get(shape.kind, OTHER)
+        box, width = shape.box, 3 * thin if shape.kind == "Place" else thin
+        lines.append(
+            f'<rect x="{box.x:.2f}" y="{box.y:.2f}" width="{box.width:.2f}" height="{box.height:.2f}" '
+            f'fill="{fill}" stroke="{stroke}" stroke-width="{width:.2f}"/>'
+        )
+    view = f"{bounds.x:.2f} {bounds.y:.2f} {bounds.width:.2f} {bounds.height:.2f}"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}">' + "".join(lines) + "</svg>"
+
+
 class _Pen:
     """Writes the shapes of one drawing at one scale."""
 

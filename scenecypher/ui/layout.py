@@ -25,7 +25,8 @@ DOOR_M: Final = 0.9
 SHARED: Final = 0.2
 """The shortest stretch of a common wall that a door is drawn in."""
 THING_M, FURNITURE_M = 0.25, 0.6
-"""Sides of a thing and of furniture with a position and without a size."""
+SIDES_M: Final = {"Asset": FURNITURE_M, "Waypoint": 0.1}
+"""Sides of a thing, of furniture and of a waypoint with a position and without a size."""
 MARGIN_M: Final = 0.5
 MOST_PLACED: Final = 150
 """Up to so many rooms with doors each is put beside those that it is joined with; more stand in rows."""
@@ -64,7 +65,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A node where it is drawn, with what it is called and why it stands out. `parent` is the shape that it lies in."""
+    """A node where it is drawn, with what it is called and why it stands out.
+
+    `parent` is the shape that it lies in, `height` how high its middle is, 0 where it is not known.
+    """
 
     id: str
     name: str
@@ -74,6 +78,7 @@ class Shape:
     mark: Mark
     parent: str
     box: Box
+    height: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +91,37 @@ class Doorway:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A home as shapes, what others lie in first; `path` is a robot's way. In metres if `is_metric`."""
+    """A home as shapes, what others lie in first. In metres if `is_metric`.
+
+    `path` is a robot's way, `lattice` the pairs of a map's waypoints that are joined.
+    """
 
     shapes: tuple[Shape, ...]
     doors: tuple[Doorway, ...]
     path: tuple[tuple[float, float], ...]
     bounds: Box
     is_metric: bool
+    lattice: tuple[tuple[str, str], ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script draws: a list for each shape, numbers to two digits."""
         return {
             "shapes": [
-                [it.id, it.name, it.class_, it.kind, it.parent, [*it.states], it.mark, *_rounded(it.box)]
+                [
+                    it.id,
+                    it.name,
+                    it.class_,
+                    it.kind,
+                    it.parent,
+                    [*it.states],
+                    it.mark,
+                    *_rounded(it.box),
+                    round(it.height, 2),
+                ]
                 for it in self.shapes
             ],
             "doors": [[*(round(end, 2) for end in it.ends), it.is_in_wall] for it in self.doors],
+            "lattice": [[*pair] for pair in self.lattice],
             "path": [[round(x, 2), round(y, 2)] for x, y in self.path],
             "bounds": _rounded(self.bounds),
             "metric": self.is_metric,
@@ -117,10 +137,11 @@ def drawing_of(graph: SceneGraph, view: HomeView, vocabulary: str) -> Drawing:
     places = {it.id: found for it in graph.nodes.values() if (found := _position(it, up)) is not None}
     parts = {it.id: _own(it) for it in view.rooms if _own(it) or not any(in_it.kind == "Place" for in_it in it.things)}
     rooms = {it.id: it for it in view.rooms if it.id in parts}
-    if view.elsewhere:
-        rooms[""] = Thing("", "in no room", "", "Place", "", (), "", (), 0)
-        parts[""] = view.elsewhere
     is_metric = any(it in places for it in rooms)
+    elsewhere = tuple(it for it in view.elsewhere if not (is_metric and it.id in places))
+    if elsewhere:
+        rooms[""] = Thing("", "in no room", "", "Place", "", (), "", (), 0)
+        parts[""] = elsewhere
     boxes = (
         _measured(graph, rooms, places, up) if is_metric else _arranged({it: _size(parts[it]) for it in rooms}, graph)
     )
@@ -128,10 +149,13 @@ def drawing_of(graph: SceneGraph, view: HomeView, vocabulary: str) -> Drawing:
     for room_id, room in rooms.items():
         drawer.add(room, "", boxes[room_id])
         drawer.room(room_id, boxes[room_id], parts[room_id])
+    if is_metric:
+        drawer.placed("", view.elsewhere)
     path = tuple(_path(graph, up)) if is_metric else ()
     bounds = _around([*(it.box for it in drawer.shapes), *(Box(x, y, 0, 0) for x, y in path)])
     doors = tuple(_doorways(graph, boxes, DOOR_M if is_metric else DOOR))
-    return Drawing(tuple(drawer.shapes), doors, path, bounds, is_metric)
+    lattice = tuple(_lattice(graph, places)) if is_metric else ()
+    return Drawing(tuple(drawer.shapes), doors, path, bounds, is_metric, lattice)
 
 
 def _own(room: Thing) -> tuple[Thing, ...]:
@@ -148,14 +172,16 @@ class _Drawer:
     shapes: list[Shape] = field(default_factory=list)
 
     def add(self, thing: Thing, parent: str, box: Box) -> None:
-        self.shapes.append(Shape(thing.id, thing.name, thing.class_, thing.kind, thing.states, thing.mark, parent, box))
+        high = _height(self.graph.nodes[thing.id], self.up) if thing.id in self.places else 0.0
+        shape = Shape(thing.id, thing.name, thing.class_, thing.kind, thing.states, thing.mark, parent, box, high)
+        self.shapes.append(shape)
 
     def room(self, room: str, box: Box, things: Sequence[Thing]) -> None:
         """Draw what is in a room: by positions, else furniture in a grid and the rest in a strip below it."""
         inner = box.within(EDGE, TITLE, EDGE, EDGE)
         if self.places:
             small = min(box.width, box.height) / 8
-            self.fill(room, box.within(small, small, small, small), self._placed(room, things))
+            self.fill(room, box.within(small, small, small, small), self.placed(room, things))
             return
         furniture = sorted((it for it in things if it.kind == "Asset"), key=lambda it: (it.name, it.id))
         columns = _columns(len(furniture))
@@ -182,9 +208,9 @@ class _Drawer:
         self.add(thing, parent, box)
         edge = min(box.width, box.height) * 0.06
         inner = box.within(edge, max(box.height * HEAD, edge), edge, edge)
-        self.fill(thing.id, inner, self._placed(thing.id, thing.things))
+        self.fill(thing.id, inner, self.placed(thing.id, thing.things))
 
-    def _placed(self, parent: str, things: Iterable[Thing]) -> list[Thing]:
+    def placed(self, parent: str, things: Iterable[Thing]) -> list[Thing]:
         """Draw the things that have positions, and return the others."""
         others = list[Thing]()
         for one in things:
@@ -192,7 +218,7 @@ class _Drawer:
             if at is None:
                 others.append(one)
                 continue
-            side = FURNITURE_M if one.kind == "Asset" else THING_M
+            side = SIDES_M.get(one.kind, THING_M)
             width, depth = _sides(self.graph.nodes[one.id], self.up) or (side, side)
             self.within(one, parent, Box(at[0] - width / 2, at[1] - depth / 2, width, depth))
         return others
@@ -314,6 +340,19 @@ def _position(node: Node, up: int) -> tuple[float, float] | None:
 
 def _from_above(point: Point, up: int) -> tuple[float, float]:
     return point.x, -(point.z if up == 1 and point.z is not None else point.y)
+
+
+def _height(node: Node, up: int) -> float:
+    value = node.properties.get("center")
+    return 0.0 if not isinstance(value, Point) else value.y if up == 1 else value.z or 0.0
+
+
+def _lattice(graph: SceneGraph, places: Mapping[str, tuple[float, float]]) -> Iterator[tuple[str, str]]:
+    """Yield each two waypoints that are joined."""
+    for one in graph.by_kind.get("Waypoint", ()):
+        yield from (
+            (one, it) for it in sorted(graph.targets(one, "CONNECTS")) if one < it and one in places and it in places
+        )
 
 
 def _sides(node: Node, up: int) -> tuple[float, float] | None:

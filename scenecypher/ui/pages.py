@@ -14,21 +14,24 @@ from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
-from scenecypher.errors import SceneCypherError, UnknownReference
+from scenecypher.errors import InputError, SceneCypherError, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.methods import METHODS
+from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.worlds.belief import belief_name
 from scenecypher.retriever.retrieval import NOTICES, cell_text
 from scenecypher.ui.address import Address
-from scenecypher.ui.belief_view import compare
+from scenecypher.ui.belief_view import Group, compare
 from scenecypher.ui.doable import doable
 from scenecypher.ui.drawing import drawn
 from scenecypher.ui.fields import Fields, number, required
+from scenecypher.ui.figure import thumbnail_of
 from scenecypher.ui.home_view import HomeView, changed_nodes, nodes_with, view_of
 from scenecypher.ui.layout import drawing_of
 from scenecypher.ui.plans import PagePlans
 from scenecypher.ui.render import OPEN_NODES, render
 from scenecypher.ui.run_view import Frame, frames_of
+from scenecypher.ui.timeline import timeline_of
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.scene import Node, Relation, SceneGraph
@@ -44,16 +47,17 @@ EVENTS_SEARCHED: Final = 500
 """The latest events among which those of one node are looked for."""
 RELATIONS_SHOWN: Final = 200
 FOUND_SHOWN: Final = 100
-TYPED: Final = ("question", "action", "fix", "task", "method", "goal", "paused", "name")
+TYPED: Final = ("text", "fix", "method", "goal", "paused", "name")
 """The fields of a home's forms, which keep what was typed after a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class HomeRow:
-    """A line of the list of homes; `last` is its last event, None if there was none."""
+    """A card of the list of homes; `last` is its last event, None if there was none."""
 
     info: SceneInfo
     address: str
+    thumbnail: str
     last: EventHead | None
 
 
@@ -69,6 +73,25 @@ class Film:
     address: Address
     state: str
     is_ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a question or a query found, beside its Cypher; `refused` and `hints` say what was wrong with it."""
+
+    cypher: str
+    summary: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    question: str = ""
+    answer: str = ""
+    notice: str = ""
+    refused: str = ""
+    hints: tuple[str, ...] = ()
+
+    def cells(self) -> list[list[str]]:
+        """Return the rows as text."""
+        return [[cell_text(cell) for cell in row] for row in self.rows]
 
 
 class LoadedHome:
@@ -115,21 +138,27 @@ class Pages:
         infos = self._store.scenes()
         found = [it for it in infos if wanted.casefold() in f"{it.name}\n{it.vocabulary}".casefold()]
         last = self._store.last_events(found[:HOMES_SHOWN])
-        rows = [HomeRow(it, Address(it.name).home(), last.get(it.key)) for it in found[:HOMES_SHOWN]]
+        rows = [
+            HomeRow(it, Address(it.name).home(), Address(it.name).thumbnail(), last.get(it.key))
+            for it in found[:HOMES_SHOWN]
+        ]
         more = max(0, len(found) - HOMES_SHOWN)
         return render("fleet.html", title="Homes", total=len(infos), wanted=wanted, homes=rows, more=more)
 
-    def home(self, fields: Fields, error: SceneCypherError | None = None) -> str:
+    def home(self, fields: Fields, error: SceneCypherError | None = None, answered: Answered | None = None) -> str:
         """Return a home: map, rooms, furniture and things, with what an answer or a version's event is about marked.
 
-        After an `error` the fields are those of the form that was sent: the home is as it is now, with what was typed.
+        After an `error` or an answer the fields are those of the form that was sent: the home is as it is now, with
+        what was typed.
         """
-        typed = dict.fromkeys(TYPED, "") | (dict(fields) if error else {})
-        fields = {"scene": required(fields, "scene")} if error else fields
+        is_sent = error is not None or answered is not None
+        typed = dict.fromkeys(TYPED, "") | (dict(fields) if is_sent else {})
+        fields = {"scene": required(fields, "scene")} if is_sent else fields
         scene, version, snapshot = self._at(fields)
         event = self._event(snapshot.info, version)
-        wanted = fields.get("find", "").strip()
+        wanted = fields.get("text", "").strip()
         found = [it for it in fields.get("found", "").split(",") if it in snapshot.graph]
+        found += _nodes_in(snapshot.graph, answered.rows)[:FOUND_SHOWN] if answered else []
         found += nodes_with(snapshot.graph, wanted)[:FOUND_SHOWN] if wanted else []
         changed = changed_nodes(event.delta) if event and "version" in fields else frozenset[str]()
         view = snapshot.view(found=found, changed=changed, everything="all" in fields)
@@ -155,9 +184,10 @@ class Pages:
             typed=typed,
             error=str(error or ""),
             remedies=_remedies(error),
+            answered=answered,
             read_only=self._read_only,
-            example="open(microwave)",
             methods=METHODS,
+            actions=_actions(snapshot.info.vocabulary),
         )
 
     def room(self, fields: Fields) -> str:
@@ -173,14 +203,33 @@ class Pages:
         """Return the page whose form was refused, with the reason and what was typed: a query's, else the home's."""
         if "cypher" not in fields:
             return self.home(fields, error)
-        told = {"refused": [str(error)], "summary": "nothing was run"}
-        return self._answer(required(fields, "scene"), (), (), cypher=fields["cypher"], **told)
+        return self.home(fields, answered=Answered(fields["cypher"], "nothing was run", refused=str(error)))
 
     def map(self, fields: Fields) -> Response:
-        """Return what the map draws of a home, for homes that are too large to have it in their page."""
-        _, _, snapshot = self._at(fields)
+        """Return what the map draws of a home at a version, with the robot's belief if it is asked for."""
+        scene, version, snapshot = self._at(fields)
         found = [it for it in fields.get("found", "").split(",") if it in snapshot.graph]
-        return JSONResponse(_drawing(snapshot, snapshot.view(found=found)))
+        event = self._event(snapshot.info, version) if "changed" in fields else None
+        view = snapshot.view(found=found, changed=changed_nodes(event.delta) if event else ())
+        drawing = _drawing(snapshot, view)
+        if "belief" in fields:
+            groups = self._compared(scene, snapshot)
+            drawing["belief"] = [it.document(group.state) for group in groups for it in group.things]
+        return JSONResponse(drawing | {"event": _words(event)})
+
+    def timeline(self, fields: Fields) -> Response:
+        """Return the versions of a home, its runs and their refusals, for the line below the map."""
+        return JSONResponse(timeline_of(self._store, self._store.find(required(fields, "scene"))))
+
+    def live(self, fields: Fields) -> tuple[str, bool]:
+        """Return the version of a home as a text, and that it may change."""
+        return str(self._store.find(required(fields, "scene")).version), True
+
+    def thumbnail(self, fields: Fields) -> Response:
+        """Return a home as a small picture."""
+        snapshot = self._load(required(fields, "scene"))
+        drawing = drawing_of(snapshot.graph, snapshot.plain_view, snapshot.info.vocabulary)
+        return Response(thumbnail_of(drawing), media_type="image/svg+xml")
 
     def inspect(self, fields: Fields) -> str:
         """Return what a node is, what can be done with it now, and its relations, as a part of a page."""
@@ -226,7 +275,7 @@ class Pages:
     def belief(self, fields: Fields) -> str:
         """Return a robot's belief beside its world."""
         scene, _, snapshot = self._at(fields)
-        groups = compare(self._load(belief_name(scene)).graph, snapshot.graph)
+        groups = self._compared(scene, snapshot)
         return render("belief.html", title="Belief", scene=scene, groups=groups, address=Address(scene))
 
     def runs(self, fields: Fields) -> str:
@@ -264,44 +313,34 @@ class Pages:
         return Film(run, frames, Address(run.scene_name), self._state_of(run), is_ours)
 
     def ask(self, fields: Fields) -> str:
-        """Return the answer to a question, its rows and its Cypher. Raises ModelUnavailable, QueryRefused."""
-        scene, question = required(fields, "scene"), required(fields, "question")
+        """Return the home with the answer to a question, its rows and its Cypher beside the map.
+
+        Raises ModelUnavailable, QueryRefused.
+        """
+        scene, question = required(fields, "scene"), required(fields, "text")
         found = self._database.home(scene).ask(question)
-        why = "" if found.outcome == "answered" else f"{found.outcome}: {found.answer}"
-        return self._answer(
-            scene,
+        is_answered = found.outcome == "answered"
+        answered = Answered(
+            found.cypher or "",
+            f"{len(found.rows):,} rows at version {found.version}, {found.usage.total_tokens:,} tokens",
             found.columns,
             found.rows,
-            cypher=found.cypher or "",
-            question=question,
-            answer=found.answer if found.outcome == "answered" else "",
-            refused=[why] if why else [],
-            notice=NOTICES.get(found.source, ""),
-            summary=f"{len(found.rows):,} rows at version {found.version}, {found.usage.total_tokens:,} tokens",
+            question,
+            found.answer if is_answered else "",
+            NOTICES.get(found.source, ""),
+            "" if is_answered else f"{found.outcome}: {found.answer}",
         )
+        return self.home(fields, answered=answered)
 
     def query(self, fields: Fields) -> str:
-        """Return the rows of a query, which the gate has let through. Raises QueryRefused."""
-        scene, cypher = required(fields, "scene"), required(fields, "cypher")
+        """Return the home with the rows of a query, which the gate has let through. Raises QueryRefused."""
+        scene = required(fields, "scene")
+        cypher = required(fields, "cypher" if "cypher" in fields else "text")
         found = self._database.home(scene).query(cypher)
         more = f", {found.truncated}" if found.truncated else ""
         summary = f"{len(found):,} rows{more} at version {found.version}, {1_000 * found.seconds:.0f} ms"
-        return self._answer(scene, found.columns, found.rows, cypher=cypher, summary=summary, hints=found.hints)
-
-    def _answer(self, scene: str, columns: tuple[str, ...], rows: tuple[tuple[Any, ...], ...], **shown: Any) -> str:
-        graph = self._load(scene).graph
-        named = [it for it in dict.fromkeys(_named(rows)) for it in _nodes_named(graph, it)]
-        nothing = {"question": "", "answer": "", "notice": "", "refused": [], "hints": ()}
-        return render(
-            "answer.html",
-            title="Answer",
-            scene=scene,
-            columns=columns,
-            rows=[[cell_text(cell) for cell in row] for row in rows],
-            found=",".join(named[:FOUND_SHOWN]),
-            address=Address(scene),
-            **nothing | shown,
-        )
+        answered = Answered(cypher, summary, found.columns, found.rows, hints=tuple(found.hints))
+        return self.home(fields, answered=answered)
 
     def _at(self, fields: Fields) -> tuple[str, int, LoadedHome]:
         """Return the scene that a page is about, at its version."""
@@ -320,6 +359,15 @@ class Pages:
             self._loaded.clear()
             self._loaded[kept.info.key] = kept
         return kept
+
+    def _compared(self, scene: str, snapshot: LoadedHome) -> tuple[Group, ...]:
+        """Return the belief about a world beside it; the world's past is read if the world lacks what is believed."""
+        belief = self._store.now(self._store.find(belief_name(scene))).graph
+        if all(it in snapshot.graph for it, node in belief.nodes.items() if node.kind == "Object"):
+            return compare(belief, snapshot.graph)
+        latest = islice(self._store.latest(snapshot.info), EVENTS_SEARCHED)
+        touched = {node for event in latest for change in event.delta.changes for node in nodes_of(change)}
+        return compare(belief, snapshot.graph, touched | {*self._store.as_of(scene, 0).nodes})
 
     def _refused(self, scene: str, fields: Fields) -> Frame | None:
         """Return the refusal that a page is about: the frame of this place in a run of this scene; None without."""
@@ -386,6 +434,23 @@ def _named(rows: tuple[tuple[Any, ...], ...]) -> Iterable[str]:
                 waiting += inner.values()
             case _:
                 pass
+
+
+def _nodes_in(graph: SceneGraph, rows: tuple[tuple[Any, ...], ...]) -> list[str]:
+    """Return the ids of the nodes that rows name by their ids or names."""
+    return [it for text in dict.fromkeys(_named(rows)) for it in _nodes_named(graph, text)]
+
+
+def _words(event: Event | None) -> str:
+    return f"{event.action} by {event.actor}" if event else ""
+
+
+def _actions(vocabulary: str) -> list[str]:
+    """Return the actions of a vocabulary by name; none of one that is not installed here."""
+    try:
+        return [*operators_of(vocabulary)]
+    except InputError:
+        return []
 
 
 def _nodes_named(graph: SceneGraph, text: str) -> Iterable[str]:

@@ -33,7 +33,7 @@ Answer: TypeAlias = Callable[[Fields], Response | str]
 
 REFUSED, BAD_INPUT, NOT_FOUND = 409, 400, 404
 LOOK_S: Final = 0.1
-"""Time between two looks for the steps of runs."""
+"""Time between two looks for the steps of runs and the versions of homes."""
 READ_ONLY: Final = "this page is for looking only: it was started with --read-only"
 
 
@@ -45,7 +45,7 @@ class Changes:
 
     def act(self, fields: Fields) -> Response:
         """Carry out an action; shows the `run` in between whose steps it was done. Raises ActionRefused."""
-        steps = self.database.home(required(fields, "scene")).act(required(fields, "action"), fix="fix" in fields)
+        steps = self.database.home(required(fields, "scene")).act(required(fields, "text"), fix="fix" in fields)
         run = number(fields, "run")
         return _shown(fields, steps[-1].version) if run is None else _film(run)
 
@@ -73,8 +73,8 @@ class Plans:
     plans: PagePlans
 
     def start(self, fields: Fields) -> Response:
-        """Start a plan for `task`: an instruction, or facts that shall hold. Raises InputError, ModelUnavailable."""
-        scene, task = required(fields, "scene"), required(fields, "task")
+        """Start a plan for a text: an instruction, or facts that shall hold. Raises InputError, ModelUnavailable."""
+        scene, task = required(fields, "scene"), required(fields, "text")
         options: PlanOptions = {"method": fields.get("method", "stepwise")}
         instruction = None if "goal" in fields else task
         if instruction is None:
@@ -118,6 +118,8 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
         "/node": pages.node,
         "/inspect": pages.inspect,
         "/map": pages.map,
+        "/timeline": pages.timeline,
+        "/thumbnail": pages.thumbnail,
         "/belief": pages.belief,
         "/runs": pages.runs,
         "/run": pages.run,
@@ -132,14 +134,17 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
         "/plan": plans.start,
         **plans.controls(),
     }
-    scripts = {it: static_text(it) for it in ("home.js", "map.js", "drawing.js")} | {"cytoscape.js": library}
+    scripts = {it: static_text(it) for it in ("home.js", "bar.js", "map.js", "time.js", "drawing.js")} | {
+        "cytoscape.js": library
+    }
     if read_only:
         changed = dict.fromkeys(changed, _refuse_change)
     app = Starlette(
         routes=[
             *(Route(path, _endpoint(answer, pages), methods=["GET"]) for path, answer in seen.items()),
             *(Route(path, _endpoint(answer, pages), methods=["POST"]) for path, answer in {**asked, **changed}.items()),
-            Route("/run/steps", _steps(pages)),
+            Route("/run/steps", _watched(pages.steps)),
+            Route("/live", _watched(pages.live)),
             Route("/waiting", _waiting),
             *(Route(f"/static/{name}", _static(text, "text/javascript")) for name, text in scripts.items()),
             Route("/static/home.css", _static(static_text("home.css"), "text/css")),
@@ -192,8 +197,11 @@ def _fields(request: Request) -> dict[str, str]:
     return {key: ",".join(request.query_params.getlist(key)) for key in request.query_params}
 
 
-def _steps(pages: Pages) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that tells a browser of each step that runs store, until all end (server-sent events)."""
+def _watched(look: Callable[[Fields], tuple[str, bool]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that tells a browser what `look` finds, at each change (server-sent events).
+
+    It ends where `look` says that nothing will change any more.
+    """
 
     async def endpoint(request: Request) -> Response:
         fields = _fields(request)
@@ -202,13 +210,13 @@ def _steps(pages: Pages) -> Callable[[Request], Awaitable[Response]]:
             known, is_running = "", True
             while is_running and not request.app.state.is_ending() and not await request.is_disconnected():
                 try:
-                    steps, is_running = await run_in_threadpool(pages.steps, fields)
+                    now, is_running = await run_in_threadpool(look, fields)
                 except SceneCypherError as error:
                     yield f"event: trouble\ndata: {' '.join(str(error).split())}\n\n"
                     break
-                if steps != known:
-                    known = steps
-                    yield f"data: {steps}\n\n"
+                if now != known:
+                    known = now
+                    yield f"data: {now}\n\n"
                 await sleep(LOOK_S)
             if not is_running:  # else the browser asks again
                 yield "event: end\ndata: \n\n"

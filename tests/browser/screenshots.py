@@ -21,28 +21,88 @@ from scenecypher.db.local import status
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.browser.chromium import find_chromium, opened, started
 from tests.browser.driven import connect, run
-from tests.browser.served import Entered, entered, served
+from tests.browser.served import Entered, demo_model, entered, environment, served
 from tests.server import HOME, environment_of, throwaway_server
 
-SIZE: Final = {"width": 1_100, "height": 800}
+SIZE: Final = {"width": 1_280, "height": 900}
+PHONE: Final = {"width": 400, "height": 800}
 COLOURS: Final = 96
 """Colours of a picture: few keep its file small."""
+MAP: Final = Path(__file__).parents[1] / "data" / "dsg" / "apartment_dsg.json"
 
 Taker: TypeAlias = Callable[[Page, Entered, sc.Home], None]
 """A function that brings the page to what its picture shows."""
 
 
 def _home(page: Page, site: Entered, home: sc.Home) -> None:
+    page.goto(site.at("/home", scene=home.name))
+    _settle(page)
+
+
+def _settle(page: Page) -> None:
+    page.locator("#map[data-drawn]").wait_for()
+    page.locator("#strip[data-versions]").wait_for(state="attached")
+    page.wait_for_timeout(600)
+
+
+def _timeline(page: Page, site: Entered, home: sc.Home) -> None:
     page.goto(site.at("/home", scene=home.name, version=2))
-    page.get_by_role("heading", name="kitchen").or_(page.get_by_role("heading", level=2)).first.wait_for()
+    _settle(page)
+
+
+def _answer(page: Page, site: Entered, home: sc.Home) -> None:
+    page.goto(site.at("/home", scene=f"{home.name}-before"))
+    page.locator("#map[data-drawn]").wait_for()
+    page.locator("#search").fill(SCRIPT.questions[0])
+    page.locator("#search").press("Enter")
+    page.locator("#answer table").wait_for()
+    _settle(page)
+
+
+def _refusal(page: Page, site: Entered, home: sc.Home) -> None:
+    _home(page, site, home)
+    page.locator("#search").fill("open(microwave_297)")
+    page.locator("#search").press("Escape")
+    page.locator("#search").press("Enter")
+    page.get_by_role("alert").first.wait_for()
+    _settle(page)
+
+
+def _belief(page: Page, site: Entered, home: sc.Home) -> None:
+    _home(page, site, home)
+    page.get_by_label("belief").check()
+    page.locator("#map:not([data-belief='0'])").wait_for()
+    page.wait_for_timeout(600)
+
+
+def _robot(page: Page, site: Entered, _: sc.Home) -> None:
+    page.goto(site.at("/home", scene=f"dsg/{MAP.stem}"))
+    page.locator("#map[data-drawn]").wait_for()
+    page.wait_for_timeout(400)
+
+
+def _space(page: Page, site: Entered, home: sc.Home) -> None:
+    _robot(page, site, home)
+    page.get_by_label("3D").check()
+    page.wait_for_timeout(600)
 
 
 def _run(page: Page, site: Entered, home: sc.Home) -> None:
     runs = latest_runs(home._services.store.database, home.name)
-    page.goto(site.at("/run", number=next(runs).number))
+    page.goto(site.at("/run", number=next(it for it in runs if it.command == "plan").number))
     page.locator(".frame.refused").wait_for()
+
+
+def _homes(page: Page, site: Entered, _: sc.Home) -> None:
+    page.goto(site.at("/"))
+    page.wait_for_timeout(1_500)
+
+
+def _empty(page: Page, site: Entered, _: sc.Home) -> None:
+    page.goto(site.at("/", q="no such home"))
 
 
 def _neo4j_browser(page: Page, _: Entered, home: sc.Home) -> None:
@@ -56,7 +116,23 @@ def _neo4j_browser(page: Page, _: Entered, home: sc.Home) -> None:
     page.wait_for_timeout(2_000)
 
 
-PICTURES: Final[Mapping[str, Taker]] = {"home": _home, "run": _run, "neo4j-browser": _neo4j_browser}
+PICTURES: Final[Mapping[str, Taker]] = {
+    "home": _home,
+    "timeline": _timeline,
+    "answer": _answer,
+    "refusal": _refusal,
+    "belief": _belief,
+    "robot": _robot,
+    "robot-3d": _space,
+    "run": _run,
+    "phone": _home,
+    "dark": _home,
+    "homes": _homes,
+    "empty": _empty,
+    "neo4j-browser": _neo4j_browser,
+}
+LOOKS: Final[Mapping[str, Mapping[str, object]]] = {"phone": {"viewport": PHONE}, "dark": {"color_scheme": "dark"}}
+"""Options of windows that are not bright and wide."""
 
 
 def main(folder: Path, *names: str) -> int:
@@ -67,19 +143,32 @@ def main(folder: Path, *names: str) -> int:
         return 2
     folder.mkdir(parents=True, exist_ok=True)
     with throwaway_server() as address, _connected(address) as database:
-        home = database.import_scene(packaged_scene(TASK), name=SCENE, vocabulary=VOCABULARY)
-        home.plan(INSTRUCTION, model=sc.Scripted(SCRIPT.replies), fix=False)
+        home = _prepared(database)
         with (
-            served(environment_of(address)) as server,
+            demo_model() as model,
+            served(environment(environment_of(address), model)) as server,
             started(executable) as browser,
-            opened(browser, viewport=SIZE, color_scheme="light") as window,
         ):
             site = entered(server)
-            site.enter(window)
             for name in names or PICTURES:
-                PICTURES[name](window.page, site, home)
-                _save(window.page.screenshot(), folder / f"{name}.png")
+                look = {"viewport": SIZE, "color_scheme": "light", **LOOKS.get(name, {})}
+                with opened(browser, **look) as window:
+                    window.allow("409")
+                    site.enter(window)
+                    PICTURES[name](window.page, site, home)
+                    _save(window.page.screenshot(), folder / f"{name}.png")
     return 0
+
+
+def _prepared(database: sc.SceneDatabase) -> sc.Home:
+    """Return a home with a belief, in which a plan was carried out and a person moved things; a map is beside it."""
+    home = database.import_scene(packaged_scene(TASK), name=SCENE, vocabulary=VOCABULARY, replaces=True)
+    find_or_create_belief(database.store, home.info)
+    if not any(it.name == f"{SCENE}-before" for it in database.scenes()):
+        home.copy(f"{SCENE}-before")
+    home.plan(INSTRUCTION, model=sc.Scripted(SCRIPT.replies), fix=False)
+    database.import_file(MAP)
+    return home
 
 
 def _connected(address: Address) -> sc.SceneDatabase:

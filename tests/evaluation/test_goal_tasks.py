@@ -59,7 +59,7 @@ def play(model: str, kinds: str) -> dict[str, bool]:
     options: dict[str, Any] = {"methods": "ours", "kinds": kinds}
     log = run_task(goals.goals(**options), RunOptions(f"oracle/{model}", at_once=2))
     found = episodes_result(log, goals.goals.plan(**options))
-    return {one.id.partition("goal-then-plan/")[2]: one.success for one in found.samples}
+    return {one.id: one.success for one in found.samples}
 
 
 @pytest.mark.usefixtures("server_settings")

@@ -385,7 +385,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "thor": METADATA,
     "procthor": HOUSE,
     "sayplan": SAYPLAN,
-    "rooms": TREE,
+    "nested-rooms": TREE,
 }
 
 

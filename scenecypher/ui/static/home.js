@@ -1,11 +1,11 @@
-// Search in the page, and a slider that goes to a version. Without this script all links and forms work the same.
+// Search in the page, the thing that is chosen, and what the server tells. Without this script all links and forms work the same.
 "use strict";
 const SILENT = "The server does not answer; start `scenecypher ui` again, and open the address that it prints.";
 (() => {
   const field = document.getElementById("search");
   if (field) {
     const told = document.getElementById("search-told");
-    if (!field.form.hasAttribute("action")) field.form.addEventListener("submit", (event) => event.preventDefault());
+    if (field.type === "search") field.form.addEventListener("submit", (event) => event.preventDefault());
     const search = () => {
       const wanted = field.value.trim().toLowerCase();
       let count = 0;
@@ -16,76 +16,71 @@ const SILENT = "The server does not answer; start `scenecypher ui` again, and op
         if (hit) for (let at = node.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
       }
       const closed = document.querySelector("[data-content='']") ? " in open rooms; Find looks in all" : "";
-      told.textContent = wanted === "" ? "" : `${count} found${closed}`;
+      told.textContent = wanted === "" || (field.form.id === "bar" && !count) ? "" : `${count} found${closed}`;
       const first = document.querySelector("[data-words].found");
       if (first && !document.getElementById("map")) first.scrollIntoView({ block: "nearest" });
     };
     field.addEventListener("input", search);
     if (field.value) search();  // typed before this script was there
   }
-  const inspector = document.getElementById("inspector");
-  if (inspector) {
-    document.addEventListener("choose", async (event) => {
-      tellWaits();
-      const answer = await fetch(inspector.dataset.inspect + encodeURIComponent(event.detail)).catch(() => null);
-      if (answer && answer.ok) inspector.innerHTML = await answer.text(); else inspector.textContent = SILENT;
-    });
-    inspector.addEventListener("click", (event) => {
-      const other = event.target.closest("[data-choose]");
-      if (!other) return;
-      event.preventDefault();
-      document.dispatchEvent(Object.assign(new CustomEvent("choose", { detail: other.dataset.choose }), { fly: true }));
-    });
-  }
-  const slider = document.getElementById("version");
-  if (slider) {
-    const shown = document.getElementById("version-shown");
-    slider.addEventListener("input", () => { shown.textContent = slider.value; });
-    slider.addEventListener("change", () => slider.form.requestSubmit());
-  }
-  for (const room of document.querySelectorAll("details[data-load]")) {
-    room.addEventListener("toggle", async () => {
-      const place = room.querySelector("[data-content]");
-      if (!room.open || place.dataset.content === "there") return;
-      place.dataset.content = "there";
-      tellWaits();
-      try {
-        const answer = await fetch(room.dataset.load);
-        if (!answer.ok) throw new Error(answer.statusText);
-        place.innerHTML = await answer.text();
-      } catch {
-        place.dataset.content = "";
-        place.textContent = SILENT;
-      }
-    });
-  }
-  const live = document.querySelector("[data-live]");
-  if (live) watch(live.dataset.live);
+  document.addEventListener("choose", async (event) => {
+    const inspector = document.getElementById("inspector");
+    if (!inspector) return;
+    tellWaits();
+    const answer = await fetch(inspector.dataset.inspect + encodeURIComponent(event.detail)).catch(() => null);
+    if (answer && answer.ok) inspector.innerHTML = await answer.text(); else inspector.textContent = SILENT;
+  });
+  document.addEventListener("click", (event) => {
+    const other = event.target.closest("[data-choose]");
+    if (!other) return;
+    event.preventDefault();
+    document.dispatchEvent(Object.assign(new CustomEvent("choose", { detail: other.dataset.choose }), { fly: true }));
+  });
+  document.addEventListener("toggle", async (event) => {
+    const room = event.target, place = room.dataset.load && room.querySelector("[data-content]");
+    if (!place || !room.open || place.dataset.content === "there") return;
+    place.dataset.content = "there";
+    tellWaits();
+    try {
+      const answer = await fetch(room.dataset.load);
+      if (!answer.ok) throw new Error(answer.statusText);
+      place.innerHTML = await answer.text();
+    } catch {
+      place.dataset.content = "";
+      place.textContent = SILENT;
+    }
+  }, true);
+  const live = document.querySelector("[data-live]:not(form)");
+  if (live) watchRuns(live.dataset.live);
 })();
 
-// Shows the steps of runs as they are stored. A hidden tab does not watch: a browser has few connections to one server.
-function watch(address) {
-  const trouble = document.getElementById("trouble");
+// Shows the steps of runs as they are stored.
+function watchRuns(address) {
   const known = new Map();
-  let source = null;
   const show = async (run) => {
     const answer = await fetch(`/run/film?number=${run}`);
     if (answer.ok) document.querySelector(`[data-film="${run}"]`).innerHTML = await answer.text();
   };
+  watch(address, (steps) => {
+    for (const told of steps.split(" ")) {
+      const [run, , state] = told.split(":");
+      if (known.get(run) === told) continue;
+      known.set(run, told);
+      show(run).catch(() => {});
+      const controls = document.querySelector(`[data-controls="${run}"]`);
+      if (controls) controls.hidden = state !== "running" && state !== "paused";
+    }
+  });
+}
+
+// Tells of what the server sends. A hidden tab does not watch: a browser has few connections to one server.
+function watch(address, tell) {
+  const trouble = document.getElementById("trouble");
+  let source = null;
   const open = () => {
     source = new EventSource(address);
     source.onopen = () => { trouble.textContent = ""; };
-    source.onmessage = (event) => {
-      for (const told of event.data.split(" ")) {
-        const run = told.split(":", 1)[0];
-        if (known.get(run) === told) continue;
-        known.set(run, told);
-        show(run).catch(() => {});
-        const state = told.split(":")[2];
-        const controls = document.querySelector(`[data-controls="${run}"]`);
-        if (controls) controls.hidden = state !== "running" && state !== "paused";
-      }
-    };
+    source.onmessage = (event) => tell(event.data);
     source.addEventListener("trouble", (event) => { trouble.textContent = event.data; });
     source.addEventListener("end", () => { source.close(); source = undefined; });
     source.onerror = () => { trouble.textContent ||= SILENT; };
@@ -95,6 +90,7 @@ function watch(address) {
     if (document.hidden && source) { source.close(); source = null; }
     else if (!document.hidden && !source) open();
   });
+  addEventListener("pagehide", () => { if (source) source.close(); });
   open();
 }
 

@@ -5,31 +5,67 @@
   if (!canvas) return;
   const answer = canvas.dataset.from ? await fetch(canvas.dataset.from).catch(() => null) : null;
   if (canvas.dataset.from && !(answer && answer.ok)) return;
-  const { shapes, doors, path, bounds, metric } = answer ? await answer.json() : JSON.parse(document.getElementById("map-data").textContent);
-  const nodes = shapes.map(([id, name, class_, kind, parent, states, mark, x, y, width, height]) => (
-    { id, name, kind, parent, states, mark, x, y, width, height, words: `${name} ${class_} ${id}`.toLowerCase() }));
-  const byId = new Map(nodes.map((it) => [it.id, it]));
-  const bearing = new Set(nodes.map((it) => it.parent));
+  let nodes = [], byId = new Map(), bearing = new Set(), doors = [], path = [], lattice = [], beliefs = [], bounds = [0, 0, 1, 1], metric = false;
   const pen = canvas.getContext("2d");
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const kept = `map of ${canvas.dataset.map}`;
-  const SMALL = 6, MOST_ZOOM = metric ? 2000 : 400;
-  let view = null, chosen = "", found = new Set(), colours = {}, waiting = false, flight = 0;
+  const SMALL = 6, SLIDE_MS = 350, GLOW_MS = 1500;
+  const layers = new Set([...document.querySelectorAll("[data-layer] input:checked")].map((it) => it.value));
+  const mostZoom = () => (metric ? 2000 : 400);
+  let view = null, isWhole = true, chosen = "", found = new Set(), colours = {}, waiting = false, flight = 0, sliding = 0, glow = 0, turned = 0.5;
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const readColours = () => {
-    for (const it of ["text", "ground", "quiet", "edge", "found", "found-line", "changed", "accent", "grid",
+    for (const it of ["text", "ground", "quiet", "edge", "found", "found-line", "changed", "accent", "bad", "grid",
       ...["place", "asset", "object", "agent", "other"].flatMap((kind) => [`${kind}-fill`, `${kind}-line`])]) colours[it] = colour(`--${it}`);
   };
   const size = () => [canvas.clientWidth, canvas.clientHeight];
-  const showing = (x, y, width, height, most = MOST_ZOOM) => {
+  const showing = (x, y, width, height, most = mostZoom()) => {
     const [across, down] = size();
     const scale = Math.min(across / width, down / height, most);
     return { scale, x: x + width / 2 - across / 2 / scale, y: y + height / 2 - down / 2 / scale };
   };
-  const whole = () => showing(...bounds);
+  const whole = () => {
+    if (!inSpace()) return showing(...bounds);
+    const spots = nodes.filter((it) => it.id).map(spot), [xs, ys] = [spots.map((it) => it[0]), spots.map((it) => it[1])];
+    const edge = lift() / 4, [left, top] = [Math.min(...xs) - edge, Math.min(...ys) - edge];
+    return showing(left, top, Math.max(...xs) + 2 * edge - left, Math.max(...ys) + edge - top);
+  };
   const at = (x, y) => [(x - view.x) * view.scale, (y - view.y) * view.scale];
   const under = (left, top) => [left / view.scale + view.x, top / view.scale + view.y];
+
+  // Takes a drawing: things slide from where they are to where it has them, and what has changed glows.
+  const take = (drawing) => {
+    const before = byId;
+    ({ doors, path, bounds, metric, lattice = [], belief: beliefs = [] } = drawing);
+    nodes = drawing.shapes.map(([id, name, class_, kind, parent, states, mark, x, y, width, height, z]) => (
+      { id, name, kind, parent, states, mark, x, y, width, height, z, words: `${name} ${class_} ${id}`.toLowerCase() }));
+    byId = new Map(nodes.map((it) => [it.id, it]));
+    bearing = new Set(nodes.map((it) => it.parent));
+    canvas.things = nodes;
+    canvas.dataset.belief = beliefs.length;
+    const has = { lattice: lattice.length, path: path.length > 1, "3d": metric && nodes.some((it) => it.z) };
+    for (const one of document.querySelectorAll("[data-layer]")) if (one.dataset.layer in has) one.hidden = !has[one.dataset.layer];
+    document.querySelector(".layers").hidden = !document.querySelector("[data-layer]:not([hidden])");
+    if (before.size && !calm.matches) slide(before);
+    look();
+  };
+  const slide = (before) => {
+    const began = performance.now(), mine = (sliding += 1);
+    const moving = nodes.flatMap((it) => {
+      const old = before.get(it.id), keys = ["x", "y", "width", "height"];
+      return old && keys.some((key) => old[key] !== it[key]) ? [[it, keys.map((key) => [key, old[key], it[key]])]] : [];
+    });
+    const move = (time) => {
+      if (mine !== sliding) return;
+      const part = Math.min(1, (time - began) / SLIDE_MS), eased = part * (2 - part);
+      for (const [it, keys] of moving) for (const [key, from, to] of keys) it[key] = from + (to - from) * eased;
+      glow = Math.max(0, 1 - (time - began) / GLOW_MS);
+      look();
+      if (part < 1 || glow > 0) requestAnimationFrame(move);
+    };
+    requestAnimationFrame(move);
+  };
 
   const look = () => { if (!waiting) { waiting = true; requestAnimationFrame(draw); } };
   const draw = () => {
@@ -43,17 +79,21 @@
     pen.fillStyle = colours.ground;
     pen.fillRect(0, 0, across, down);
     pen.textBaseline = "middle";
+    if (inSpace()) { drawSpace(across, down); return; }
     if (metric) drawGrid(across, down);
     const seen = nodes.filter((it) => {
+      if (it.kind === "Waypoint" && !layers.has("lattice")) return false;
       const [left, top] = at(it.x, it.y);
       return left < across && top < down && left + it.width * view.scale > 0 && top + it.height * view.scale > 0;
     });
     for (const it of seen) if (it.kind === "Place") drawShape(it);
     drawDoors();
-    drawPath();
+    if (layers.has("lattice")) drawLattice();
+    if (layers.has("path")) drawPath();
     let count = 0;
     for (const it of seen) if (it.kind !== "Place" && drawShape(it)) count += 1;
     for (const it of seen) if (stands(it)) drawOutline(it);
+    if (layers.has("belief")) drawBeliefs();
     if (metric) drawScale(down);
     canvas.dataset.drawn = count;
   };
@@ -132,7 +172,7 @@
   const drawOutline = (it) => {
     const [left, top] = at(it.x, it.y), width = it.width * view.scale, height = it.height * view.scale;
     pen.strokeStyle = it.id === chosen ? colours.accent : found.has(it.id) || it.mark === "found" ? colours["found-line"] : colours.changed;
-    pen.lineWidth = 3;
+    pen.lineWidth = it.mark === "changed" && it.id !== chosen ? 3 + 5 * glow : 3;
     pen.beginPath();
     pen.roundRect(left - 2, top - 2, width + 4, height + 4, 5);
     pen.stroke();
@@ -148,6 +188,104 @@
       pen.stroke();
     }
     pen.setLineDash([]);
+  };
+  // A map in space, seen from the side: rooms above waypoints above things, each joined with what it lies in.
+  const inSpace = () => metric && layers.has("3d");
+  const lift = () => Math.max(bounds[2], bounds[3]) / 3.5;
+  const inAir = (x, y, z) => {
+    const [cx, cy] = [bounds[0] + bounds[2] / 2, bounds[1] + bounds[3] / 2];
+    const [right, far] = [(x - cx) * Math.cos(turned) - (y - cy) * Math.sin(turned), (x - cx) * Math.sin(turned) + (y - cy) * Math.cos(turned)];
+    return [cx + right, cy + far * 0.45 - z * 0.85];
+  };
+  const spot = (it) => inAir(it.x + it.width / 2, it.y + it.height / 2, it.z + lift() * ({ Place: 2, Waypoint: 1 }[it.kind] || 0));
+  const drawSpace = (across, down) => {
+    const line = (from, to) => { pen.beginPath(); pen.moveTo(...at(...from)); pen.lineTo(...at(...to)); pen.stroke(); };
+    pen.lineWidth = 1;
+    pen.strokeStyle = colours.edge;
+    pen.globalAlpha = 0.35;
+    for (const it of nodes) if (it.id && byId.get(it.parent)?.id) line(spot(it), spot(byId.get(it.parent)));
+    pen.globalAlpha = 0.7;
+    if (layers.has("lattice")) for (const [one, other] of lattice) line(spot(byId.get(one)), spot(byId.get(other)));
+    if (layers.has("path")) path.slice(1).forEach((it, number) => line(inAir(...path[number], 0), inAir(...it, 0)));
+    pen.globalAlpha = 1;
+    let count = 0;
+    for (const it of nodes) {
+      if (!it.id || (it.kind === "Waypoint" && !layers.has("lattice"))) continue;
+      const [left, top] = at(...spot(it)), half = { Place: 10, Waypoint: 2 }[it.kind] || 6, kind = it.kind.toLowerCase();
+      if (left < -60 || top < -60 || left > across + 60 || top > down + 60) continue;
+      pen.fillStyle = colours[`${kind}-line`] || colours["other-line"];
+      pen.fillRect(left - half, top - half, 2 * half, 2 * half);
+      count += 1;
+      if (stands(it)) { pen.strokeStyle = it.id === chosen ? colours.accent : colours["found-line"]; pen.lineWidth = 3; pen.strokeRect(left - half - 3, top - half - 3, 2 * half + 6, 2 * half + 6); pen.lineWidth = 1; }
+      if (it.kind === "Waypoint") continue;
+      pen.fillStyle = colours.text;
+      pen.font = `${it.kind === "Place" ? 600 : 400} 12px system-ui, sans-serif`;
+      pen.fillText(it.name, left + half + 4, top);
+    }
+    canvas.dataset.drawn = count;
+  };
+  const drawLattice = () => {
+    pen.strokeStyle = colours.quiet;
+    pen.globalAlpha = 0.6;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    const middle = (id) => { const it = byId.get(id); return at(it.x + it.width / 2, it.y + it.height / 2); };
+    for (const [one, other] of lattice) { pen.moveTo(...middle(one)); pen.lineTo(...middle(other)); }
+    pen.stroke();
+    pen.globalAlpha = 1;
+  };
+  // Where the robot believes things to be: a ghost there, an arrow to where it is; hollow what it has not seen.
+  const drawBeliefs = () => {
+    const stacked = new Map();
+    for (const [id, name, state, , supports, sure] of beliefs) {
+      const it = byId.get(id), support = byId.get(supports[0]);
+      if (it && (state === "unseen" || state === "unknown")) hollow(it, state === "unknown");
+      if (state === "changed" && it) ghost(it.x * 1, it.y, it.width, it.height, "", sure, colours.found);
+      if (!["moved", "gone", "never was"].includes(state) || !support) continue;
+      const number = stacked.get(supports[0]) || 0, width = it ? it.width : support.width / 4, height = it ? it.height : support.height / 4;
+      stacked.set(supports[0], number + 1);
+      const x = support.x + support.width - width * (1 + (number % 4)), y = support.y + support.height - height * (1 + Math.floor(number / 4));
+      ghost(x, y, width, height, state === "moved" ? name : `${name}: ${state}`, sure, state === "moved" ? colours.accent : colours.bad);
+      if (it && state === "moved") arrow(x + width / 2, y + height / 2, it.x + it.width / 2, it.y + it.height / 2);
+    }
+  };
+  const hollow = (it, isUnknown) => {
+    const [left, top] = at(it.x, it.y);
+    pen.fillStyle = colours.ground;
+    pen.globalAlpha = isUnknown ? 0.8 : 0.55;
+    pen.fillRect(left, top, it.width * view.scale, it.height * view.scale);
+    pen.globalAlpha = 1;
+    pen.strokeStyle = colours.quiet;
+    pen.lineWidth = 1;
+    pen.setLineDash([3, 3]);
+    pen.strokeRect(left, top, it.width * view.scale, it.height * view.scale);
+    pen.setLineDash([]);
+  };
+  const ghost = (x, y, width, height, words, sure, line) => {
+    const [left, top] = at(x, y);
+    pen.globalAlpha = 0.35 + 0.65 * sure;
+    pen.strokeStyle = pen.fillStyle = line;
+    pen.lineWidth = 2;
+    pen.setLineDash([6, 4]);
+    pen.strokeRect(left, top, width * view.scale, height * view.scale);
+    pen.setLineDash([]);
+    const letters = Math.min(12, (height * view.scale) / 1.6);
+    pen.font = `italic ${letters}px system-ui, sans-serif`;
+    if (letters >= SMALL) pen.fillText(cut(words, width * view.scale - 4), left + 3, top + (height * view.scale) / 2);
+    pen.globalAlpha = 1;
+  };
+  const arrow = (x1, y1, x2, y2) => {
+    const [left, top] = at(x1, y1), [right, bottom] = at(x2, y2), turn = Math.atan2(bottom - top, right - left);
+    pen.strokeStyle = pen.fillStyle = colours.accent;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.moveTo(left, top);
+    pen.lineTo(right, bottom);
+    pen.stroke();
+    pen.beginPath();
+    pen.moveTo(right, bottom);
+    for (const side of [-0.4, 0.4]) pen.lineTo(right - 10 * Math.cos(turn + side), bottom - 10 * Math.sin(turn + side));
+    pen.fill();
   };
   const drawPath = () => {
     if (path.length < 2) return;
@@ -179,6 +317,7 @@
 
   const keep = () => { try { sessionStorage.setItem(kept, JSON.stringify(view)); } catch { /* private windows keep nothing */ } };
   const show = (wanted) => {
+    isWhole = false;
     const from = view, began = performance.now(), mine = (flight += 1);
     if (calm.matches || !from) { view = wanted; keep(); look(); return; }
     const move = (now) => {
@@ -192,15 +331,16 @@
   };
   const zoom = (by, left = size()[0] / 2, top = size()[1] / 2) => {
     flight += 1;
-    const [x, y] = under(left, top), scale = Math.min(MOST_ZOOM, Math.max(whole().scale / 3, view.scale * by));
+    isWhole = false;
+    const [x, y] = under(left, top), scale = Math.min(mostZoom(), Math.max(whole().scale / 3, view.scale * by));
     view = { scale, x: x - left / scale, y: y - top / scale };
     keep();
     look();
   };
-  const pan = (across, down) => { flight += 1; view = { ...view, x: view.x - across / view.scale, y: view.y - down / view.scale }; keep(); look(); };
+  const pan = (across, down) => { flight += 1; isWhole = false; view = { ...view, x: view.x - across / view.scale, y: view.y - down / view.scale }; keep(); look(); };
   const flyTo = (them) => {
     let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (const it of them) {
+    for (const it of inSpace() ? them.map((one) => { const [x, y] = spot(one); return { x, y, width: 0, height: 0 }; }) : them) {
       [left, top] = [Math.min(left, it.x), Math.min(top, it.y)];
       [right, bottom] = [Math.max(right, it.x + it.width), Math.max(bottom, it.y + it.height)];
     }
@@ -214,6 +354,7 @@
     if (fly) flyTo([byId.get(id)]); else look();
   };
   const hit = (left, top) => {
+    if (inSpace()) return nodes.findLast((it) => it.id && Math.max(...at(...spot(it)).map((end, axis) => Math.abs(end - [left, top][axis]))) < 9);
     const [x, y] = under(left, top);
     return nodes.findLast((it) => it.id && x >= it.x && x <= it.x + it.width && y >= it.y && y <= it.y + it.height);
   };
@@ -234,7 +375,8 @@
     if (other) {
       const apart = (it) => Math.hypot(it[0] - other[0], it[1] - other[1]);
       zoom(apart(now) / Math.max(1, apart(before)), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
-    } else if (moved > 4) pan(now[0] - before[0], now[1] - before[1]);
+    } else if (moved > 4 && inSpace() && event.shiftKey) { turned += (now[0] - before[0]) / 150; look(); }
+    else if (moved > 4) pan(now[0] - before[0], now[1] - before[1]);
     pointers.set(event.pointerId, now);
   });
   const release = (event) => pointers.delete(event.pointerId);
@@ -247,7 +389,7 @@
   canvas.addEventListener("dblclick", (event) => { const it = hit(event.offsetX, event.offsetY); if (it) flyTo([it]); });
   canvas.addEventListener("wheel", (event) => { event.preventDefault(); zoom(Math.exp(-event.deltaY / 400), event.offsetX, event.offsetY); }, { passive: false });
   const keys = { "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), 0: () => show(whole()),
-    ArrowLeft: () => pan(60, 0), ArrowRight: () => pan(-60, 0), ArrowUp: () => pan(0, 60), ArrowDown: () => pan(0, -60) };
+    ArrowLeft: () => pan(60, 0), ArrowRight: () => pan(-60, 0), q: () => { turned -= 0.2; look(); }, e: () => { turned += 0.2; look(); }, ArrowUp: () => pan(0, 60), ArrowDown: () => pan(0, -60) };
   canvas.addEventListener("keydown", (event) => { if (keys[event.key] && !event.ctrlKey && !event.metaKey) { event.preventDefault(); keys[event.key](); } });
   for (const button of document.querySelectorAll("[data-zoom]")) {
     button.hidden = false;
@@ -263,12 +405,21 @@
   });
 
   canvas.placeOf = (id) => { const it = byId.get(id); return at(it.x + it.width / 2, it.y + it.height * (bearing.has(id) ? 0.12 : 0.5)); };
+  canvas.asked = () => (layers.has("belief") ? "&belief=1" : "");
+  canvas.take = take;
+  for (const box of document.querySelectorAll("[data-layer] input")) box.addEventListener("change", () => {
+    if (box.checked) layers.add(box.value); else layers.delete(box.value);
+    if (box.value === "belief" && canvas.again) canvas.again();
+    else if (box.value === "3d") show(whole());
+    else look();
+  });
   canvas.hidden = false;
   readColours();
+  take(answer ? await answer.json() : JSON.parse(document.getElementById("map-data").textContent));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); look(); });
-  new ResizeObserver(look).observe(canvas);
+  new ResizeObserver(() => { if (isWhole) view = whole(); look(); }).observe(canvas);
   try { view = JSON.parse(sessionStorage.getItem(kept)); } catch { view = null; }
   const marked = nodes.filter((it) => it.mark === "found");
-  if (!view || !(view.scale > 0)) view = whole();
+  if (view && view.scale > 0) isWhole = false; else view = whole();
   if (marked.length) flyTo(marked); else look();
 })();

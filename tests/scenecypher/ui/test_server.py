@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import Any
+from urllib.parse import quote_plus
 from uuid import uuid4
 
 import pytest
@@ -17,14 +18,18 @@ from starlette.testclient import TestClient
 import scenecypher as sc
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Address, Database
+from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.retriever.retrieval import NOTICES
 from scenecypher.ui import pages
+from scenecypher.ui.belief_view import STATES
 from scenecypher.ui.guard import Guard
 from scenecypher.ui.server import application
 from tests.planner.actions.household_worlds import SILENT
 from tests.waiting import locked, until
 
 HOST = "127.0.0.1:8766"
+OPENS_A_CUP = sc.ScriptedReply((), '{"reason": "", "decision": "act", "question": null, "action": "open(cup)"}')
+GIVES_UP = sc.ScriptedReply(("refused",), '{"reason": "no", "decision": "give_up", "question": null, "action": null}')
 
 
 QUESTION = "Where is the cup?"
@@ -118,10 +123,10 @@ def test_what_is_searched_or_marked_is_shown_also_where_rooms_are_closed(
     closed = shown(client, "/home", scene=home.name)
     assert "apple" not in closed
     assert closed.count("data-load") == 2
-    found = shown(client, "/home", scene=home.name, find="APPL")
+    found = shown(client, "/home", scene=home.name, text="APPL")
     assert re.search(r'class="object found"[^>]*data-words="apple', found)
     assert found.count("data-load") == 1
-    assert "No node has" in shown(client, "/home", scene=home.name, find="no such thing")
+    assert "No node has" in shown(client, "/home", scene=home.name, text="no such thing")
 
 
 def test_a_version_marks_what_it_changed_and_names_who_did_it(client: TestClient, home: sc.Home) -> None:
@@ -153,18 +158,18 @@ def test_a_room_comes_as_a_part(client: TestClient, home: sc.Home) -> None:
 def test_an_action_is_carried_out_or_refused_in_the_words_of_the_command_line(
     client: TestClient, home: sc.Home
 ) -> None:
-    done = client.post("/act", data={"scene": home.name, "action": "pick_up(key)"}, follow_redirects=False)
+    done = client.post("/act", data={"scene": home.name, "text": "pick_up(key)"}, follow_redirects=False)
     assert (done.status_code, home.info.version) == (303, 1)
     assert "version=1" in done.headers["location"]
     with pytest.raises(sc.ActionRefused) as refusal:
         home.act("put_in(key, fridge)")
-    refused = client.post("/act", data={"scene": home.name, "action": "put_in(key, fridge)"})
+    refused = client.post("/act", data={"scene": home.name, "text": "put_in(key, fridge)"})
     assert (refused.status_code, home.info.version) == (409, 1)
     assert str(refusal.value) in unescape(refused.text)
-    fixed = client.post("/act", data={"scene": home.name, "action": "put_in(key, fridge)", "fix": "1"})
+    fixed = client.post("/act", data={"scene": home.name, "text": "put_in(key, fridge)", "fix": "1"})
     assert fixed.status_code == 200
     assert home.info.version > 2
-    assert client.post("/act", data={"scene": home.name, "action": " "}).status_code == 400
+    assert client.post("/act", data={"scene": home.name, "text": " "}).status_code == 400
 
 
 def test_undo_redo_and_a_copy(client: TestClient, home: sc.Home, db: sc.SceneDatabase) -> None:
@@ -192,12 +197,11 @@ def test_a_copy_of_an_earlier_version_is_as_the_home_was(
 
 
 def test_an_answer_has_its_rows_its_cypher_and_its_nodes(client: TestClient, home: sc.Home) -> None:
-    page = unescape(client.post("/ask", data={"scene": home.name, "question": QUESTION}).text)
+    page = unescape(client.post("/ask", data={"scene": home.name, "text": QUESTION}).text)
     assert "The cup is on the tray." in page
     assert CYPHER in page
     assert NOTICES["scripted"] in page
-    (link,) = re.findall(r'href="(/home[^"]*found=[^"]*)"', page)
-    marked = re.findall(r'found" data-words="(\w+)', client.get(link).text)
+    marked = re.findall(r'found" data-words="(\w+)', page)
     assert {"cup", "tray"} <= {*marked}
 
 
@@ -224,13 +228,13 @@ def test_a_run_is_a_film_with_its_refusal_shown_in_the_home(client: TestClient, 
 
 
 def test_a_plan_is_started_paced_and_shown(client: TestClient, home: sc.Home) -> None:
-    form = {"scene": home.name, "task": "cup INSIDE fridge", "goal": "1", "method": "symbolic", "paused": "1"}
+    form = {"scene": home.name, "text": "cup INSIDE fridge", "goal": "1", "method": "symbolic", "paused": "1"}
     begun = client.post("/plan", data=form, follow_redirects=False)
     address = begun.headers["location"]
     run = {"number": address.rpartition("=")[2]}
     assert "paused" in client.get(address).text
     assert client.post("/plan", data=form).status_code == 400, "one plan at a time in a home"
-    client.post("/act", data={"scene": home.name, "action": "go_to(kitchen)", "run": run["number"]})
+    client.post("/act", data={"scene": home.name, "text": "go_to(kitchen)", "run": run["number"]})
     client.post("/run/go", data=run)
     told = [it for it in client.get("/run/steps", params=run).text.splitlines() if it]
     assert told[-3].endswith(":done")
@@ -238,7 +242,7 @@ def test_a_plan_is_started_paced_and_shown(client: TestClient, home: sc.Home) ->
     assert (home.history()[0].actor, home.graph.targets("cup", "INSIDE")) == ("person", ("fridge",))
 
 
-@pytest.mark.parametrize("given", [{"task": " "}, {"task": "x", "method": "magic"}, {"task": "cup ON", "goal": "1"}])
+@pytest.mark.parametrize("given", [{"text": " "}, {"text": "x", "method": "magic"}, {"text": "cup ON", "goal": "1"}])
 def test_a_plan_that_can_not_begin_is_told(client: TestClient, home: sc.Home, given: dict[str, str]) -> None:
     answer = client.post("/plan", data={"scene": home.name, "method": "symbolic", **given})
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
@@ -269,11 +273,60 @@ def test_cypher_runs_through_the_gate(client: TestClient, home: sc.Home) -> None
     assert home.info.version == 0
 
 
+def test_the_line_of_versions_has_who_did_what_the_runs_and_what_was_refused(client: TestClient, home: sc.Home) -> None:
+    home.act("pick_up(key)", actor="Ben")
+    home.plan("Open the cup.", model=sc.Scripted([OPENS_A_CUP, GIVES_UP]), method="stepwise", fix=False)
+    home.plan(goal="cup INSIDE fridge", method="symbolic")
+    line = client.get("/timeline", params={"scene": home.name}).json()
+    assert [it[0] for it in line["events"]] == [*range(1, home.info.version + 1)]
+    assert line["events"][0][1:3] == ["Ben", "pick_up(key)"]
+    (planned, gave_up) = line["runs"]
+    assert (planned[2], planned[3:], gave_up[3:]) == ("done", [1, home.info.version], [1, 1])
+    ((version, words, run, frame),) = line["refused"]
+    assert (version, run) == (1, gave_up[0])
+    assert words.startswith("open(cup)")
+    then = shown(client, "/home", scene=home.name, version=version, run=run, frame=frame)
+    assert "open(cup)</b> was refused" in then
+
+
+def test_the_map_has_a_version_with_what_it_changed_and_what_the_robot_believes(
+    client: TestClient, home: sc.Home, db: sc.SceneDatabase
+) -> None:
+    find_or_create_belief(db.store, home.info)
+    home.act("pick_up(key)")
+    where = {"scene": home.name, "version": 1, "changed": 1}
+    drawing = client.get("/map", params=where).json()
+    assert {it[0] for it in drawing["shapes"] if it[6] == "changed"} == {"key"}
+    assert drawing["event"] == "pick_up(key) by person"
+    assert "belief" not in drawing
+    believed = client.get("/map", params={**where, "belief": 1}).json()["belief"]
+    key = next(it for it in believed if it[0] == "key")
+    assert key[2:5] == ["moved", "held or nowhere; not seen yet", ["hall"]] or key[2] == "confirmed"
+    assert {it[2] for it in believed} <= {*STATES}
+
+
+def test_a_home_has_a_picture_in_the_list(client: TestClient, home: sc.Home) -> None:
+    assert f"/thumbnail?scene={quote_plus(home.name)}" in shown(client, "/", q=home.name)
+    picture = client.get("/thumbnail", params={"scene": home.name})
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.text.count("<rect") == len(home.graph.nodes)
+
+
+def test_a_new_version_is_told_to_who_looks(db: sc.SceneDatabase, home: sc.Home) -> None:
+    app = application(db)
+    app.state.is_ending = lambda: home.info.version == 1
+    with TestClient(app) as client, ThreadPoolExecutor(1) as pool:
+        told = pool.submit(client.get, "/live", params={"scene": home.name})
+        until(lambda: not told.done(), within_s=20)
+        home.act("pick_up(key)")
+        assert told.result(timeout=60).text.startswith("data: 0\n\n")
+
+
 def test_a_page_for_looking_changes_nothing(db: sc.SceneDatabase, home: sc.Home) -> None:
     client = client_of(db, read_only=True)
     assert 'action="/act"' not in shown(client, "/home", scene=home.name)
     for path in ("/act", "/undo", "/redo", "/fork", "/plan", "/run/pause", "/run/step", "/run/go", "/run/stop"):
-        answer = client.post(path, data={"scene": home.name, "action": "pick_up(key)", "name": "x"})
+        answer = client.post(path, data={"scene": home.name, "text": "pick_up(key)", "name": "x"})
         assert (answer.status_code, "--read-only" in answer.text) == (409, True)
     assert home.info.version == 0
 
@@ -325,7 +378,7 @@ def test_what_an_answer_waits_for_is_told_while_it_is_under_way(
         client.portal.call(limit_threads)
         assert client.get("/waiting").text == ""
         with locked(address, home.info.key):
-            acted = pool.submit(client.post, "/act", data={"scene": home.name, "action": "pick_up(key)"})
+            acted = pool.submit(client.post, "/act", data={"scene": home.name, "text": "pick_up(key)"})
             until(lambda: client.get("/waiting").text == "Working…", within_s=20)
             until(lambda: client.get("/waiting").text == "Waiting for the database…", within_s=20)
             assert not acted.done()
