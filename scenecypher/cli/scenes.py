@@ -77,13 +77,14 @@ def show_scene(
         Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page that needs no server.")
     ] = None,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the home as a figure.")] = None,
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write the figure as pixels.")] = None,
 ) -> None:
     """Show a scene's contents: its places, and counts of nodes and relations by kind."""
     with open_store() as store:
         snapshot = store.load_at(scene)
         events = [*islice(store.latest(snapshot.info), EVENTS_ON_PAGE)] if html else []
-    if html or svg:
-        _write_pages(snapshot, html, svg, events)
+    if html or svg or png:
+        _write_pages(snapshot, html, svg, png, events)
         return
     document = contents(snapshot)
     if as_json:
@@ -98,9 +99,11 @@ def show_scene(
         out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
 
 
-def _write_pages(snapshot: LoadedScene, html: Path | None, svg: Path | None, events: list[Event]) -> None:
+def _write_pages(
+    snapshot: LoadedScene, html: Path | None, svg: Path | None, png: Path | None, events: list[Event]
+) -> None:
     from scenecypher.ui.drawing import cytoscape
-    from scenecypher.ui.figure import figure_of
+    from scenecypher.ui.figure import figure_of, png_of
     from scenecypher.ui.home_view import view_of
     from scenecypher.ui.layout import drawing_of
     from scenecypher.ui.render import home_file
@@ -109,8 +112,10 @@ def _write_pages(snapshot: LoadedScene, html: Path | None, svg: Path | None, eve
     files = dict[Path, str | bytes]()
     if html is not None:
         files[html] = home_file(snapshot, title, events, library=cytoscape(tell))
-    if svg is not None:
-        files[svg] = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph), snapshot.info.vocabulary), title)
+    if svg or png:
+        figure = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph), snapshot.info.vocabulary), title)
+        files |= {svg: figure} if svg else {}
+        files |= {png: png_of(figure)} if png else {}
     write_files(files)
     for file in files:
         tell(f"wrote {file}")

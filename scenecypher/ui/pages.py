@@ -143,7 +143,15 @@ class Pages:
             for it in found[:HOMES_SHOWN]
         ]
         more = max(0, len(found) - HOMES_SHOWN)
-        return render("fleet.html", title="Homes", total=len(infos), wanted=wanted, homes=rows, more=more)
+        return render(
+            "fleet.html",
+            title="Homes",
+            total=len(infos),
+            wanted=wanted,
+            homes=rows,
+            more=more,
+            can_import=not self._read_only,
+        )
 
     def home(self, fields: Fields, error: SceneCypherError | None = None, answered: Answered | None = None) -> str:
         """Return a home: map, rooms, furniture and things, with what an answer or a version's event is about marked.

@@ -23,6 +23,7 @@ from scenecypher.ui.guard import BODY_BYTES
 from scenecypher.ui.pages import Pages
 from scenecypher.ui.plans import PagePlans
 from scenecypher.ui.render import render, static_text
+from scenecypher.ui.uploads import uploading
 from scenecypher.waiting import waits
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
             Route("/run/steps", _watched(pages.steps)),
             Route("/live", _watched(pages.live)),
             Route("/waiting", _waiting),
+            *([] if read_only else [Route("/import", uploading(database), methods=["POST"])]),
             *(Route(f"/static/{name}", _static(text, "text/javascript")) for name, text in scripts.items()),
             Route("/static/home.css", _static(static_text("home.css"), "text/css")),
             *(

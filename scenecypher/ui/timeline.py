@@ -11,6 +11,7 @@ from scenecypher.ui.run_view import frames_of
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.runs import RunInfo
     from scenecypher.db.store.scene_store import SceneStore
 
 VERSIONS: Final = 5_000
@@ -32,12 +33,16 @@ def timeline_of(store: SceneStore, scene: SceneInfo) -> dict[str, Any]:
         for place, frame in enumerate(frames_of(read_lines(store.database, run.number)))
         if frame.kind == "refused"
     ]
-    spans = [
-        [it.number, it.instruction or it.command, it.state, it.version, it.last_version or scene.version] for it in runs
-    ]
     return {
         "newest": scene.version,
         "events": [[number, it.actor, it.action, it.at.isoformat()] for number, it in events],
-        "runs": spans,
+        "runs": [
+            [it.number, it.instruction or it.command, it.state, it.version, _last_version(it, scene)] for it in runs
+        ],
         "refused": refused,
     }
+
+
+def _last_version(run: RunInfo, scene: SceneInfo) -> int:
+    """Return the version after a run's last action; the scene's while it goes on, its first if it changed nothing."""
+    return run.last_version or (scene.version if run.state == "running" else run.version)

@@ -162,12 +162,11 @@ def main(folder: Path, *names: str) -> int:
 
 def _prepared(database: sc.SceneDatabase) -> sc.Home:
     """Return a home with a belief, in which a plan was carried out and a person moved things; a map is beside it."""
-    home = database.import_scene(packaged_scene(TASK), name=SCENE, vocabulary=VOCABULARY, replaces=True)
+    home = database.import_scene(packaged_scene(TASK), name=SCENE, vocabulary=VOCABULARY, replace=True)
     find_or_create_belief(database.store, home.info)
-    if not any(it.name == f"{SCENE}-before" for it in database.scenes()):
-        home.copy(f"{SCENE}-before")
+    database.import_scene(packaged_scene(TASK), name=f"{SCENE}-before", vocabulary=VOCABULARY, replace=True)
     home.plan(INSTRUCTION, model=sc.Scripted(SCRIPT.replies), fix=False)
-    database.import_file(MAP)
+    database.import_file(MAP, replace=True)
     return home
 
 

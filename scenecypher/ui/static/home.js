@@ -50,6 +50,21 @@ const SILENT = "The server does not answer; start `scenecypher ui` again, and op
       place.textContent = SILENT;
     }
   }, true);
+  const drop = document.getElementById("drop");
+  if (drop) {
+    const told = document.getElementById("drop-told"), chosen = document.getElementById("file");
+    const bring = async (file) => {
+      told.textContent = `Importing ${file.name}…`;
+      tellWaits();
+      const answer = await fetch(`/import?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file }).catch(() => null);
+      const words = answer ? await answer.text() : SILENT;
+      if (answer && answer.ok) location.href = words; else told.textContent = words;
+    };
+    drop.addEventListener("submit", (event) => event.preventDefault());
+    chosen.addEventListener("change", () => { if (chosen.files.length) bring(chosen.files[0]); });
+    document.addEventListener("dragover", (event) => event.preventDefault());
+    document.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer.files.length) bring(event.dataTransfer.files[0]); });
+  }
   const live = document.querySelector("[data-live]:not(form)");
   if (live) watchRuns(live.dataset.live);
 })();

@@ -404,7 +404,7 @@
     if (them.length) flyTo(them); else look();
   });
 
-  canvas.placeOf = (id) => { const it = byId.get(id); return at(it.x + it.width / 2, it.y + it.height * (bearing.has(id) ? 0.12 : 0.5)); };
+  canvas.placeOf = (id) => { const it = byId.get(id); return inSpace() ? at(...spot(it)) : at(it.x + it.width / 2, it.y + it.height * (bearing.has(id) ? 0.12 : 0.5)); };
   canvas.asked = () => (layers.has("belief") ? "&belief=1" : "");
   canvas.take = take;
   for (const box of document.querySelectorAll("[data-layer] input")) box.addEventListener("change", () => {

@@ -33,6 +33,7 @@ GOOD = "a good earlier file"
         (("scenes", "export", "{home}", "--with-history", "--out", "{disk}/a"), ("a",)),
         (("scenes", "show", "{home}", "--html", "{disk}/a"), ("a",)),
         (("scenes", "show", "{home}", "--svg", "{disk}/a"), ("a",)),
+        (("scenes", "show", "{home}", "--png", "{disk}/a"), ("a",)),
         (("scenes", "show", "{home}", "--html", "{disk}/a", "--svg", "{disk}/b"), ("a", "b")),
         (("db", "backup", "{disk}/a"), ("a",)),
         (("db", "browser", "--style", "{disk}/a"), ("a",)),

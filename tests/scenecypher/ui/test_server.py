@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -275,7 +276,7 @@ def test_cypher_runs_through_the_gate(client: TestClient, home: sc.Home) -> None
 
 def test_the_line_of_versions_has_who_did_what_the_runs_and_what_was_refused(client: TestClient, home: sc.Home) -> None:
     home.act("pick_up(key)", actor="Ben")
-    home.plan("Open the cup.", model=sc.Scripted([OPENS_A_CUP, GIVES_UP]), method="stepwise", fix=False)
+    home.plan("Open the cup.", model=sc.Scripted([GIVES_UP, OPENS_A_CUP]), method="stepwise", fix=False)
     home.plan(goal="cup INSIDE fridge", method="symbolic")
     line = client.get("/timeline", params={"scene": home.name}).json()
     assert [it[0] for it in line["events"]] == [*range(1, home.info.version + 1)]
@@ -294,9 +295,9 @@ def test_the_map_has_a_version_with_what_it_changed_and_what_the_robot_believes(
 ) -> None:
     find_or_create_belief(db.store, home.info)
     home.act("pick_up(key)")
-    where = {"scene": home.name, "version": 1, "changed": 1}
+    where: dict[str, str | int] = {"scene": home.name, "version": 1, "changed": 1}
     drawing = client.get("/map", params=where).json()
-    assert {it[0] for it in drawing["shapes"] if it[6] == "changed"} == {"key"}
+    assert {it[0] for it in drawing["shapes"] if it[6] == "changed"} == {"key", "robot"}
     assert drawing["event"] == "pick_up(key) by person"
     assert "belief" not in drawing
     believed = client.get("/map", params={**where, "belief": 1}).json()["belief"]
@@ -320,6 +321,17 @@ def test_a_new_version_is_told_to_who_looks(db: sc.SceneDatabase, home: sc.Home)
         until(lambda: not told.done(), within_s=20)
         home.act("pick_up(key)")
         assert told.result(timeout=60).text.startswith("data: 0\n\n")
+
+
+def test_a_file_is_imported_or_refused_in_words(client: TestClient, db: sc.SceneDatabase) -> None:
+    name = f"{uuid4().hex[:8]}.json"
+    scene = {"nodes": [{"id": "hall", "kind": "room"}], "links": []}
+    answer = client.post("/import", params={"name": f"../../{name}"}, content=json.dumps(scene))
+    assert (answer.status_code, answer.text) == (200, f"/home?scene=networkx%2F{name.removesuffix('.json')}")
+    db.delete(f"networkx/{name.removesuffix('.json')}")
+    refused = client.post("/import", params={"name": "broken.json"}, content='{"nodes": [')
+    assert (refused.status_code, refused.text.startswith("broken.json: line 1, column 12")) == (400, True)
+    assert client_of(db, read_only=True).post("/import", content="{}").status_code == 404
 
 
 def test_a_page_for_looking_changes_nothing(db: sc.SceneDatabase, home: sc.Home) -> None:
