@@ -56,7 +56,7 @@ VIEWS: Final[Mapping[ViewName, View]] = {
 MATCH (n:Entity {scene: s.key}) WHERE NOT toLower(n.class) IN shell
 """
         + _PLACES
-        + """OPTIONAL MATCH door = (n:Door)-[:BETWEEN|CONNECTS]->(:Place)
+        + """OPTIONAL MATCH door = (n:Door|Place|Waypoint)-[:BETWEEN|CONNECTS]->(:Place|Waypoint)
 RETURN n, place, held, door""",
     ),
     "room": View(

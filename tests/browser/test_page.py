@@ -220,12 +220,13 @@ def test_a_thing_is_chosen_on_the_map_and_something_done_with_it(window: Window,
 
 def click_on(page: Page, node: str) -> None:
     page.wait_for_timeout(400)  # a flight of the map takes a quarter of a second
-    x, y = page.locator("#map").evaluate("(it, id) => it.placeOf(id)", node)
+    x, y = place_of(page, node)
     page.locator("#map").click(position={"x": x, "y": y})
 
 
-def place_of(page: Page, node: str) -> list[float]:
-    return page.locator("#map").evaluate("(it, id) => it.placeOf(id)", node)
+def place_of(page: Page, node: str) -> tuple[float, float]:
+    x, y = page.locator("#map").evaluate("(it, id) => it.placeOf(id)", node)
+    return x, y
 
 
 def test_versions_are_played_and_scrubbed_in_place(window: Window, pages: Entered, played: tuple[str, int]) -> None:
@@ -245,6 +246,19 @@ def test_versions_are_played_and_scrubbed_in_place(window: Window, pages: Entere
     assert f"version={newest - 1}" in page.url
     page.get_by_role("link", name="now", exact=True).click()
     expect(page.locator("#side")).to_contain_text(f"Copy version {newest} to")
+
+
+def test_beside_a_run_the_map_is_at_the_step_that_is_chosen(
+    window: Window, pages: Entered, played: tuple[str, int]
+) -> None:
+    page = window.page
+    go(page, pages.at("/run", number=played[1]))
+    page.locator("#map[data-drawn]").wait_for()
+    grabbed = page.locator(".frame.acted").filter(has_text=f"grab({CUP})")
+    version = grabbed.get_attribute("data-version")
+    grabbed.click()
+    expect(page.locator("#map")).to_have_attribute("data-version", str(version))
+    expect(page.locator("#step")).to_contain_text(f"grab({CUP})")
 
 
 def test_what_another_does_appears_by_itself(window: Window, pages: Entered, home: sc.Home) -> None:

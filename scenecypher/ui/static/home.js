@@ -88,6 +88,21 @@ function watchRuns(address) {
   });
 }
 
+// Beside a run, the map is at the step that was chosen last.
+const map = document.getElementById("map"), step = document.getElementById("step");
+async function showStep(frame) {
+  const { version, nodes } = frame.dataset;
+  const answer = await fetch(`${map.dataset.from}&version=${version}&changed=1&found=${encodeURIComponent(nodes)}`).catch(() => null);
+  if (!answer || !answer.ok) { step.textContent = SILENT; return; }
+  map.take(await answer.json());
+  map.dataset.version = version;
+  step.textContent = `Version ${version}, after: ${frame.firstChild.textContent} ${frame.childNodes[1].textContent}`;
+}
+if (map && step) for (const kind of ["click", "focusin"]) document.addEventListener(kind, (event) => {
+  const frame = event.target.closest(".frame[data-version]");
+  if (frame && map.dataset.version !== frame.dataset.version) showStep(frame);
+});
+
 // Tells of what the server sends. A hidden tab does not watch: a browser has few connections to one server.
 function watch(address, tell) {
   const trouble = document.getElementById("trouble");

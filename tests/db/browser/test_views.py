@@ -113,7 +113,9 @@ def tree_of(graph: SceneGraph) -> set[tuple[str, str, str]]:
         if it.source not in nodes or it.target not in nodes:
             continue
         if it.type in HOLDING or (
-            it.type in {"BETWEEN", "CONNECTS"} and (nodes[it.source].kind, nodes[it.target].kind) == ("Door", "Place")
+            it.type in {"BETWEEN", "CONNECTS"}
+            and nodes[it.source].kind in {"Door", "Place", "Waypoint"}
+            and nodes[it.target].kind in {"Place", "Waypoint"}
         ):
             found.add((it.source, it.type, it.target))
         elif (it.source, it.target) in within and it.type in {"INSIDE", "ON"}:
