@@ -142,7 +142,7 @@ def main(folder: Path, *names: str) -> int:
         sys.stderr.write("there is no Chromium here; install it (apt install chromium)\n")
         return 2
     folder.mkdir(parents=True, exist_ok=True)
-    with throwaway_server() as address, _connected(address) as database:
+    with throwaway_server() as address, connected(address) as database:
         home = _prepared(database)
         with (
             demo_model() as model,
@@ -170,7 +170,7 @@ def _prepared(database: sc.SceneDatabase) -> sc.Home:
     return home
 
 
-def _connected(address: Address) -> sc.SceneDatabase:
+def connected(address: Address) -> sc.SceneDatabase:
     settings = sc.Settings(
         neo4j_uri=address.uri, neo4j_username=address.username, neo4j_password=SecretStr(address.password)
     )
