@@ -31,6 +31,9 @@ SIZE: Final = {"width": 1_280, "height": 900}
 PHONE: Final = {"width": 400, "height": 800}
 COLOURS: Final = 96
 """Colours of a picture: few keep its file small."""
+ANSWER: Final = sc.ScriptedReply(
+    (), "cup_2004 is in bathroom_1, on bathroom_counter_41.", system=("Answer the question in one sentence",)
+)
 MAP: Final = Path(__file__).parents[1] / "data" / "dsg" / "apartment_dsg.json"
 
 Taker: TypeAlias = Callable[[Page, Entered, sc.Home], None]
@@ -145,7 +148,7 @@ def main(folder: Path, *names: str) -> int:
     with throwaway_server() as address, connected(address) as database:
         home = _prepared(database)
         with (
-            demo_model() as model,
+            demo_model(ANSWER) as model,
             served(environment(environment_of(address), model)) as server,
             started(executable) as browser,
         ):
