@@ -110,7 +110,7 @@ def _write_pages(snapshot: LoadedScene, html: Path | None, svg: Path | None, eve
     if html is not None:
         files[html] = home_file(snapshot, title, events, library=cytoscape(tell))
     if svg is not None:
-        files[svg] = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph), snapshot.info.vocabulary), title)
+        files[svg] = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph)), title)
     write_files(files)
     for file in files:
         tell(f"wrote {file}")

@@ -339,7 +339,7 @@ class Pages:
 
 
 def _drawing(snapshot: LoadedHome, view: HomeView) -> dict[str, Any]:
-    return drawing_of(snapshot.graph, view, snapshot.info.vocabulary).document()
+    return drawing_of(snapshot.graph, view).document()
 
 
 def _node_of(graph: SceneGraph, scene: str, version: int, fields: Fields) -> Node:
