@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from pydantic import AliasChoices, Field
 
+from scenecypher.db.graph.axes import Up
 from scenecypher.db.graph.field_types import Form, PropertyName, RelationType
 from scenecypher.db.vocabulary import DEFAULT
 
@@ -102,6 +103,7 @@ class GraphAttributes(Form):
     name: str = Field("", description="not kept: a scene is called after its file")
     vocabulary: str = DEFAULT
     role: Literal["world", "belief"] = "world"
+    up: Up | None = Field(None, description="the axis that points up: z, or y as in Unity")
     relation_types: list[RelationType] = Field(default_factory=list)
     properties: list[PropertyName] = Field(default_factory=list)
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from scenecypher.db.graph.axes import UP, upright
 from scenecypher.db.graph.graph_json import value_document, value_from
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
@@ -105,7 +106,7 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     )
     if problems or more:
         raise document_error(file, problems + more)
-    return ImportedScene(
+    scene = ImportedScene(
         name,
         graph,
         form.graph.vocabulary,
@@ -114,6 +115,7 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
         source=file,
         notes=(*notes, *_omissions(form.nodes, declared)),
     )
+    return upright(scene, form.graph.up)
 
 
 def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
@@ -155,6 +157,7 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
     attributes = {
         "vocabulary": scene.vocabulary,
         "role": scene.role,
+        "up": UP,
         "relation_types": [*scene.declared.relation_types],
         "properties": [*scene.declared.properties],
     }

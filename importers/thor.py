@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from scenecypher.db.graph.axes import TURNED
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.scene import Point
@@ -16,7 +17,6 @@ from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
 
 NAME_PREFIX: Final = "thor/"
 AGENT: Final = "agent"
-TURNED: Final = "positions turned from Unity's axes (y up) to ours (z up): x, z, y of the file"
 ROOMS: Final[Mapping[int, str]] = {0: "kitchen", 2: "living_room", 3: "bedroom", 4: "bathroom"}
 """Classes of the rooms FloorPlan1 to 30, 201 to 230, and so on, by their hundreds."""
 STATES: Final[Mapping[str, tuple[str, str, str | None]]] = {

@@ -89,7 +89,10 @@ PROPERTIES: Final[Mapping[str, str]] = {
     "obj_transform.rotation": "rotation",
     "obj_transform.scale": "scale",
 }
-"""A node's further properties; null means absent. `obj_transform` is from newer simulators: a scene declares it."""
+"""A node's further properties; null means absent. `obj_transform` is from newer simulators: a scene declares it.
+
+The file's axes are Unity's: y and z are exchanged on the way in and out.
+"""
 
 LONGEST_CLASS: Final = NAME_LENGTH - len(f"_{-(2**63)}")
 _NO_CLASS: Final = re.compile(r"""[\x00-\x1f\x7f-\x9f\ud800-\udfff`'"\\(){}\[\],;:$=|&*<>/]""")
@@ -134,14 +137,14 @@ RelationTypeWord = Annotated[str, _known("relation type", RELATIONS)]
 
 
 class BoundingBox(_Strict):
-    """An axis-aligned box in metres, y upwards."""
+    """An axis-aligned box in metres, by Unity's axes: left-handed, y upwards."""
 
     center: Vector3
     size: Vector3
 
 
 class Transform(_Strict):
-    """A pose of newer simulators: position in metres, a quaternion, scale factors."""
+    """A pose of newer simulators, by Unity's axes: position in metres, a quaternion x, y, z, w, scale factors."""
 
     position: Vector3
     rotation: Vector4

@@ -1,4 +1,4 @@
-"""Conversion between VirtualHome's graph and a scene graph, by the tables of its format."""
+"""Conversion between VirtualHome's graph and a scene graph, by the tables of its format; Unity's axes become ours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from scenecypher.db.graph.axes import exchanged, exchanged_facts
 from scenecypher.db.graph.problems import Problem, json_path
 from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
 from scenecypher.db.graph.value import shown
@@ -102,7 +103,7 @@ def _node(node: GraphNode, id_: str) -> Node:
         node.class_name,
         tuple(STATES[state] for state in node.states),
         tuple(AFFORDANCES[affordance] for affordance in node.properties),
-        Properties(_properties(node)),
+        Properties(exchanged_facts(dict(_properties(node)))),
     )
 
 
@@ -121,6 +122,7 @@ def _properties(node: GraphNode) -> Iterator[tuple[str, Value | None]]:
 
 
 def _source_node(node: Node) -> dict[str, Any]:
+    node = exchanged(node)
     for key in node.properties.keys() - _HELD:
         msg = f"node {shown(node.id)}: VirtualHome has no property {key!r}; remove it before exporting"
         raise InvalidValue(msg)

@@ -158,6 +158,7 @@ SCENE_FACTS: Final = facts_of(
         **dict.fromkeys(("base", "redeclared", "world_version"), Whole),
         **dict.fromkeys(("vocabulary", "source", "actions", "domain"), Text),
         "role": Literal["world", "belief"],
+        "up": Literal["z"],
         "declared_relations": list[Text],
         "declared_properties": list[Text],
         **dict.fromkeys(("published", "retired", "clock", "clock_start"), Time),

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from scenecypher.db.graph.axes import UP, Up, upright
 from scenecypher.db.graph.field_types import (
     Form,
     JsonValue,
@@ -57,6 +58,7 @@ def scene_document(scene: ImportedScene) -> dict[str, Any]:
         "vocabulary": base_name(scene.vocabulary),
         "role": scene.role,
         "source": scene.source,
+        "up": UP,
         "declared": declared,
         "nodes": [node_document(scene.graph.nodes[node_id]) for node_id in sorted(scene.graph.nodes)],
         "relations": sorted([r.source, r.type, r.target] for r in scene.graph.relations),
@@ -81,7 +83,7 @@ def scene_from_document(document: object, *, file: str) -> ImportedScene:
     if broken:
         places = {node_id: json_path(("nodes", index)) for index, node_id in enumerate(scene.graph.nodes)}
         raise document_error(file, [(places[node_id], cause) for node_id, cause in broken])
-    return scene
+    return upright(scene, form.up)
 
 
 def _one_a_node(problems: list[Problem]) -> list[Problem]:
@@ -175,6 +177,7 @@ class _SceneForm(Form):
     vocabulary: Annotated[str, AfterValidator(as_validator(_vocabulary)), WithJsonSchema(_VOCABULARY_SCHEMA)] = DEFAULT
     role: Literal["world", "belief"] = "world"
     source: Annotated[str, AfterValidator(as_validator(_source))] = ""
+    up: Up | None = Field(None, description="the axis that points up: z, or y as in Unity; VirtualHome's y by default")
     declared: _DeclaredForm = _DeclaredForm()
     nodes: list[_NodeForm]
     relations: list[Annotated[tuple[Label, RelationType, Label], Field(strict=False)]] = Field(default_factory=list)

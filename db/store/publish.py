@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction, Record
 
+from scenecypher.db.graph.axes import UP
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
@@ -238,6 +239,7 @@ def _facts(graph: SceneGraph, header: Header) -> dict[str, Any]:
         "role": header.role,
         **_declared_facts(header.vocabulary, header.declared),
         "source": header.source,
+        "up": UP,
         "copied_from": header.copied_from,
         "world": header.world,
         "world_version": header.world_version,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, LiteralString, TypeAlias
+from typing import Any, Final, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction
 
+from scenecypher.db.graph.axes import UP, exchanged, exchanged_delta, is_y_up
+from scenecypher.db.graph.graph_json import delta_from_json, delta_hash, delta_json
+from scenecypher.db.graph.scene import Node
 from scenecypher.db.store.bounds import read_bounds
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.load import SCENE, measured_bounds
+from scenecypher.db.store.load import MEASURED_NODES, SCENE, measured_bounds
+from scenecypher.db.store.rows import node_of, to_driver
 from scenecypher.errors import DatabaseUnavailable
 
 Step: TypeAlias = Callable[[ManagedTransaction, str], None]
@@ -34,6 +38,22 @@ MATCH (s:Scene {key: $key})
 SET s.nodes = COUNT { MATCH (n:Entity {scene: $key}) RETURN n },
     s.relations = COUNT { MATCH (:Entity {scene: $key})-[r]->() RETURN r }
 """
+SET_VALUES: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (n:Entity {scene: $key, id: row[0]}) SET n += row[1]
+"""
+PLACED: Final[LiteralString] = """
+MATCH (e:Event {scene: $key})
+WHERE e.version > 0 AND any(word IN ['"point"', '"size_', '"scale"', '"rotation"'] WHERE e.delta CONTAINS word)
+RETURN e.version AS version, e.delta AS delta ORDER BY version
+"""
+SET_DELTA: Final[LiteralString] = """
+MATCH (e:Event {scene: $key, version: $version}) SET e.delta = $delta, e.hash = $hash
+"""
+# What was made of events and nodes has no form any more, and is made anew when somebody reads it.
+OUTDATE: Final[tuple[LiteralString, ...]] = (
+    "MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0 SET p.form = 0",
+    "MATCH (h:PastHead {scene: $key}) SET h.form = 0",
+)
 
 
 def add_bounds(tx: ManagedTransaction, key: str) -> None:
@@ -48,7 +68,31 @@ def count_members(tx: ManagedTransaction, key: str) -> None:
     tx.run(COUNT_MEMBERS, key=key).consume()
 
 
-STEPS: Final[tuple[Step, ...]] = (add_bounds, count_members)
+def turn_upright(tx: ManagedTransaction, key: str) -> None:
+    """Give a scene that was stored with Unity's axes, its history included, z as the axis that points up."""
+    record = tx.run(SCENE, key=key).single()
+    if record is None:
+        return
+    scene = record["scene"]
+    if is_y_up(scene.get("up"), scene.get("vocabulary", "")):
+        nodes = [node_of(*row) for row in tx.run(MEASURED_NODES, key=key)]
+        turned = [(it, exchanged(it)) for it in nodes]
+        rows = [[it.id, _values(it, other)] for it, other in turned if other is not it]
+        tx.run(SET_VALUES, key=key, rows=rows).consume()
+        for version, text in [*tx.run(PLACED, key=key)]:
+            delta = delta_json(exchanged_delta(delta_from_json(text)))
+            tx.run(SET_DELTA, key=key, version=version, delta=delta, hash=delta_hash(delta)).consume()
+        for statement in OUTDATE:
+            tx.run(statement, key=key).consume()
+    tx.run(ADD_FACTS, key=key, facts={"up": UP}).consume()
+
+
+def _values(node: Node, other: Node) -> dict[str, Any]:
+    """Return the properties that lead from one node to another, None for those to remove."""
+    return {**dict.fromkeys(node.properties), **{name: to_driver(it) for name, it in other.properties.items()}}
+
+
+STEPS: Final[tuple[Step, ...]] = (add_bounds, count_members, turn_upright)
 """The step at place N leads from form N to form N + 1."""
 FORM: Final = len(STEPS)
 """The form of today, which docs/decisions.md describes; an archive has its number too."""

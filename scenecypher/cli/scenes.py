@@ -113,7 +113,7 @@ def _write_pages(
     if html is not None:
         files[html] = home_file(snapshot, title, events, library=cytoscape(tell))
     if svg or png:
-        figure = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph), snapshot.info.vocabulary), title)
+        figure = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph)), title)
         files |= {svg: figure} if svg else {}
         files |= {png: png_of(figure)} if png else {}
     write_files(files)

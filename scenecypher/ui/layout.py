@@ -128,13 +128,9 @@ class Drawing:
         }
 
 
-def drawing_of(graph: SceneGraph, view: HomeView, vocabulary: str) -> Drawing:
-    """Return where all nodes of a view are drawn; by their positions if a room has one.
-
-    VirtualHome's second axis points up, elsewhere the third does.
-    """
-    up = 1 if vocabulary.startswith("virtualhome") else 2
-    places = {it.id: found for it in graph.nodes.values() if (found := _position(it, up)) is not None}
+def drawing_of(graph: SceneGraph, view: HomeView) -> Drawing:
+    """Return where all nodes of a view are drawn, seen from above; by their positions if a room has one."""
+    places = {it.id: found for it in graph.nodes.values() if (found := _position(it)) is not None}
     parts = {it.id: _own(it) for it in view.rooms if _own(it) or not any(in_it.kind == "Place" for in_it in it.things)}
     rooms = {it.id: it for it in view.rooms if it.id in parts}
     is_metric = any(it in places for it in rooms)
@@ -142,16 +138,14 @@ def drawing_of(graph: SceneGraph, view: HomeView, vocabulary: str) -> Drawing:
     if elsewhere:
         rooms[""] = Thing("", "in no room", "", "Place", "", (), "", (), 0)
         parts[""] = elsewhere
-    boxes = (
-        _measured(graph, rooms, places, up) if is_metric else _arranged({it: _size(parts[it]) for it in rooms}, graph)
-    )
-    drawer = _Drawer(graph, places if is_metric else {}, up)
+    boxes = _measured(graph, rooms, places) if is_metric else _arranged({it: _size(parts[it]) for it in rooms}, graph)
+    drawer = _Drawer(graph, places if is_metric else {})
     for room_id, room in rooms.items():
         drawer.add(room, "", boxes[room_id])
         drawer.room(room_id, boxes[room_id], parts[room_id])
     if is_metric:
         drawer.placed("", view.elsewhere)
-    path = tuple(_path(graph, up)) if is_metric else ()
+    path = tuple(_path(graph)) if is_metric else ()
     bounds = _around([*(it.box for it in drawer.shapes), *(Box(x, y, 0, 0) for x, y in path)])
     doors = tuple(_doorways(graph, boxes, DOOR_M if is_metric else DOOR))
     lattice = tuple(_lattice(graph, places)) if is_metric else ()
@@ -168,11 +162,10 @@ class _Drawer:
 
     graph: SceneGraph
     places: Mapping[str, tuple[float, float]]
-    up: int
     shapes: list[Shape] = field(default_factory=list)
 
     def add(self, thing: Thing, parent: str, box: Box) -> None:
-        high = _height(self.graph.nodes[thing.id], self.up) if thing.id in self.places else 0.0
+        high = _height(self.graph.nodes[thing.id]) if thing.id in self.places else 0.0
         shape = Shape(thing.id, thing.name, thing.class_, thing.kind, thing.states, thing.mark, parent, box, high)
         self.shapes.append(shape)
 
@@ -219,7 +212,7 @@ class _Drawer:
                 others.append(one)
                 continue
             side = SIDES_M.get(one.kind, THING_M)
-            width, depth = _sides(self.graph.nodes[one.id], self.up) or (side, side)
+            width, depth = _sides(self.graph.nodes[one.id]) or (side, side)
             self.within(one, parent, Box(at[0] - width / 2, at[1] - depth / 2, width, depth))
         return others
 
@@ -309,11 +302,9 @@ def _in_rows(rooms: Sequence[str], sizes: Mapping[str, tuple[float, float]], abo
     return found
 
 
-def _measured(
-    graph: SceneGraph, rooms: Iterable[str], places: Mapping[str, tuple[float, float]], up: int
-) -> dict[str, Box]:
+def _measured(graph: SceneGraph, rooms: Iterable[str], places: Mapping[str, tuple[float, float]]) -> dict[str, Box]:
     """Return the rooms' outlines: their own sizes, else the boxes around what is in them; others stand below."""
-    found = {it: _outline(graph, it, places, up) for it in rooms if it in places}
+    found = {it: _outline(graph, it, places) for it in rooms if it in places}
     whole = _around([*found.values()], 2 * MARGIN_M)
     x = whole.x
     for room in rooms:
@@ -324,27 +315,27 @@ def _measured(
     return found
 
 
-def _outline(graph: SceneGraph, room: str, places: Mapping[str, tuple[float, float]], up: int) -> Box:
+def _outline(graph: SceneGraph, room: str, places: Mapping[str, tuple[float, float]]) -> Box:
     x, y = places[room]
-    if size := _sides(graph.nodes[room], up):
+    if size := _sides(graph.nodes[room]):
         return Box(x - size[0] / 2, y - size[1] / 2, *size)
     inside = [Box(*places[it], 0, 0) for it in graph.reaching(room, "INSIDE", "ON") if it in places]
     return _around([Box(x, y, 0, 0), *inside])
 
 
-def _position(node: Node, up: int) -> tuple[float, float] | None:
+def _position(node: Node) -> tuple[float, float] | None:
     """Return where a node is seen from above: its second axis there points up on the page."""
     value = node.properties.get("center")
-    return _from_above(value, up) if isinstance(value, Point) else None
+    return _from_above(value) if isinstance(value, Point) else None
 
 
-def _from_above(point: Point, up: int) -> tuple[float, float]:
-    return point.x, -(point.z if up == 1 and point.z is not None else point.y)
+def _from_above(point: Point) -> tuple[float, float]:
+    return point.x, -point.y
 
 
-def _height(node: Node, up: int) -> float:
+def _height(node: Node) -> float:
     value = node.properties.get("center")
-    return 0.0 if not isinstance(value, Point) else value.y if up == 1 else value.z or 0.0
+    return value.z or 0.0 if isinstance(value, Point) else 0.0
 
 
 def _lattice(graph: SceneGraph, places: Mapping[str, tuple[float, float]]) -> Iterator[tuple[str, str]]:
@@ -355,18 +346,18 @@ def _lattice(graph: SceneGraph, places: Mapping[str, tuple[float, float]]) -> It
         )
 
 
-def _sides(node: Node, up: int) -> tuple[float, float] | None:
-    width, depth = node.properties.get("size_x"), node.properties.get("size_z" if up == 1 else "size_y")
+def _sides(node: Node) -> tuple[float, float] | None:
+    width, depth = node.properties.get("size_x"), node.properties.get("size_y")
     if isinstance(width, int | float) and isinstance(depth, int | float) and width > 0 and depth > 0:
         return float(width), float(depth)
     return None
 
 
-def _path(graph: SceneGraph, up: int) -> Iterator[tuple[float, float]]:
+def _path(graph: SceneGraph) -> Iterator[tuple[float, float]]:
     for agent in graph.by_kind.get("Agent", ()):
         points = graph.nodes[agent].properties.get("path")
         if isinstance(points, tuple):
-            yield from (_from_above(it, up) for it in points if isinstance(it, Point))
+            yield from (_from_above(it) for it in points if isinstance(it, Point))
             return
 
 

@@ -236,7 +236,7 @@ class Pages:
     def thumbnail(self, fields: Fields) -> Response:
         """Return a home as a small picture."""
         snapshot = self._load(required(fields, "scene"))
-        drawing = drawing_of(snapshot.graph, snapshot.plain_view, snapshot.info.vocabulary)
+        drawing = drawing_of(snapshot.graph, snapshot.plain_view)
         return Response(thumbnail_of(drawing), media_type="image/svg+xml")
 
     def inspect(self, fields: Fields) -> str:
@@ -395,7 +395,7 @@ class Pages:
 
 
 def _drawing(snapshot: LoadedHome, view: HomeView) -> dict[str, Any]:
-    return drawing_of(snapshot.graph, view, snapshot.info.vocabulary).document()
+    return drawing_of(snapshot.graph, view).document()
 
 
 def _node_of(graph: SceneGraph, scene: str, version: int, fields: Fields) -> Node:

@@ -57,7 +57,7 @@ def home_file(snapshot: LoadedScene, title: str, events: Sequence[Event] = (), *
         title=title,
         view=view,
         open=view.nodes <= OPEN_NODES,
-        drawing=drawing_of(graph, view, snapshot.info.vocabulary).document(),
+        drawing=drawing_of(graph, view).document(),
         events=events,
         drawn=drawn(graph, (it for it in graph.relations if it.type != DENSE)) if is_drawn else None,
         style=_markup(style),

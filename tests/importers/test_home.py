@@ -45,12 +45,11 @@ def gap(one: Node, other: Node) -> float:
 def spans(*nodes: Node) -> list[list[tuple[float, float]]]:
     found = []
     for node in nodes:
-        center, width, depth = (node.properties[key] for key in ("center", "size_x", "size_z"))
+        center, width, depth = (node.properties[key] for key in ("center", "size_x", "size_y"))
         assert isinstance(center, Point)
-        assert center.z is not None
         assert isinstance(width, float)
         assert isinstance(depth, float)
-        found.append([(center.x, width), (center.z, depth)])
+        found.append([(center.x, width), (center.y, depth)])
     return found
 
 

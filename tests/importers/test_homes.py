@@ -11,7 +11,7 @@ import pytest
 
 from scenecypher.db.condition import ALWAYS, And, Exists, HasClass, HasState, Id, Related, evaluate
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Point, Relation, SceneGraph
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.home_tasks import STATES, goal_from_facts
 from scenecypher.importers.homes import GRAPH, OURS, TASKS, folders, our_home, read_home, scenes, tasks
@@ -38,6 +38,32 @@ def test_the_counts(name: str) -> None:
     assert len(graph.by_kind["Agent"]) == 1
     assert {r.type for r in graph.relations} == {"INSIDE", "ON", "CLOSE", "FACING", "BETWEEN", "SITTING"}
     assert len(RELATIONS) == 8, "those, and the two that hold what is in a hand"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_home_of_unity_stands_upright(name: str) -> None:
+    """Stored homes have z up: rooms are as high as the file says, and what lies on a table lies at its height."""
+    graph = HOMES[name].graph
+    rooms = [graph.nodes[it].properties for it in graph.by_kind["Place"]]
+    assert {it["size_z"] for it in rooms} == {2.5}
+    for relation in graph.relations:
+        thing, table = graph.nodes[relation.source], graph.nodes[relation.target]
+        if relation.type == "ON" and "table" in table.class_ and thing.kind == "Object":
+            low, high = (_bottom(thing), _bottom(table) + _length(table, "size_z"))
+            assert low == pytest.approx(high, abs=0.1), (thing.id, table.id)
+
+
+def _bottom(node: Node) -> float:
+    center = node.properties["center"]
+    assert isinstance(center, Point)
+    assert center.z is not None
+    return center.z - _length(node, "size_z") / 2
+
+
+def _length(node: Node, name: str) -> float:
+    value = node.properties[name]
+    assert isinstance(value, int | float)
+    return value
 
 
 def test_the_same_ten_tasks_in_each_two_of_them_examples() -> None:

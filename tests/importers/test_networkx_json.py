@@ -100,6 +100,18 @@ def test_declarations_of_a_file_become_the_scenes() -> None:
     assert scene.graph == given.graph
 
 
+def test_a_file_may_have_the_axes_of_unity() -> None:
+    """An export of an older version has them and does not say so."""
+    nodes = [{"id": "cup", "center": [1, 0.8, 3]}]
+    for graph, center in (
+        ({"up": "y"}, Point(1, 3, 0.8)),
+        ({"vocabulary": "virtualhome"}, Point(1, 3, 0.8)),
+        ({"vocabulary": "virtualhome", "up": "z"}, Point(1, 0.8, 3)),
+        ({}, Point(1, 0.8, 3)),
+    ):
+        assert read(document(nodes=nodes, edges=[], graph=graph)).graph.nodes["cup"].properties["center"] == center
+
+
 @given(scene_graphs())
 def test_any_scene_round_trips(graph: SceneGraph) -> None:
     scene = ImportedScene("networkx/x", graph, "virtualhome", declared=Declared(TYPES, KEYS), source="x.json")

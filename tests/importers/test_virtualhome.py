@@ -46,11 +46,11 @@ def test_classes_names_states_and_affordances(odd: ImportedScene) -> None:
 
 def test_prefabs_boxes_and_poses(odd: ImportedScene) -> None:
     couch, coffee = odd.graph.nodes["couch_4"].properties, odd.graph.nodes["café_au_lait_-10"].properties
-    of_couch: dict[str, Value] = {"category": "Furniture", "prefab": "couch_green", "center": Point(1.0, 0.4, -0.0)}
-    assert couch == Properties({**of_couch, "size_x": 2.0, "size_y": 0.8, "size_z": 0.9})
+    of_couch: dict[str, Value] = {"category": "Furniture", "prefab": "couch_green", "center": Point(1.0, -0.0, 0.4)}
+    assert couch == Properties({**of_couch, "size_x": 2.0, "size_y": 0.9, "size_z": 0.8})
     half = 0.7071067811865476
-    of_coffee: dict[str, Value] = {"category": "Food", "position": Point(0.5, 1e-07, 3.0), "scale": (1.0, 1.0, 1.0)}
-    assert coffee == Properties({**of_coffee, "rotation": (0.0, half, 0.0, half)})
+    of_coffee: dict[str, Value] = {"category": "Food", "position": Point(0.5, 3.0, 1e-07), "scale": (1.0, 1.0, 1.0)}
+    assert coffee == Properties({**of_coffee, "rotation": (-0.0, -0.0, -half, half)})
 
 
 def test_null_and_absent_keys_give_no_property(odd: ImportedScene) -> None:

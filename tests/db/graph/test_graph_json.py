@@ -89,6 +89,7 @@ def test_the_document_has_the_published_format() -> None:
         "vocabulary": "household",
         "role": "world",
         "source": "",
+        "up": "z",
         "declared": {"relation_types": ["BESIDE"], "properties": ["weight"]},
         "nodes": [
             {"id": "box", "kind": "Asset", "name": "box", "class": "box"},
@@ -104,6 +105,25 @@ def test_the_document_has_the_published_format() -> None:
         ],
         "relations": [["box", "BESIDE", "cup_1"], ["cup_1", "INSIDE", "box"]],
     }
+
+
+def test_documents_from_before_axes_were_declared_are_turned_as_their_homes_were() -> None:
+    """An older document of a VirtualHome home has Unity's axes and does not say so; so may any that says so."""
+    placed = [cup(properties={"center": {"point": [1, 0.8, 3]}, "size_y": 0.2})]
+    ours, theirs = (
+        Properties({"center": Point(1, 3, 0.8), "size_z": 0.2}),
+        Properties({"center": Point(1, 0.8, 3), "size_y": 0.2}),
+    )
+    for fields, expected in (
+        ({"vocabulary": "virtualhome_ext"}, ours),
+        ({"up": "y"}, ours),
+        ({"vocabulary": "virtualhome", "up": "z"}, theirs),
+        ({}, theirs),
+    ):
+        read = scene_from_document(scene(nodes=placed, **fields), file="x")
+        assert read.graph.nodes["cup"].properties == expected, fields
+        assert bool(read.notes) == (expected is ours)
+    assert not scene_from_document(scene(vocabulary="virtualhome"), file="x").notes, "nothing was turned"
 
 
 def cup(**fields: Any) -> dict[str, Any]:

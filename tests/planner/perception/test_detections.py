@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.errors import InputError
+from scenecypher.importers.homes import our_home
 from scenecypher.planner.perception.detections import read_detections
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import known_node
@@ -48,11 +49,13 @@ def written(folder: Path, *sightings: dict[str, Any], **fields: Any) -> Path:
     return folder / "seen.json"
 
 
-def merged(belief: SceneGraph, file: Path, of: str = "table-1") -> tuple[list[tuple[str, str]], SceneGraph]:
+def merged(
+    belief: SceneGraph, file: Path, of: str = "table-1", *, vocabulary: str = "grasif"
+) -> tuple[list[tuple[str, str]], SceneGraph]:
     """Return the findings about things, and the belief after them."""
-    known = known_node(belief, of, vocabulary="grasif")
+    known = known_node(belief, of, vocabulary=vocabulary)
     observation = read_detections(file).observation(known, step=3)
-    found = merge(belief, observation, vocabulary="grasif")
+    found = merge(belief, observation, vocabulary=vocabulary)
     after = apply(belief, found.delta)
     assert apply(after, invert(found.delta)) == belief
     return sorted((it.kind, it.node) for it in found.findings if it.kind != "partial"), after
@@ -94,6 +97,19 @@ def test_in_a_room_a_position_tells_the_furniture(tmp_path: Path) -> None:
     assert [kind for kind, _ in findings] == ["new", "new"]
     assert len(after.sources("table-1", "ON")) == 1, "one is over the table"
     assert len([it for it in after.sources("kitchen", "INSIDE") if after.nodes[it].class_ == "cup"]) == 1
+
+
+def test_what_lies_at_the_height_of_a_table_is_on_it_in_homes_of_unity_too(tmp_path: Path) -> None:
+    """A home whose file has y up: a plate at table height was told to be inside the table, and so was a new cup."""
+    belief = initial_belief(our_home("cottage")[0].graph)
+    plate = {"class": "plate", "position": [3.72, 2.55, 0.76]}
+    seen = written(tmp_path, plate, {"class": "cup", "position": [4.4, 2.5, 0.8]})
+    findings, after = merged(belief, seen, "kitchentable_73", vocabulary="virtualhome_ext")
+    (new,) = [node for kind, node in findings if kind == "new"]
+    assert ("confirmed", "plate_74") in findings
+    assert {"plate_74", new} <= {*after.sources("kitchentable_73", "ON")}
+    assert not {"plate_74", new} & {*after.sources("kitchentable_73", "INSIDE")}
+    assert support_at(Point(4.14, 2.6, 0.3), belief.nodes["kitchentable_73"]) == ("INSIDE", "kitchentable_73")
 
 
 def test_without_a_camera_a_box_says_nothing_of_the_place(tmp_path: Path) -> None:

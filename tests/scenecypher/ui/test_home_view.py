@@ -96,11 +96,11 @@ def test_hostile_names_are_text_on_the_page_and_on_paper() -> None:
     page = _page(view)
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
-    ET.fromstring(figure_of(drawing_of(SILENT, view, "household"), HOSTILE))  # noqa: S314 - our own text; raises if it is no XML
+    ET.fromstring(figure_of(drawing_of(SILENT, view), HOSTILE))  # noqa: S314 - our own text; raises if it is no XML
 
 
 def test_a_figure_names_each_thing_once() -> None:
-    text = figure_of(drawing_of(SILENT, view_of(SILENT), "household"), "a home")
+    text = figure_of(drawing_of(SILENT, view_of(SILENT)), "a home")
     for one in NODES:
         if one.kind != "Door":
             assert len(re.findall(rf"<title>{one.name}\b", text)) == 1, one.name

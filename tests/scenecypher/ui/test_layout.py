@@ -10,6 +10,7 @@ import pytest
 
 from scenecypher.db.graph.scene import Node, Point, Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
+from scenecypher.importers.homes import our_home
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.ui.home_view import Thing, view_of
 from scenecypher.ui.layout import Box, Drawing, Shape, drawing_of
@@ -18,8 +19,8 @@ from tests.planner.actions.household_worlds import NODES, RELATIONS, ROOMLESS, S
 DOORS = [Relation("kitchen", "CONNECTS", "hall")]
 
 
-def drawn(graph: SceneGraph, vocabulary: str = "household") -> Drawing:
-    return drawing_of(graph, view_of(graph), vocabulary)
+def drawn(graph: SceneGraph) -> Drawing:
+    return drawing_of(graph, view_of(graph))
 
 
 def boxes(drawing: Drawing) -> dict[str, Box]:
@@ -107,16 +108,24 @@ def test_rooms_without_doors_stand_below_those_with_doors() -> None:
 
 
 def test_a_home_with_positions_is_drawn_in_metres_and_not_as_its_mirror_image() -> None:
-    """North is up: of two things the one with the larger second axis is drawn above; VirtualHome's third is meant."""
+    """North is up: of two things the one with the larger second axis is drawn above, also in VirtualHome's homes."""
     graph = with_centres({"kitchen": Point(1, 2, 3), "apple": Point(4, 0, 9), "fridge": Point(0, 5, 1)})
-    above, upright = drawn(graph), drawn(graph, "virtualhome")
+    above = drawn(graph)
     assert above.is_metric
-    places, places_upright = boxes(above), boxes(upright)
+    places = boxes(above)
     assert places["fridge"].y < places["apple"].y
-    assert places_upright["apple"].y < places_upright["fridge"].y
     assert places["apple"].middle == pytest.approx((4, 0))
     assert {it.id for it in above.shapes} == {it.id for it in NODES}, "those without a position are drawn, too"
     assert _holds(places["kitchen"], places["lamp"])
+
+
+def test_our_homes_are_drawn_from_above() -> None:
+    """A table is as wide and deep as it is in the file; what lies on it is drawn within."""
+    places = boxes(drawn(our_home("cottage")[0].graph))
+    table = places["kitchentable_73"]
+    assert (table.width, table.height) == (1.4, 0.9)
+    assert table.middle == pytest.approx((4.14, -2.6))
+    assert _holds(table, places["plate_74"])
 
 
 def test_sizes_are_drawn_and_the_way_of_a_robot() -> None:
