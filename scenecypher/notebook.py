@@ -9,6 +9,9 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.values import JsonValue
+from scenecypher.floorplan.figure import figure_of
+from scenecypher.floorplan.home_view import view_of
+from scenecypher.floorplan.layout import drawing_of
 from scenecypher.retriever.retrieval import cell_text
 from scenecypher.tree import SceneTree
 
@@ -16,6 +19,7 @@ ROWS_SHOWN: Final = 100
 CHILDREN_SHOWN: Final = 100
 """Things shown in one place; what is left out is counted."""
 DEPTH: Final = 6
+DRAWN: Final = 1_500
 
 
 def table_html(
@@ -32,13 +36,20 @@ def table_html(
 
 
 def home_html(title: str, graph: SceneGraph) -> str:
-    """Return counts by kind, and a tree of the rooms with what is in and on what, bare walls and floors left off."""
+    """Return counts by kind, the home from above, and a tree of its rooms, bare walls and floors left off.
+
+    Homes of more than DRAWN nodes have no picture.
+    """
     kinds = Counter(node.kind for node in graph.nodes.values())
     counts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
     tree = SceneTree(graph, shell=False)
     rooms = "".join(f"<li>{_item(tree, room)}</li>" for room in tree.roots())
     rest = f"<p>left off: {escape(tree.left_off_text())}</p>" if tree.left_off else ""
-    return f"<p><b>{escape(title)}</b>: {escape(counts)}</p><ul>{rooms}</ul>{rest}"
+    plan = (
+        f'<div style="overflow:auto">{figure_of(drawing_of(graph, view_of(graph)), title)}</div>' if graph.nodes else ""
+    )
+    picture = plan if len(graph.nodes) <= DRAWN else ""
+    return f"<p><b>{escape(title)}</b>: {escape(counts)}</p>{picture}<ul>{rooms}</ul>{rest}"
 
 
 def _item(tree: SceneTree, node_id: str, depth: int = 0) -> str:

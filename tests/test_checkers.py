@@ -36,7 +36,7 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("skeleton")
     shutil.copy(ROOT / "pyproject.toml", root)
     named = ("db/connect", "db/gate", "db/local", "db/store")
-    ours = ("cli", "mcp", "robots", "tools", "ui")
+    ours = ("cli", "floorplan", "mcp", "robots", "tools", "ui")
     checked = ("scenecypher", *(f"scenecypher/{it}" for it in ours), "tests", "benchmarks", "docs")
     for package in (*checked, *ROOMS, *named):
         (root / package).mkdir()

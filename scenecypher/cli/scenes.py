@@ -102,11 +102,11 @@ def show_scene(
 def _write_pages(
     snapshot: LoadedScene, html: Path | None, svg: Path | None, png: Path | None, events: list[Event]
 ) -> None:
+    from scenecypher.floorplan.figure import figure_of
+    from scenecypher.floorplan.home_view import view_of
+    from scenecypher.floorplan.layout import drawing_of
     from scenecypher.ui.drawing import cytoscape
-    from scenecypher.ui.figure import figure_of, png_of
-    from scenecypher.ui.home_view import view_of
-    from scenecypher.ui.layout import drawing_of
-    from scenecypher.ui.render import home_file
+    from scenecypher.ui.render import home_file, png_of
 
     title = f"{snapshot.info.name} at version {snapshot.info.version}"
     files = dict[Path, str | bytes]()

@@ -15,6 +15,9 @@ from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError, SceneCypherError, UnknownReference
+from scenecypher.floorplan.figure import thumbnail_of
+from scenecypher.floorplan.home_view import HomeView, changed_nodes, nodes_with, view_of
+from scenecypher.floorplan.layout import drawing_of
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.methods import METHODS
 from scenecypher.planner.vocabularies.registry import operators_of
@@ -25,9 +28,6 @@ from scenecypher.ui.belief_view import Group, compare
 from scenecypher.ui.doable import doable
 from scenecypher.ui.drawing import drawn
 from scenecypher.ui.fields import Fields, number, required
-from scenecypher.ui.figure import thumbnail_of
-from scenecypher.ui.home_view import HomeView, changed_nodes, nodes_with, view_of
-from scenecypher.ui.layout import drawing_of
 from scenecypher.ui.plans import PagePlans
 from scenecypher.ui.render import OPEN_NODES, render
 from scenecypher.ui.run_view import Frame, frames_of

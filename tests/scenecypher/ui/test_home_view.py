@@ -14,11 +14,11 @@ from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
 from scenecypher.errors import InputError
+from scenecypher.floorplan.figure import figure_of
+from scenecypher.floorplan.home_view import HomeView, Thing, changed_nodes, view_of
+from scenecypher.floorplan.layout import drawing_of
 from scenecypher.ui import render as rendering
 from scenecypher.ui.belief_view import compare
-from scenecypher.ui.figure import figure_of
-from scenecypher.ui.home_view import HomeView, Thing, changed_nodes, view_of
-from scenecypher.ui.layout import drawing_of
 from scenecypher.ui.render import render
 from tests.planner.actions.household_worlds import NODES, RELATIONS, ROBOT, SILENT, node
 

@@ -10,10 +10,10 @@ import pytest
 
 from scenecypher.db.graph.scene import Node, Point, Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
+from scenecypher.floorplan.home_view import Thing, view_of
+from scenecypher.floorplan.layout import Box, Drawing, Shape, drawing_of
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.virtualhome import packaged_scene
-from scenecypher.ui.home_view import Thing, view_of
-from scenecypher.ui.layout import Box, Drawing, Shape, drawing_of
 from tests.planner.actions.household_worlds import NODES, RELATIONS, ROOMLESS, SILENT, TWICE, node
 
 DOORS = [Relation("kitchen", "CONNECTS", "hall")]

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.sax.saxutils import escape
 
-from scenecypher.errors import InputError
-from scenecypher.ui.layout import Drawing, Shape
-from scenecypher.ui.render import INSTALL
+from scenecypher.floorplan.layout import Drawing, Shape
 
 WIDTH: Final = 1_100
 """The picture's width in pixels; its height follows."""
@@ -40,15 +38,6 @@ def figure_of(drawing: Drawing, title: str) -> str:
         + "\n".join(pen.lines())
         + "\n</svg>\n"
     )
-
-
-def png_of(figure: str) -> bytes:
-    """Return a figure as PNG of twice its size, with this machine's fonts. Raises InputError without the library."""
-    try:
-        from resvg_py import svg_to_bytes
-    except ImportError as error:
-        raise InputError(INSTALL) from error
-    return bytes(svg_to_bytes(svg_string=figure, width=2 * WIDTH))
 
 
 def thumbnail_of(drawing: Drawing) -> str:

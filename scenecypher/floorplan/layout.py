@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.graph.value import Point
-from scenecypher.ui.home_view import HomeView, Mark, Thing, adjacent_rooms
+from scenecypher.floorplan.home_view import HomeView, Mark, Thing, adjacent_rooms
 
 FURNITURE: Final = (4.6, 3.0)
 """Width and height of a piece of furniture without a position; a thing is at most 2 by 1."""

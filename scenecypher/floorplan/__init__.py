@@ -1,0 +1,1 @@
+"""A home seen from above: what stands where, and its picture."""
