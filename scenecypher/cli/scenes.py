@@ -18,10 +18,13 @@ from scenecypher.files import write_file, write_files
 from scenecypher.wording import change_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scenecypher.db.graph.delta import Delta
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.history import Event
     from scenecypher.db.store.load import LoadedScene
+    from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.ui.render import KeptVersion
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
@@ -78,14 +81,17 @@ def show_scene(
     ] = None,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the home as a figure.")] = None,
     png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write the figure as pixels.")] = None,
+    versions: Annotated[
+        int, typer.Option("--versions", metavar="N", min=0, max=200, help="Let the page play the last N versions.")
+    ] = 0,
 ) -> None:
     """Show a scene's contents: its places, and counts of nodes and relations by kind."""
+    wanted = {name: file for name, file in (("html", html), ("svg", svg), ("png", png)) if file}
     with open_store() as store:
         snapshot = store.load_at(scene)
-        events = [*islice(store.latest(snapshot.info), EVENTS_ON_PAGE)] if html else []
-    if html or svg or png:
-        _write_pages(snapshot, html, svg, png, events)
-        return
+        if wanted:
+            _write_pages(store, snapshot, wanted, versions)
+            return
     document = contents(snapshot)
     if as_json:
         print_json(document)
@@ -99,9 +105,8 @@ def show_scene(
         out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
 
 
-def _write_pages(
-    snapshot: LoadedScene, html: Path | None, svg: Path | None, png: Path | None, events: list[Event]
-) -> None:
+def _write_pages(store: SceneStore, snapshot: LoadedScene, wanted: Mapping[str, Path], versions: int) -> None:
+    """Write a home as files by their kinds: html, svg, png."""
     from scenecypher.floorplan.figure import figure_of
     from scenecypher.floorplan.home_view import view_of
     from scenecypher.floorplan.layout import drawing_of
@@ -110,15 +115,28 @@ def _write_pages(
 
     title = f"{snapshot.info.name} at version {snapshot.info.version}"
     files = dict[Path, str | bytes]()
-    if html is not None:
-        files[html] = home_file(snapshot, title, events, library=cytoscape(tell))
-    if svg or png:
+    if "html" in wanted:
+        events = [*islice(store.latest(snapshot.info), EVENTS_ON_PAGE)]
+        kept = _kept_versions(store, snapshot, versions) if versions else []
+        files[wanted["html"]] = home_file(snapshot, title, events, versions=kept, library=cytoscape(tell))
+    if {*wanted} & {"svg", "png"}:
         figure = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph)), title)
-        files |= {svg: figure} if svg else {}
-        files |= {png: png_of(figure)} if png else {}
+        files |= {wanted["svg"]: figure} if "svg" in wanted else {}
+        files |= {wanted["png"]: png_of(figure)} if "png" in wanted else {}
     write_files(files)
     for file in files:
         tell(f"wrote {file}")
+
+
+def _kept_versions(store: SceneStore, snapshot: LoadedScene, count: int) -> list[KeptVersion]:
+    """Return the last versions of a scene, oldest first, up to the one that is shown."""
+    from scenecypher.ui.render import KeptVersion
+
+    newest = snapshot.info.version
+    first = max(0, newest - count)
+    events = {it.version: it for it in store.history(snapshot.info, after=first - 1, limit=count + 1)}
+    past = [KeptVersion(it, store.as_of(snapshot.info.name, it), events.get(it)) for it in range(first, newest)]
+    return [*past, KeptVersion(newest, snapshot.graph, events.get(newest))]
 
 
 @scenes_app.command("tree")

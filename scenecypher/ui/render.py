@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import InputError
 from scenecypher.floorplan.figure import WIDTH
-from scenecypher.floorplan.home_view import view_of
+from scenecypher.floorplan.home_view import changed_nodes, view_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.ui.drawing import drawn
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from scenecypher.db.graph.scene import SceneGraph
     from scenecypher.db.store.history import Event
     from scenecypher.db.store.load import LoadedScene
     from scenecypher.db.store.runs import RunInfo
@@ -38,9 +39,33 @@ class Script:
     hash: str
 
 
-def home_file(snapshot: LoadedScene, title: str, events: Sequence[Event] = (), *, library: str = "") -> str:
+@dataclass(frozen=True, slots=True)
+class KeptVersion:
+    """A version of a scene that a file brings along, with the event that made it; None for what was imported."""
+
+    version: int
+    graph: SceneGraph
+    event: Event | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return what the file's script plays."""
+        view = view_of(self.graph, changed=changed_nodes(self.event.delta) if self.event else ())
+        who = (self.event.actor, self.event.action) if self.event else ("", "")
+        drawing = drawing_of(self.graph, view).document() | {"event": f"{who[1]} by {who[0]}" if self.event else ""}
+        return {"version": self.version, "actor": who[0], "action": who[1], "drawing": drawing}
+
+
+def home_file(
+    snapshot: LoadedScene,
+    title: str,
+    events: Sequence[Event] = (),
+    *,
+    versions: Sequence[KeptVersion] = (),
+    library: str = "",
+) -> str:
     """Return a scene as one HTML page with all that it needs inside: rooms, map, search, and `events`.
 
+    The map plays the `versions`, oldest first, the last of which is the scene.
     With the text of cytoscape as `library`, up to OPEN_NODES nodes have their relations drawn on a click. Raises
     InputError without the extra `ui`.
     """
@@ -50,6 +75,7 @@ def home_file(snapshot: LoadedScene, title: str, events: Sequence[Event] = (), *
     scripts = [
         static_text("home.js"),
         static_text("map.js"),
+        *([static_text("time.js")] if versions else []),
         *([library, static_text("drawing.js")] if is_drawn else []),
     ]
     style = static_text("home.css")
@@ -60,6 +86,8 @@ def home_file(snapshot: LoadedScene, title: str, events: Sequence[Event] = (), *
         open=view.nodes <= OPEN_NODES,
         drawing=drawing_of(graph, view).document(),
         events=events,
+        versions=[it.document() for it in versions],
+        newest=snapshot.info.version,
         drawn=drawn(graph, (it for it in graph.relations if it.type != DENSE)) if is_drawn else None,
         style=_markup(style),
         style_hash=_hash(style),

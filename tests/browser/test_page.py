@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -196,6 +198,23 @@ def test_a_file_draws_the_relations_of_what_is_chosen(
     expect(chromium.page.locator(f"[data-drawn='{CUP}'] canvas")).not_to_have_count(0)
     chromium.page.get_by_label("Find").fill("fridge")
     expect(chromium.page.get_by_role("status")).to_have_text(re.compile(r"\d+ found"))
+
+
+def test_a_file_plays_the_last_versions(
+    chromium: Window, played: tuple[str, int], page_env: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "evening.html"
+    command = (sys.executable, "-m", "scenecypher", "scenes", "show", played[0], "--html", str(file), "--versions", "3")
+    subprocess.run(command, env=page_env, check=True, capture_output=True)
+    page, canvas = chromium.page, chromium.page.locator("#map")
+    page.goto(file.as_uri())
+    slider = page.get_by_label("Version", exact=True)
+    newest = int(slider.get_attribute("max") or 0)
+    assert slider.get_attribute("min") == str(newest - 3)
+    page.get_by_role("button", name="Play the versions").click()
+    expect(canvas).to_have_attribute("data-version", str(newest - 2))
+    expect(page.locator("#told")).to_contain_text(" by stepwise")
+    expect(canvas).to_have_attribute("data-version", str(newest))
 
 
 def test_a_thing_is_chosen_on_the_map_and_something_done_with_it(window: Window, pages: Entered, home: sc.Home) -> None:
