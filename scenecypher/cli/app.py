@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import takewhile
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from scenecypher.cli import (
     INTERRUPTED,
@@ -47,8 +48,38 @@ EPILOG = (
     "With [bold]--json[/] the reason is JSON, too."
 )
 
+PANELS: Final[Mapping[str, Sequence[str]]] = {
+    "Start": ("demo", "import"),
+    "Look": ("scenes", "query", "history", "ui"),
+    "Ask and plan": ("ask", "plan", "session", "methods", "runs"),
+    "Change": ("act", "observe", "undo", "redo", "actions"),
+    "Data": ("tasks",),
+    "Serve": ("mcp",),
+    "Measure": ("eval",),
+    "Server": ("db",),
+}
+"""The commands by what one wants to do, in the order of the help."""
+
+
+class _InPanels(TyperGroup):
+    """The commands in the order of their panels."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands; what is in no panel comes last."""
+        order = [name for names in PANELS.values() for name in names]
+        return sorted(super().list_commands(ctx), key=lambda it: order.index(it) if it in order else len(order))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, which knows its panel."""
+        found: Any = super().get_command(ctx, cmd_name)
+        if found is not None:
+            found.rich_help_panel = next((panel for panel, names in PANELS.items() if cmd_name in names), None)
+        return found
+
+
 app = typer.Typer(
     name="scenecypher",
+    cls=_InPanels,
     help="Household robots' scene graphs in Neo4j: ask them in words, change them by checked actions.",
     epilog=EPILOG,
     no_args_is_help=True,

@@ -27,30 +27,26 @@ PIPE_WIDTH: Final = 120
 SPEED_OVER_S: Final = 3_600.0
 """The time over which a bar's speed is taken: samples of an experiment may last minutes."""
 
+LIMITS: Final = "Limits"
+"""The panel of help with what a command may use."""
+
+
+def _timeout(name: str, words: str) -> Any:
+    return typer.Option(name, metavar="SECONDS", rich_help_panel=LIMITS, help=words)
+
+
 QueryTimeout = Annotated[
-    float | None,
-    typer.Option("--query-timeout", metavar="SECONDS", help="The most that a query may run; else 10, or the setting."),
+    float | None, _timeout("--query-timeout", "The most that a query may run; else 10, or the setting.")
 ]
 ModelTimeout = Annotated[
-    float | None,
-    typer.Option("--model-timeout", metavar="SECONDS", help="How long a reply is awaited; else 120, or the setting."),
+    float | None, _timeout("--model-timeout", "How long a reply is awaited; else 120, or the setting.")
 ]
 EngineTimeout = Annotated[
-    float | None,
-    typer.Option("--engine-timeout", metavar="SECONDS", help="How long an engine may plan; else 30, or the setting."),
+    float | None, _timeout("--engine-timeout", "How long an engine may plan; else 30, or the setting.")
 ]
-ReadTimeout = Annotated[
-    float | None,
-    typer.Option("--read-timeout", metavar="SECONDS", help="The most that a read of ours may take; else 30."),
-]
-CommitTimeout = Annotated[
-    float | None,
-    typer.Option("--commit-timeout", metavar="SECONDS", help="The most that a change may take; else 30."),
-]
-ConnectTimeout = Annotated[
-    float | None,
-    typer.Option("--connect-timeout", metavar="SECONDS", help="How long a connection is awaited; else 10."),
-]
+ReadTimeout = Annotated[float | None, _timeout("--read-timeout", "The most that a read of ours may take; else 30.")]
+CommitTimeout = Annotated[float | None, _timeout("--commit-timeout", "The most that a change may take; else 30.")]
+ConnectTimeout = Annotated[float | None, _timeout("--connect-timeout", "How long a connection is awaited; else 10.")]
 
 
 def output() -> Console:

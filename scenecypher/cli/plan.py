@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from scenecypher.cli import INTERRUPTED
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import (
+    LIMITS,
     CommitTimeout,
     ConnectTimeout,
     EngineTimeout,
@@ -30,7 +31,6 @@ from scenecypher.cli.worlds import (
     TRUTH,
     URL_HELP,
     WORLD_HELP,
-    WORLDS,
     WorldOptions,
     world_behind,
     world_options,
@@ -68,6 +68,7 @@ def plan(
         typer.Option(
             "--method",
             "-m",
+            metavar="NAME",
             help=f"How decisions are made, by default {METHOD}; `scenecypher methods` lists the ways.",
             autocompletion=method_names,
         ),
@@ -81,26 +82,40 @@ def plan(
         typer.Option(
             "--max-steps",
             min=1,
+            metavar="N",
+            rich_help_panel=LIMITS,
             help="Decisions at most, each action of an engine's plan among them; else 30, or what the task grants.",
         ),
     ] = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens at most.")] = None,
-    max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0, help="Seconds at most.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, metavar="N", rich_help_panel=LIMITS, help="Tokens at most.")
+    ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option("--max-seconds", min=0, metavar="SECONDS", rich_help_panel=LIMITS, help="Seconds at most."),
+    ] = None,
     model_timeout: ModelTimeout = None,
     engine_timeout: EngineTimeout = None,
     read_timeout: ReadTimeout = None,
     commit_timeout: CommitTimeout = None,
     connect_timeout: ConnectTimeout = None,
     fix: Annotated[
-        bool | None, typer.Option("--fix/--no-fix", help="First do what stands in the way, by rule; else by method.")
+        bool | None,
+        typer.Option(
+            "--fix/--no-fix", rich_help_panel=SWITCHES, help="First do what stands in the way, by rule; else by method."
+        ),
     ] = None,
     reprompt: Annotated[
-        bool | None, typer.Option("--reprompt/--no-reprompt", help="Tell the model why an action is infeasible.")
+        bool | None,
+        typer.Option(
+            "--reprompt/--no-reprompt", rich_help_panel=SWITCHES, help="Tell the model why an action is infeasible."
+        ),
     ] = None,
     belief: Annotated[
         bool | None,
         typer.Option(
             "--belief/--no-belief",
+            rich_help_panel=SWITCHES,
             help="Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
         ),
     ] = None,
@@ -108,12 +123,13 @@ def plan(
         Literal["environment", "scene"] | None,
         typer.Option(
             "--schema",
-            help="Show the schema of any scene of the environment, or of this one, with counts; else by method.",
+            metavar="FORM",
+            help="`environment` or `scene`: show the schema of any such scene, or this one's; else by method.",
         ),
     ] = None,
-    world: Annotated[str | None, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = None,
+    world: Annotated[str | None, typer.Option("--world", metavar="WORLD", help=WORLD_HELP)] = None,
     url: Annotated[str | None, typer.Option("--url", metavar="URL", help=URL_HELP)] = None,
-    observer: Annotated[str | None, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = None,
+    observer: Annotated[str | None, typer.Option("--observer", metavar="LOOK", help=OBSERVER_HELP)] = None,
     log: Annotated[
         Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line, in a new file.")
     ] = None,
@@ -195,6 +211,9 @@ def _check(
             f"{log}: there is such a file already; give --log another name, or go on with that session: --resume {log}"
         )
         raise InputError(msg)
+
+
+SWITCHES: Final = "Switches, by default as the method has them"
 
 
 @dataclass(frozen=True, slots=True)

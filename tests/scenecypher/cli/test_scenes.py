@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
+import typer
 
+from scenecypher.cli.app import PANELS, app
 from scenecypher.cli.context import progress_bar
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
@@ -236,5 +240,13 @@ def test_a_wrong_password_and_a_server_that_is_not_there(
     assert "NEO4J_URI" in nobody.err
 
 
-def test_without_arguments_the_help_is_shown(command: RunCommand) -> None:
-    assert "demo" in command("--help").out
+def test_without_arguments_the_help_is_shown_by_what_one_wants_to_do(command: RunCommand) -> None:
+    """A command that stands in no panel, or a panel that names none."""
+    told = command("--help").out
+    assert [it for it in re.findall(r"─ ([A-Z][a-z ]+) ─", told) if it != "Options"] == [*PANELS]
+    whole: Any = typer.main.get_command(app)
+    assert {*whole.commands} == {name for names in PANELS.values() for name in names}
+
+
+def test_the_help_of_plan_is_a_screen(command: RunCommand) -> None:
+    assert len(command("plan", "--help").out.splitlines()) <= 65

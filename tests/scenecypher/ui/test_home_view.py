@@ -141,7 +141,15 @@ def _all(thing: Thing) -> list[Thing]:
 
 
 def _page(view: HomeView) -> str:
-    blank: dict[str, Any] = {"style": "", "style_hash": "", "scripts": (), "drawing": {}, "events": (), "versions": (), "drawn": None}
+    blank: dict[str, Any] = {
+        "style": "",
+        "style_hash": "",
+        "scripts": (),
+        "drawing": {},
+        "events": (),
+        "versions": (),
+        "drawn": None,
+    }
     return render("file.html", title=HOSTILE, view=view, open=True, **blank)
 
 
