@@ -130,7 +130,10 @@ def _environment(
             return ObservedWorld(truth, NoisyObserver(truth, seed=episode.seed, classes=classes))
         case "person":
             belief = find_or_create_belief(store, scene)
-            known = known_node_reader(lambda: store.now(belief).graph, vocabulary=scene.vocabulary)
+            recipe = recipe_named(setting.name).without(setting.name, setting.ablations)
+            known = known_node_reader(
+                lambda: store.now(belief).graph, vocabulary=scene.vocabulary, tells_earlier=recipe.priors
+            )
             return HumanEnvironment(ask, model=setting.model, known=known)
 
 
