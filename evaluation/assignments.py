@@ -39,9 +39,9 @@ class Assignment:
 class AssignmentCache:
     """Assignments by episode, computed once each from `tasks`; safe to share between threads.
 
-    A task's goal graph is the end of its reference plan: from `plans`, or else from the plans that come with the data
-    sets. `moved` are the things that were moved before a task begins, by its id, besides those that an episode moves.
-    `examples` are worked ones for the prompts of a scene's tasks, by its name.
+    A task's goal graph is that of `ends`, by its id, or the end of its reference plan: from `plans`, or else from the
+    plans that come with the data sets. `moved` are the things that were moved before a task begins, by its id, besides
+    those that an episode moves. `examples` are worked ones for the prompts of a scene's tasks, by its name.
     """
 
     name: Final = "Book"
@@ -55,9 +55,10 @@ class AssignmentCache:
         plans: Mapping[str, tuple[str, ...]] | None = None,
         moved: Mapping[str, Perturbation] = MappingProxyType({}),
         examples: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        ends: Mapping[str, SceneGraph] = MappingProxyType({}),
     ) -> None:
         self._tasks, self._moved, self._examples = {task.id: task for task in tasks}, moved, examples
-        self._load, self._plans = scenes, plans
+        self._load, self._plans, self._ends = scenes, plans, ends
         self._lock = Lock()
         self._scenes: dict[str, ImportedScene] = {}
         self._assignments: dict[tuple[str, int, int], Assignment] = {}
@@ -92,6 +93,8 @@ class AssignmentCache:
         return self._scenes[task.scene]
 
     def _goal_graph(self, task: Task, scene: ImportedScene) -> SceneGraph | None:
+        if task.id in self._ends:
+            return self._ends[task.id]
         if self._plans is None:
             self._plans = reference_plans()
         actions = self._plans.get(task.id)

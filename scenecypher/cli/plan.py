@@ -57,7 +57,8 @@ def plan(
     ] = None,
     *,
     task: Annotated[
-        str | None, typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it.")
+        str | None,
+        typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it, or FOLDER/ID."),
     ] = None,
     goal: Annotated[
         str | None,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from scenecypher.evaluation import homes as of_homes
 from scenecypher.evaluation.home_examples import TITLE, action_text, home_examples, relevant_part
-from scenecypher.evaluation.homes import TestedHome, bundled_homes, examples_by_scene
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.methods.sayplan.sayplan import SayPlanReply
 from scenecypher.planner.prompts.solution import parse_solution
@@ -93,25 +93,25 @@ def test_examples_are_chosen_by_method_vocabulary_and_sort_of_task() -> None:
 
 def test_examples_of_homes_come_from_another_home_than_the_tested_one() -> None:
     """Worked examples that are of one home for all, the tested one and a folder of one's own included."""
-    homes = {home.name: home for home in bundled_homes()}
-    found = examples_by_scene([*homes.values()], "source")
+    homes = {home.name: home for home in of_homes.bundled_homes()}
+    found = of_homes.examples_by_scene([*homes.values()], "source")
     for name, home in homes.items():
         (other,) = (it for it in homes.values() if it.name != name)
         for text in found[home.scene.name].values():
             assert all(task.instruction in text for task in other.solved)
             assert all(action_text(task.program[-1]) in text for task in other.solved)
             assert not any(action_text(task.program[-1]) in text for task in home.solved)
-    states = examples_by_scene([*homes.values()], "states")["homes/cottage"]["tasks"]
+    states = of_homes.examples_by_scene([*homes.values()], "states")["homes/cottage"]["tasks"]
     assert "Task: milk INSIDE fridge, fridge CLOSED\n" in states, "in the wording of the tested tasks"
 
 
 def test_a_folder_with_examples_of_its_own_shows_these() -> None:
     """Tasks of a folder that are marked as examples, and never shown."""
-    apartment, cottage = bundled_homes()
-    alone = examples_by_scene([cottage], "source")
+    apartment, cottage = of_homes.bundled_homes()
+    alone = of_homes.examples_by_scene([cottage], "source")
     assert action_text(cottage.solved[0].program[-1]) in alone["homes/cottage"]["sg2"], "its own, as no other has any"
-    bare = TestedHome(apartment.name, apartment.scene, apartment.tasks)
-    assert examples_by_scene([bare], "source") == {"homes/apartment": {}}, "none: the vocabulary's files"
+    bare = of_homes.TestedHome(apartment.name, apartment.scene, apartment.tasks)
+    assert of_homes.examples_by_scene([bare], "source") == {"homes/apartment": {}}, "none: the vocabulary's files"
     assert worked_examples("sg2", "virtualhome_ext", "Watch TV", {"sg2": "Examples: none."}) == "Examples: none."
-    pair = examples_by_scene([bare, cottage], "source")
+    pair = of_homes.examples_by_scene([bare, cottage], "source")
     assert pair["homes/apartment"] == pair["homes/cottage"] == alone["homes/cottage"]
