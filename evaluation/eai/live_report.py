@@ -86,12 +86,12 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
 
 
 def _changes(table: Table) -> Iterator[Table]:
-    """Yield the tables of SSC's changes over greedy decoding."""
+    """Yield the tables of SSC's changes over greedy decoding, if both were run."""
     for number, (title, columns) in CHANGES.items():
-        if any(column.key in columns for column in table.columns):
-            yield change_table(
-                table, of="ssc", over="greedy", columns=columns, title=f"{table.title}: {title}", number=number
-            )
+        named = f"{table.title}: {title}"
+        found = change_table(table, of="ssc", over="greedy", columns=columns, title=named, number=number)
+        if found.columns and found.rows:
+            yield found
 
 
 def _row_key(one: LoggedSample) -> RowKey:
