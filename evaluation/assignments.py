@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -26,20 +26,22 @@ LoadScene: TypeAlias = Callable[[Task], ImportedScene]
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Task of an episode: its scene, the graph at the start, the things moved, and the marking scheme."""
+    """Task of an episode: its scene, the graph at the start, the things moved, the marking scheme, and examples."""
 
     task: Task
     scene: ImportedScene
     initial: SceneGraph
     scheme: MarkingScheme
     moved: Perturbation | None = None
+    examples: Mapping[str, str] = field(default_factory=dict)
 
 
 class AssignmentCache:
     """Assignments by episode, computed once each from `tasks`; safe to share between threads.
 
-    A task's goal graph is the end of its reference plan: from `plans`, or else from the plans that come with the data
-    sets. `moved` are the things that were moved before a task begins, by its id, besides those that an episode moves.
+    A task's goal graph is that of `ends`, by its id, or the end of its reference plan: from `plans`, or else from the
+    plans that come with the data sets. `moved` are the things that were moved before a task begins, by its id, besides
+    those that an episode moves. `examples` are worked ones for the prompts of a scene's tasks, by its name.
     """
 
     name: Final = "Book"
@@ -52,9 +54,11 @@ class AssignmentCache:
         scenes: LoadScene,
         plans: Mapping[str, tuple[str, ...]] | None = None,
         moved: Mapping[str, Perturbation] = MappingProxyType({}),
+        examples: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        ends: Mapping[str, SceneGraph] = MappingProxyType({}),
     ) -> None:
-        self._tasks, self._moved = {task.id: task for task in tasks}, moved
-        self._load, self._plans = scenes, plans
+        self._tasks, self._moved, self._examples = {task.id: task for task in tasks}, moved, examples
+        self._load, self._plans, self._ends = scenes, plans, ends
         self._lock = Lock()
         self._scenes: dict[str, ImportedScene] = {}
         self._assignments: dict[tuple[str, int, int], Assignment] = {}
@@ -81,7 +85,7 @@ class AssignmentCache:
             moved = perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
         initial = apply(scene.graph, moved.delta) if moved else scene.graph
         scheme = marking_scheme(task.goal, initial, self._goal_graph(task, scene), vocabulary=scene.vocabulary)
-        return Assignment(task, scene, initial, scheme, moved)
+        return Assignment(task, scene, initial, scheme, moved, self._examples.get(task.scene, {}))
 
     def _scene(self, task: Task) -> ImportedScene:
         if task.scene not in self._scenes:
@@ -89,6 +93,8 @@ class AssignmentCache:
         return self._scenes[task.scene]
 
     def _goal_graph(self, task: Task, scene: ImportedScene) -> SceneGraph | None:
+        if task.id in self._ends:
+            return self._ends[task.id]
         if self._plans is None:
             self._plans = reference_plans()
         actions = self._plans.get(task.id)

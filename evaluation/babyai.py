@@ -11,6 +11,7 @@ from typing import Final
 from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
+from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
@@ -56,6 +57,13 @@ PARTS: Final = {"sg2-1": SG2, "sg2-3": SG2_REACT, "sg-rwr-1": RWR, "sg-rwr-3": R
 """The papers' tables with their rows."""
 COMPARED: Final = ("sg2-1", "sg-rwr-1")
 """Tables that compare methods; the others compare the parts of one."""
+DERIVED: Final = {
+    "sg2-1-numqa": PartsPlan("figure 8", "sg2"),
+    "sg2-1-trv1": PartsPlan("figure 8", "sg2"),
+    "sg-rwr-1-numqa": PartsPlan("figure 7", "sg-rwr", "the agent that decides", faults="figure 8"),
+    "sg-rwr-1-trv1": PartsPlan("figure 7", "sg-rwr", "the agent that decides"),
+}
+"""The papers' figures by tables."""
 
 
 @task
@@ -100,6 +108,7 @@ def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int, schema:
         published=(paper, f"{number}-{level}"),
         settings="babyai",
         ours=GOALS_FIRST if part in COMPARED else (),
+        parts=DERIVED.get(f"{part}-{level}"),
     )
 
 

@@ -18,6 +18,7 @@ from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, loa
 from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, OURS, PAPER, Experiment, RowPlan, TablePlan, plan_tables
+from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
 from scenecypher.importers.reference_plans import reference_plans
@@ -27,6 +28,8 @@ TITLES: Final = {
     "virtualhome": "Our homes, with things moved",
     "behavior": "BEHAVIOR-1K's activities, with things moved",
 }
+TITLE: Final = "Dynamic worlds: things moved since they were seen"
+FOLDER_COLUMNS: Final = ("sr", "app", "sr_all", "app_needed", *COSTS)
 COLUMNS: Final = ("sr", "app", "sr_moved", "sr_unmoved", "app_moved", "app_unmoved", "sr_all", "app_needed", *COSTS)
 
 PICTURES: Final = "needs pictures of the simulators' assets, which do not come with SceneCypher"
@@ -57,6 +60,7 @@ SIMULATED_ROWS: Final = {
 @played
 def dynamic(
     *,
+    folder: str = "",
     data: Names = "all",
     methods: Names = PAPER,
     wording: Wording = "source",
@@ -65,10 +69,16 @@ def dynamic(
     seed: int | None = None,
     steps: int = 0,
 ) -> Experiment:
-    """Plan the tables of `data`, which names some of WORLDS.
+    """Plan the tables of `data`, which names some of WORLDS, or those of a `folder` of GraSIF's own files.
 
-    With `simulated`, tables of an observer with seeded mistakes are added. Raises InputError.
+    In a folder, methods know each task's `known` graph. With `simulated`, tables of an observer with seeded mistakes
+    are added. Raises InputError.
     """
+    if folder:
+        like = replace(_table(WORLDS[1], [], wording=wording, steps=steps), columns=FOLDER_COLUMNS)
+        found, cache = folder_tasks(folder, like, paper="", limit=limit, seed=seed)
+        planned, run = plan_tables(found, methods)
+        return Experiment("dynamic", TITLE, planned, cache, run)
     lines = {
         name: take_of_each(_lines(name, wording), limit, seed, kind=_kind)
         for name in select_names("world of this experiment", data, WORLDS)
@@ -85,7 +95,7 @@ def dynamic(
     all_lines = [line for found in lines.values() for line in found]
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
     assignments = AssignmentCache(map(to_task, all_lines), scenes=load_dynamic_scene, plans=plans)
-    return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, assignments, run)
+    return Experiment("dynamic", TITLE, planned, assignments, run)
 
 
 def _simulated_rows(methods: Names) -> tuple[str, ...]:

@@ -78,9 +78,11 @@ class Trace(BaseModel):
 
     `executed` are the executed actions, inserted ones included. `infeasible` counts the actions that could not be
     executed, except proposals after which the method was asked again. `rounds` are the tokens (prompt and completion)
-    of each reply; `sources` and `models` are where the replies came from. `graph_tokens` and `cot_tokens` are estimates
-    at four characters a token. `rooms_changed` counts the times that the agent entered another room; None if the world
-    was not the simulator's, or the log is older than this figure.
+    of each reply, `iterations` those of each decision: of all agents, and of the one that decides alone (empty in older
+    logs). `fault` is the sub-task whose mistake explains a wrong answer. `sources` and `models` are where the replies
+    came from. `graph_tokens` and `cot_tokens` are estimates at four characters a token. `rooms_changed` counts the
+    times that the agent entered another room; None if the world was not the
+    simulator's, or the log is older than this figure.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -95,6 +97,7 @@ class Trace(BaseModel):
     prompt_tokens: int
     completion_tokens: int
     rounds: tuple[int, ...]
+    iterations: tuple[tuple[int, int], ...] = ()
     sources: tuple[str, ...]
     models: tuple[str, ...] = ()
     seconds: float
@@ -103,6 +106,7 @@ class Trace(BaseModel):
     graph_tokens: int | None = None
     cot_tokens: int | None = None
     rooms_changed: int | None = None
+    fault: str = ""
     marks: Marks
 
 

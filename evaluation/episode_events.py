@@ -9,7 +9,18 @@ from typing import Any, Final, get_args
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.methods.baselines.pddl_mistakes import MistakeKind
-from scenecypher.planner.sessions.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
+from scenecypher.planner.sessions.events import (
+    Acted,
+    Answered,
+    Cause,
+    Corrected,
+    Event,
+    Finished,
+    Refused,
+    Remembered,
+    Retrieved,
+    Solved,
+)
 from scenecypher.planner.worlds.minigrid import Executor
 
 WRONG_DISCOVERY: Final = "wrong discovery"
@@ -29,6 +40,7 @@ def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
         "executed": executed_actions(events),
         "infeasible": count_infeasible(events, reprompt=reprompt),
         "mistakes": dict(Counter(failure_kinds(events))),
+        "iterations": tuple(iteration_tokens(events)),
         "steps": end.steps,
         "prompt_tokens": end.usage.prompt_tokens,
         "completion_tokens": end.usage.completion_tokens,
@@ -47,6 +59,20 @@ def failure_kinds(events: Iterable[Event]) -> Iterator[str]:
                 yield WRONG_DISCOVERY if action.startswith(DISCOVERY) else cause
             case Solved(reason=reason) | Finished(outcome="given_up", reason=reason):
                 yield from (kind for kind in get_args(MistakeKind) for _ in range(reason.count(f"{kind}: ")))
+            case _:
+                pass
+
+
+def iteration_tokens(events: Iterable[Event]) -> Iterator[tuple[int, int]]:
+    """Yield the tokens of each decision: those of all agents, and those of the agent that decides alone."""
+    asked = 0
+    for event in events:
+        match event:
+            case Retrieved(usage=usage) | Answered(usage=usage):
+                asked += usage.total_tokens
+            case Remembered(usage=usage):
+                yield usage.total_tokens, usage.total_tokens - asked
+                asked = 0
             case _:
                 pass
 

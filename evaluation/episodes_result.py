@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog
 
+from scenecypher.evaluation.derived import part_figures, part_tables
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.episodes import EPISODE, SCORER, TRACE, success_figure
 from scenecypher.evaluation.experiment import Experiment, RowPlan, TablePlan
@@ -42,11 +43,13 @@ def episodes_result(log: EvalLog, experiment: Experiment) -> ExperimentResult:
     run = Run.read(log, SCORER, stored=TRACE)
     tried = _with_sizes([_played_sample(sample) for sample in run.samples])
     rows = group_by(tried, lambda one: one.row)
+    tables = [_table(plan, rows, experiment, run) for plan in experiment.tables]
     return run.result(
         experiment.name,
         experiment.title,
-        [_table(plan, rows, experiment, run) for plan in experiment.tables],
+        tables,
         map(_trial, tried),
+        derived=_derived(experiment.tables, tables, rows),
         notes=run.limit_notes,
         seeds=tuple(sorted({one.episode.seed for one in tried})),
         arguments={name: value for name, value in run.arguments.items() if value not in ("", 0, None)},
@@ -77,6 +80,20 @@ def _with_sizes(tried: Sequence[PlayedSample]) -> Sequence[PlayedSample]:
         sizes = known.get(one.episode.task, {})
         one.figures.update({name: sizes[name] for name in SIZES if name in sizes and one.trace is not None})
     return tried
+
+
+def _derived(
+    plans: Sequence[TablePlan], tables: Sequence[Table], rows: Mapping[tuple[str, str], Sequence[PlayedSample]]
+) -> Iterator[Table]:
+    """Yield the tables of parts that the plans ask for."""
+    for plan, table in zip(plans, tables, strict=True):
+        if plan.parts is not None:
+            keys = [key for group, key in rows if group == plan.group]
+            yield from part_tables(table, plan.parts, {key: _parts(rows[plan.group, key]) for key in keys})
+
+
+def _parts(samples: Sequence[PlayedSample]) -> list[dict[str, float]]:
+    return [one.figures | part_figures(one.trace) for one in samples if one.trace is not None]
 
 
 def _table(

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
+from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.options import Names, split_names
 from scenecypher.importers.datasets import DATASETS
@@ -54,7 +55,7 @@ class TablePlan:
 
     `common` are the settings that its episodes share, and `tasks` their ids; tables of one group share the episodes of
     equal rows. `ours` are our rows, added by OURS. `moved` maps the tasks before which a thing is moved to their seeds.
-    `published` is a paper's file and its table's key.
+    `published` is a paper's file and its table's key, `parts` the tables that are derived from this one.
     """
 
     key: str
@@ -68,6 +69,7 @@ class TablePlan:
     settings: str = ""
     notes: tuple[str, ...] = ()
     ours: tuple[RowPlan, ...] = ()
+    parts: PartsPlan | None = None
 
     @property
     def group(self) -> str:

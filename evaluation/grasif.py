@@ -13,6 +13,7 @@ from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_sce
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, keep_readable, select_names, take_spread
 from scenecypher.importers.datasets import dataset
@@ -45,6 +46,7 @@ ABLATED: Final = (
 @played
 def grasif(
     *,
+    folder: str = "",
     data: Names = "all",
     methods: Names = PAPER,
     wording: Wording = "source",
@@ -52,7 +54,15 @@ def grasif(
     seed: int | None = None,
     steps: int = 0,
 ) -> Experiment:
-    """Plan the tables of `data`, which names some of TABLES. Raises InputError."""
+    """Plan the tables of `data`, which names some of TABLES, or those of a `folder` of GraSIF's own files.
+
+    Raises InputError.
+    """
+    title = "GraSIF: planning on scene graphs"
+    if folder:
+        like = _table(SUBSETS[0], (), EpisodePlan(steps=steps or None))
+        found, cache = folder_tasks(folder, like, paper="IV-", limit=limit, seed=seed)
+        return select_rows("grasif", title, found, methods=methods, assignments=cache)
     names = select_names("table of this experiment", data, TABLES)
     tasks = {
         name: take_spread(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit, seed)
@@ -61,7 +71,7 @@ def grasif(
     like = EpisodePlan(wording=wording, steps=steps or None)
     tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
     assignments = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
-    return select_rows("grasif", "GraSIF: planning on scene graphs", tables, methods=methods, assignments=assignments)
+    return select_rows("grasif", title, tables, methods=methods, assignments=assignments)
 
 
 def _subset(name: str) -> str:

@@ -8,19 +8,22 @@ from pathlib import Path
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
+from scenecypher.evaluation.episode import Wording
+from scenecypher.evaluation.home_examples import Solved, home_examples
 from scenecypher.evaluation.options import take_spread
-from scenecypher.importers.home_tasks import TESTED
+from scenecypher.importers.home_tasks import EXAMPLE, TESTED
 from scenecypher.importers.homes import OURS, folders, our_home, read_home
 from scenecypher.importers.task import Task
 
 
 @dataclass(frozen=True, slots=True)
 class TestedHome:
-    """Home with its test tasks."""
+    """Home with its test tasks, and those that are examples with a program."""
 
     name: str
     scene: ImportedScene
     tasks: tuple[Task, ...]
+    solved: tuple[Task, ...] = ()
 
     def some(self, limit: int, seed: int | None = None) -> TestedHome:
         """Return the home with `limit` of its tasks, all if the limit is 0; see `take_spread`."""
@@ -42,6 +45,20 @@ def load_homes(folder: Path) -> list[TestedHome]:
 
 def _tested_home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> TestedHome:
     scene, tasks = read
-    return TestedHome(
-        name, scene, tuple(replace(task, id=f"{prefix}/{task.id}") for task in tasks if task.category == TESTED)
-    )
+    tested = tuple(replace(task, id=f"{prefix}/{task.id}") for task in tasks if task.category == TESTED)
+    return TestedHome(name, scene, tested, tuple(task for task in tasks if task.category == EXAMPLE))
+
+
+def examples_by_scene(homes: Sequence[TestedHome], wording: Wording) -> dict[str, dict[str, str]]:
+    """Return the worked examples for the tasks of each home, by its scene's name.
+
+    They come from the next home that has any: another one, if there is one. Without any, prompts have our apartment's.
+    """
+    return {
+        home.scene.name: home_examples(_next_solved([*homes[at + 1 :], *homes[: at + 1]]), wording)
+        for at, home in enumerate(homes)
+    }
+
+
+def _next_solved(homes: Sequence[TestedHome]) -> list[Solved]:
+    return next(([(task, home.scene.graph) for task in home.solved] for home in homes if home.solved), [])

@@ -17,7 +17,7 @@ from scenecypher.evaluation.babyai import PROMPTED
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
-from scenecypher.evaluation.homes import TestedHome, bundled_homes, load_homes
+from scenecypher.evaluation.homes import TestedHome, bundled_homes, examples_by_scene, load_homes
 from scenecypher.evaluation.measures import COSTS, OUTCOMES
 from scenecypher.evaluation.options import Names
 from scenecypher.importers.homes import OURS
@@ -54,7 +54,9 @@ def household(
     ]
     scenes = {home.scene.name: home.scene for home in homes}
     assignments = AssignmentCache(
-        (task for home in homes for task in home.tasks), scenes=lambda task: scenes[task.scene]
+        (task for home in homes for task in home.tasks),
+        scenes=lambda task: scenes[task.scene],
+        examples=examples_by_scene(homes, wording),
     )
     title = f"Homes of {Path(folder).name}" if folder else "Our homes"
     return select_rows("household", title, tables, methods=methods, assignments=assignments)

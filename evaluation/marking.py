@@ -59,9 +59,16 @@ def marking_scheme(goal: Condition, initial: SceneGraph, end: SceneGraph | None,
 
 def is_same_answer(given: str, wanted: str, *, among: Sequence[str]) -> bool:
     """Check if an answer is the wanted one: in any case, markup or sentence, if it names no other of `among`."""
-    words = _WORD.findall(given.casefold().replace("gray", "grey"))
-    named = {word for word in words if word in among}
-    return words == _WORD.findall(wanted.casefold()) or named == {wanted}
+    return _words(given) == _words(wanted) or named_in(given, among) == {wanted}
+
+
+def named_in(given: str, among: Sequence[str]) -> frozenset[str]:
+    """Return which of `among` an answer names."""
+    return frozenset(word for word in _words(given) if word in among)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold().replace("gray", "grey"))
 
 
 def mark_graph(scheme: MarkingScheme, now: SceneGraph) -> Marks:

@@ -12,10 +12,11 @@ from scenecypher.evaluation.assignments import Assignment, AssignmentCache
 from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
 from scenecypher.evaluation.episode_events import executed_actions, final_event, fulfils_mission, trace_fields
 from scenecypher.evaluation.goal_tasks import BY_ID
-from scenecypher.evaluation.marking import is_same_answer, mark_graph
+from scenecypher.evaluation.marking import is_same_answer, mark_graph, named_in
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
 from scenecypher.evaluation.world_pool import World, WorldPool
+from scenecypher.importers.babyai_oracle import answer_fault
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.truth import NoisyObserver
@@ -60,6 +61,7 @@ def play(
         marked = _marks(world, assignment, episode, events, ask)
     return Trace(
         **trace_fields(events, reprompt=recipe.reprompt),
+        fault=_answer_fault(assignment, episode, marked, final_event(events).answer),
         rounds=tuple(reply.usage.total_tokens for reply in recorder.replies),
         sources=recorder.sources,
         models=recorder.models,
@@ -70,6 +72,14 @@ def play(
         rooms_changed=rooms,
         marks=marked,
     )
+
+
+def _answer_fault(assignment: Assignment, episode: EpisodePlan, marked: Marks, answer: str) -> str:
+    """Return the sub-task whose mistake explains a wrong answer; empty without one."""
+    if episode.marking != "answer" or marked.reached or not answer:
+        return ""
+    colors = vocabulary_named(assignment.scene.vocabulary).looking.colors
+    return answer_fault(assignment.initial, assignment.task.instruction, named_in(answer, colors))
 
 
 def count_rooms_changed(assignment: Assignment, deltas: Sequence[Delta]) -> int:
@@ -102,6 +112,7 @@ def _setting(
         schema=episode.schema_scope,
         ids_only=episode.ids_only,
         known_places=episode.known_places,
+        examples=assignment.examples,
     )
     return replace(setting, world=_environment(setting, assignment, episode, ask))
 
@@ -119,7 +130,10 @@ def _environment(
             return ObservedWorld(truth, NoisyObserver(truth, seed=episode.seed, classes=classes))
         case "person":
             belief = find_or_create_belief(store, scene)
-            known = known_node_reader(lambda: store.now(belief).graph, vocabulary=scene.vocabulary)
+            recipe = recipe_named(setting.name).without(setting.name, setting.ablations)
+            known = known_node_reader(
+                lambda: store.now(belief).graph, vocabulary=scene.vocabulary, tells_earlier=recipe.priors
+            )
             return HumanEnvironment(ask, model=setting.model, known=known)
 
 

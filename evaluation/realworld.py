@@ -14,6 +14,7 @@ from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_sce
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, keep_readable, take_spread
 from scenecypher.importers.datasets import dataset
@@ -29,6 +30,7 @@ ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
 @played
 def realworld(
     *,
+    folder: str = "",
     hands: Hands = "scripted",
     methods: Names = PAPER,
     wording: Wording = "source",
@@ -36,7 +38,10 @@ def realworld(
     seed: int | None = None,
     steps: int = 0,
 ) -> Experiment:
-    """Plan the one table; with `hands` of a person, the world is real and the person judges success."""
+    """Plan the one table, or those of a `folder` of GraSIF's own files.
+
+    With `hands` of a person, the world is real and the person judges success. Raises InputError.
+    """
     tasks = take_spread(keep_readable(dataset(OFFICE).tasks(), wording), limit, seed)
     is_real = hands == "person"
     like = EpisodePlan(group=OFFICE, wording=wording, steps=steps or None)
@@ -56,7 +61,9 @@ def realworld(
         if is_real
         else ("scripted: the simulator acts and observes; no real robot, person or picture is involved",),
     )
+    title = "An office, as in the trial with a person"
+    if folder:
+        found, cache = folder_tasks(folder, table, paper="", limit=limit, seed=seed)
+        return select_rows("realworld", title, found, methods=methods, assignments=cache)
     assignments = AssignmentCache(tasks, scenes=load_dataset_scene)
-    return select_rows(
-        "realworld", "An office, as in the trial with a person", [table], methods=methods, assignments=assignments
-    )
+    return select_rows("realworld", title, [table], methods=methods, assignments=assignments)

@@ -27,8 +27,9 @@ SUFFIX: Final = ".result.json"
 RESULTS: Final = "-results"
 """Ending of the folder of results, after the name of the folder of logs."""
 
-Unit: TypeAlias = Literal["share", "percent", "count", "number"]
-"""A share is from 0 to 1, a percent from 0 to 100, a count is whole; a number is any other, such as tokens."""
+Unit: TypeAlias = Literal["share", "percent", "count", "number", "change"]
+"""A share is from 0 to 1, a percent from 0 to 100, a count is whole; a change is relative, in percent; a number is any
+other, such as tokens."""
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 Interval: TypeAlias = Literal["wilson", "bootstrap", "none"]
 ReplySource: TypeAlias = Literal["live", "recorded", "scripted", "oracle", "reference", "none"]
@@ -159,7 +160,10 @@ class Provenance(Document):
 
 
 class ExperimentResult(Document):
-    """Result of one run; `document` is the version of this format."""
+    """Result of one run; `document` is the version of this format.
+
+    `derived` tables show what `tables` have as changes or by parts; no ranking counts them.
+    """
 
     document: Literal[1] = 1
     experiment: str
@@ -167,8 +171,14 @@ class ExperimentResult(Document):
     finished: bool
     provenance: Provenance
     tables: tuple[Table, ...]
+    derived: tuple[Table, ...] = ()
     samples: tuple[Trial, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def all_tables(self) -> tuple[Table, ...]:
+        """The tables, those that are derived last."""
+        return (*self.tables, *self.derived)
 
 
 def reply_sources(sources: Collection[str]) -> tuple[ReplySource, ...]:

@@ -183,6 +183,7 @@ class Run:
         trials: Iterable[Trial],
         *,
         notes: Iterable[str],
+        derived: Iterable[Table] = (),
         **provenance: Any,
     ) -> ExperimentResult:
         """Return the result; `provenance` has fields that differ from the log's."""
@@ -192,6 +193,7 @@ class Run:
             finished=self.is_finished,
             provenance=self._provenance(provenance),
             tables=tuple(tables),
+            derived=tuple(derived),
             samples=tuple(trials),
             notes=tuple(notes),
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Collection, Iterator
+from typing import Final, Literal, TypeAlias, get_args
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
 from scenecypher.importers.babyai_grid import AGENT, ROOT
@@ -13,6 +13,8 @@ from scenecypher.importers.task import ProgramStep
 QUESTION: Final = re.compile(
     r"find the color of the (\w+) in a room next to the room with (\d+) (\w+) (key|ball|box)(?:e?s)"
 )
+AnswerFault: TypeAlias = Literal["counting", "spatial layout", "neither"]
+ANSWER_FAULTS: Final = get_args(AnswerFault)
 
 
 def oracle_plan(graph: SceneGraph, target: str) -> tuple[ProgramStep, ...] | None:
@@ -51,6 +53,27 @@ def oracle_answer(graph: SceneGraph, question: str) -> str | None:
     found = [_inside(graph, room, wanted) for room in sorted(next_door)]
     colors = [str(thing.properties["color"]) for things in found for thing in things]
     return colors[0] if len(known) == 1 and len(colors) == 1 else None
+
+
+def answer_fault(graph: SceneGraph, question: str, given: Collection[str]) -> AnswerFault:
+    """Return the sub-task of the papers' template whose mistake explains the wrong colours that were given.
+
+    ``counting``: a thing of such a colour is in a room next to one that has things of the counted sort, in another
+    number. Otherwise ``spatial layout``: it is in a room that is not next to the right one.
+    """
+    asked = QUESTION.fullmatch(question)
+    if asked is None:
+        return "neither"
+    wanted, number, color, kind = asked.groups()
+    counts = {room: _count(graph, room, kind, color) for room in graph.by_class["room"]}
+    next_door = {room: {beyond for _, beyond in _doors(graph, room)} for room in counts}
+    right = {room for room, count in counts.items() if count == int(number)}
+    found = {
+        room for room in counts for thing in _inside(graph, room, wanted) if str(thing.properties["color"]) in given
+    }
+    if any(found & next_door[room] for room, count in counts.items() if count and room not in right):
+        return "counting"
+    return "spatial layout" if any(found - next_door[room] for room in right) else "neither"
 
 
 def _opening(graph: SceneGraph, door: str, *, visited: list[str], target: str) -> list[ProgramStep] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Final, Literal, TypedDict
 
 from typing_extensions import Unpack
@@ -21,6 +22,7 @@ from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.rewind import load_version
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
+from scenecypher.importers.task import Task
 from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.commit_look import CommittedLook
@@ -49,11 +51,11 @@ ONE_OF: Final = "give either an instruction in words, or a goal (--goal FACTS), 
 class PlanOptions(TypedDict, total=False):
     """Options of `Home.plan`.
 
-    `task` is a task of a data set, by its id, in place of an instruction; so is `goal`, what shall hold, such as ``mug
-    ON shelf; fridge is closed``. Without any of them the goal of the scene's own PDDL problem counts. `method` is a
-    name that `scenecypher methods` lists (default ``stepwise``), `ablations` leave parts of it out. `belief` says
-    whether to decide by what the robot has seen, `fix` whether to correct actions by rule; by default the method
-    decides both. `budget` bounds steps, tokens and seconds.
+    `task` is a task of a data set, by its id, or FOLDER/ID of GraSIF's own files, in place of an instruction; so is
+    `goal`, what shall hold, such as ``mug ON shelf; fridge is closed``. Without any of them the goal of the scene's own
+    PDDL problem counts. `method` is a name that `scenecypher methods` lists (default ``stepwise``), `ablations` leave
+    parts of it out. `belief` says whether to decide by what the robot has seen, `fix` whether to correct actions by
+    rule; by default the method decides both. `budget` bounds steps, tokens and seconds.
     """
 
     task: str | None
@@ -287,6 +289,14 @@ class Home(ReadableHome):
         return simulator_of(services.store, self.info, actor=actor, agent=agent, fix=fix, meaning=services.meaning)
 
 
+def _task_named(name: str) -> Task:
+    """Return the task of a data set, or FOLDER/ID, of a folder of GraSIF's own files. Raises InputError."""
+    from scenecypher.importers.grasif_folder import find_pair, is_folder
+
+    path = Path(name)
+    return find_pair(path).task if is_folder(path.parent) else datasets.task(name)[1]
+
+
 def session_setting(
     services: Services, scene: SceneInfo, instruction: str | None, options: PlanOptions
 ) -> SessionSetting:
@@ -296,7 +306,7 @@ def session_setting(
     """
     name, method = options.get("task"), options.get("method", METHOD)
     recipe = recipe_named(method)
-    task = datasets.task(name)[1] if name is not None else None
+    task = _task_named(name) if name is not None else None
     goal = task.goal if task is not None and task.has_graph_goal else None
     if (wanted := options.get("goal")) is not None:
         goal, instruction = read_goal_in(services.store, scene, wanted), instruction or wanted

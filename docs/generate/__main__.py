@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from docs.generate import actions, datasets, experiments, methods
+from docs.generate import actions, datasets, experiments, faithfulness, methods
 from scenecypher.files import write_file
 
 FOLDER: Final = Path(__file__).resolve().parents[1]
@@ -15,6 +15,7 @@ PAGES: Final[Mapping[str, Callable[[str], str]]] = {
     "actions": lambda _: actions.page(),
     "datasets": lambda _: datasets.page(datasets.all_rows()),
     "experiments": experiments.page,
+    "faithfulness": lambda _: faithfulness.page(),
     "methods": methods.whole_page,
 }
 """Functions from a page's present text to its new one."""

@@ -106,9 +106,10 @@ says all of it, in our words, since the programs' titles do not.
 `scenecypher import homes FOLDER` reads a folder that holds `graph.json`, an environment graph of VirtualHome, and
 `tasks.json` beside it: a title and tasks, each with an id, an instruction and a goal as a list of desired states,
 such as `plum INSIDE garbagecan` or `breadslice HEATED`. A word is a node's id or a class; a class of several nodes
-stands for any one of them, the same in all states of the goal. Tasks that are examples say so and bring a program. The
-states HEATED and WASHED, which VirtualHome does not have, are what a closed microwave or toaster, and a closed
-dishwasher, that is switched on gives to what is in it.
+stands for any one of them, the same in all states of the goal. Tasks that are examples say so and bring a program;
+`eval household` shows those of the folder's next home, its own if no other has any. The states HEATED and WASHED,
+which VirtualHome does not have, are what a closed microwave or toaster, and a closed dishwasher, that is switched on
+gives to what is in it.
 """
 
 

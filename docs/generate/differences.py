@@ -23,7 +23,7 @@ _NEEDS: Final = (
 )
 _EXAMPLES: Final = (
     "worked examples are of our own worlds",
-    "the papers' are not published; the homes' are of our apartment, whose other tasks are tested",
+    "the papers' are not published; in `eval household` the homes' are of another home than the tested one",
 )
 
 _PICTURES: Final = (

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from inspect_ai.log import EvalLog
 
+from scenecypher.evaluation.derived import change_table
 from scenecypher.evaluation.eai.scoring import OutputScorer, interrupted_judgement, percent_cell
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.published import published_rows, table_settings
@@ -38,6 +39,11 @@ LABELS: Final[Mapping[str, str]] = {
     "ssc-early": "SSC, early stop",
     "ssc-filter": "SSC, simulator filter",
 }
+CHANGES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "1": ("SSC's improvement (the first column is Figure 3)", ("f1", "precision", "recall", "tsr", "esr")),
+    "5": ("SSC's reduction of errors", ("parsing", "hallucination", "missing_step")),
+}
+"""Titles and columns of the changes that the paper prints, by its tables."""
 COLUMNS: Final = (
     Column(key="svr", heading="SVR", unit="percent", interval="wilson"),
     Column(key="svr_samples", heading="SVR of samples", unit="percent", interval="wilson", second=True),
@@ -74,8 +80,18 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
         [table],
         [_trial(one, task) for one in run.samples],
         notes=(*run.error_notes, *run.limit_notes),
+        derived=_changes(table),
         temperature=TEMPERATURE if methods - {"greedy"} else 0.0,
     )
+
+
+def _changes(table: Table) -> Iterator[Table]:
+    """Yield the tables of SSC's changes over greedy decoding, if both were run."""
+    for number, (title, columns) in CHANGES.items():
+        named = f"{table.title}: {title}"
+        found = change_table(table, of="ssc", over="greedy", columns=columns, title=named, number=number)
+        if found.columns and found.rows:
+            yield found
 
 
 def _row_key(one: LoggedSample) -> RowKey:

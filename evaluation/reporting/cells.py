@@ -77,6 +77,8 @@ def format_number(column: Column, value: float) -> str:
             return f"{value:,.0f}"
         case "number":
             return f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.2f}"
+        case "change":
+            return f"{value:+.1f}%"
         case _:
             assert_never(column.unit)
 

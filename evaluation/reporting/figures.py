@@ -9,9 +9,9 @@ from io import BytesIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.evaluation.reporting.cells import limited_warning, table_heading, unfinished_warning
+from scenecypher.evaluation.reporting.cells import limited_warning, row_name, table_heading, unfinished_warning
 from scenecypher.evaluation.reporting.tidy import TidyFigure, tidy_figures
-from scenecypher.evaluation.result import ExperimentResult, Trial
+from scenecypher.evaluation.result import ExperimentResult, Table, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,10 @@ COLORS: Final[Mapping[str, str]] = {
     "ours": "#2a9d8f",
     "published": "#b8b8b8",
 }
+SHARES: Final = frozenset({"share", "percent", "change"})
+"""Units of the columns that are drawn as bars."""
+TOKENS: Final = "tokens"
+"""Ending of the headings of columns that are drawn as lines across."""
 SUCCESS: Final = "success"
 OUTCOME_COLORS: Final = (
     *("#1f77b4", "#ff7f0e", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
@@ -53,12 +57,14 @@ def result_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
 
 
 def _make_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
-    for table in result.tables:
-        drawn = [it for it in tidy_figures(result, table) if it.unit in {"share", "percent"} and not it.second]
+    for table in result.all_tables:
+        drawn = [it for it in tidy_figures(result, table) if it.unit in SHARES and not it.second]
         columns = list(dict.fromkeys(it.column for it in drawn))[:MAX_PANELS]
         drawn = [it for it in drawn if it.column in columns and isinstance(it.value, float)]
         if drawn:
             yield f"{table.key}-bars", _bar_chart(table_heading(table), drawn)
+        elif any(column.heading.isdecimal() for column in table.columns):
+            yield f"{table.key}-lines", _line_chart(table)
     sized = [trial for trial in result.samples if trial.nodes and trial.tokens]
     if sized:
         yield "tokens", _tokens(sized)
@@ -97,8 +103,9 @@ def _panel(panel: Axes, drawn: Sequence[TidyFigure], bars: Sequence[tuple[str, s
             number = bars.index((it.whose, it.label))
             panel.barh(number, it.value, color=COLORS[it.whose], height=0.8)
             _interval(panel, number, it.value, it)
-    panel.set_xlim(0, 1 if drawn[0].unit == "share" else 100)
-    panel.set_xlabel(drawn[0].heading + (" (%)" if drawn[0].unit == "percent" else ""))
+    if drawn[0].unit != "change":
+        panel.set_xlim(0, 1 if drawn[0].unit == "share" else 100)
+    panel.set_xlabel(drawn[0].heading + ("" if drawn[0].unit == "share" else " (%)"))
     panel.grid(visible=True, axis="x", alpha=0.3)
 
 
@@ -114,6 +121,24 @@ def _legend(panel: Axes, used: Collection[str]) -> None:
 
     handles = [Patch(color=COLORS[name], label=name) for name in COLORS if name in used]
     panel.legend(handles=handles, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _line_chart(table: Table) -> Figure:
+    """Draw the numbered columns of each row as a line, and columns of tokens besides as lines across."""
+    figure = _figure(width=7, height=4.5)
+    panel = figure.subplots()
+    for row in table.rows:
+        values = {it.heading: row.cells[it.key].value for it in table.columns if it.key in row.cells}
+        steps = {int(head): value for head, value in values.items() if head.isdecimal()}
+        panel.plot([*steps], [*steps.values()], marker="o", label=row_name(row))
+        for head, value in values.items():
+            if head.endswith(TOKENS) and isinstance(value, float):
+                panel.axhline(value, linestyle="--", color=COLORS["published"], label=head)
+    panel.set_xlabel("iteration")
+    panel.set_ylabel("tokens")
+    panel.set_title(fill(table_heading(table), TITLE_WIDTH * 2), loc="left", fontsize=10)
+    panel.legend(fontsize=7)
+    return figure
 
 
 def _tokens(trials: Sequence[Trial]) -> Figure:

@@ -43,7 +43,7 @@ def _section(result: ExperimentResult, files: Sequence[str]) -> Iterator[str]:
         yield f"> **{warning}**"
     yield f"`{result.experiment}`: {provenance_line(result)}"
     yield from result_notes(result)
-    for table in result.tables:
+    for table in result.all_tables:
         yield f"### {table_heading(table)}"
         yield _table(table)
         yield from table.notes

@@ -25,7 +25,7 @@ def write_report(found: FoundResults, folder: Path) -> tuple[Path, ...]:
     files, pictures = dict[Path, str | bytes](), list[list[str]]()
     for number, result in enumerate(found.results, start=1):
         stem = f"{number:02}-{_plain(result.experiment)}"
-        files |= {folder / f"{stem}-{_plain(it.key)}.csv": table_csv(result, it) for it in result.tables}
+        files |= {folder / f"{stem}-{_plain(it.key)}.csv": table_csv(result, it) for it in result.all_tables}
         drawn = {folder / f"{stem}-{name}": picture for name, picture in figure_files(result)}
         pictures.append([file.name for file in drawn])
         files |= drawn

@@ -35,7 +35,8 @@ class KnownNode:
     `names` are the names of all objects; of those believed on or in the node (in a room: and in nothing closed there),
     `seen` were seen there, `priors` were not. `furniture` and `doors` are those of a room. `things` are the classes by
     names, ids and classes (in normal form), `fixed` the names of nodes that can't be on or in another, and `colors`
-    those that tell things of one class apart. `gap` stands between the words of a class.
+    those that tell things of one class apart. `gap` stands between the words of a class. Without `tells_earlier`, a
+    model is not told what was or may be there.
     """
 
     id: str
@@ -52,6 +53,7 @@ class KnownNode:
     vocabulary: str
     colors: tuple[str, ...] = ()
     gap: str = "_"
+    tells_earlier: bool = True
 
     @property
     def is_room(self) -> bool:
@@ -63,7 +65,7 @@ class KnownNode:
         return name.strip().casefold() in {self.id.casefold(), self.name.casefold()}
 
 
-def known_node(belief: GraphView, of: str, *, vocabulary: str) -> KnownNode:
+def known_node(belief: GraphView, of: str, *, vocabulary: str, tells_earlier: bool = True) -> KnownNode:
     """Return the knowledge of a belief about a node. Raises UnknownReference if it has no such node."""
     node = belief.nodes.get(of)
     if node is None:
@@ -92,12 +94,15 @@ def known_node(belief: GraphView, of: str, *, vocabulary: str) -> KnownNode:
         vocabulary=vocabulary,
         colors=vocabulary_named(vocabulary).looking.colors,
         gap=" " if any(" " in it.class_ for it in objects) else "_",
+        tells_earlier=tells_earlier,
     )
 
 
-def known_node_reader(load: Callable[[], GraphView], *, vocabulary: str) -> Callable[[str], KnownNode]:
+def known_node_reader(
+    load: Callable[[], GraphView], *, vocabulary: str, tells_earlier: bool = True
+) -> Callable[[str], KnownNode]:
     """Return `known_node` as a function of a node, on a graph that is loaded at each call."""
-    return lambda of: known_node(load(), of, vocabulary=vocabulary)
+    return lambda of: known_node(load(), of, vocabulary=vocabulary, tells_earlier=tells_earlier)
 
 
 def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> ThingMeaning:

@@ -140,11 +140,12 @@ def read_pictures(
     """Read what the pictures of one look show of a node.
 
     If most of what is believed there is not seen, the model is asked again with that fact. If it stays so, the extent
-    of the observation is ``disputed`` or ``doubted`` unless `accept`. Raises ReplyRejected, ModelUnavailable.
+    of the observation is ``disputed`` or ``doubted`` unless `accept`. One that is not told what was there is not asked
+    about it again. Raises ReplyRejected, ModelUnavailable.
     """
     first = _read_once(model, pictures, known, describe_prompt(known), step)
     found = _merged(first.observation, known)
-    if not found.most_vanished:
+    if not found.most_vanished or not known.tells_earlier:
         return first if accept else _doubted(first, found)
     second = _read_once(model, pictures, known, vanished_prompt(known, found.vanished), step)
     reading = replace(second, usage=first.usage + second.usage)

@@ -15,8 +15,13 @@ Say in words which things are on top of it or inside it: for each of what, and w
 there are where several are alike.{room}
 Say too whether what can be opened or switched on ({name} included) is open or closed, on or off.
 Where one of these names fits, use it: {names}.
+{earlier}"""
+
+EARLIER: Final = """\
 Seen there earlier: {seen}. Expected there, though not seen yet: {priors}. Any of it may be gone by now, and other \
 things may be there: tell only what you see."""
+ONLY_SEEN: Final = "Tell only what you see."
+"""In place of EARLIER for methods that are shown no priors (LookPlanGraph, appendix D: ReAct)."""
 
 ROOM: Final = """
 {name} is a room. Say of each thing on top of or inside which piece of furniture it is; only what stands or lies on \
@@ -62,8 +67,9 @@ def describe_prompt(known: KnownNode) -> str:
     return DESCRIBE.format(
         name=known.name,
         names=_listed(known.names),
-        seen=_listed(known.seen),
-        priors=_listed(known.priors),
+        earlier=EARLIER.format(seen=_listed(known.seen), priors=_listed(known.priors))
+        if known.tells_earlier
+        else ONLY_SEEN,
         room=room if known.is_room else "",
     )
 

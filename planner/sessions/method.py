@@ -108,7 +108,8 @@ class Memory:
     """All that a method may know: the task, the list of actions, and its turns.
 
     `schema` is the schema text and `view` the text of the present graph, which the session renews before each decision;
-    one of them is empty, by the method's recipe. `opening` is the view before the first decision.
+    one of them is empty, by the method's recipe. `opening` is the view before the first decision. `examples` are worked
+    ones of the task's own set, by the names of their files, in place of those of the vocabulary.
     """
 
     instruction: str
@@ -117,6 +118,7 @@ class Memory:
     turns: tuple[Turn, ...] = ()
     view: str = ""
     opening: str = ""
+    examples: Mapping[str, str] = field(default_factory=dict)
 
     def remember(
         self, decision: Decision | None, feedback: str, *, done: tuple[str, ...] = (), refused: bool = False

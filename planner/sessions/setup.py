@@ -71,7 +71,7 @@ class SessionSetting:
     belief's actions (None: the scene itself); `image_meter` counts the tokens of its pictures. `engine_timeout_s`
     limits each search for a plan, unless the budget has seconds. `meaning` finds what the scene calls otherwise than a
     stated goal does. `since` is the scene's version at which the session began (None: the present one). `place` are the
-    options that chose the `world`, by name.
+    options that chose the `world`, by name. `examples` are those of `Memory`.
     """
 
     store: SceneStore
@@ -96,6 +96,7 @@ class SessionSetting:
     meaning: Meaning = NO_MEANING
     since: int | None = None
     place: Mapping[str, str] = field(default_factory=dict)
+    examples: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def begun_at(self) -> int:
@@ -211,9 +212,8 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     )
     belief = scene if acts_on_belief(setting, recipe) else None
     began = _began(setting, belief, model=named, settings=settings)
-    return PreparedSession(
-        session, began, Memory(setting.instruction, _actions(recipe, simulator, now)), others, step_writer
-    )
+    memory = Memory(setting.instruction, _actions(recipe, simulator, now), examples=setting.examples)
+    return PreparedSession(session, began, memory, others, step_writer)
 
 
 def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState, tuple[str, ...]]:

@@ -47,6 +47,10 @@ Schema = Annotated[
         help="Show the schema of any scene of the environment, or of this one, with counts; else by method.",
     ),
 ]
+GrasifFolder = Annotated[
+    Path | None,
+    typer.Argument(metavar="[FOLDER]", help="GraSIF's own files, named by its tasks.json; default: our data."),
+]
 
 
 def questions(
@@ -93,6 +97,7 @@ def memory(choices: Choices, *, attempts: Attempts = 4, examples: Examples = 4) 
 
 def dynamic(
     choices: Choices,
+    folder: GrasifFolder = None,
     *,
     data: Annotated[str, typer.Option("--data", help="all, or some of virtualhome,behavior.")] = "all",
     simulated: Annotated[
@@ -106,7 +111,7 @@ def dynamic(
     """Play tasks in worlds where things were moved since they were seen."""
     from scenecypher.evaluation.dynamic import dynamic as task
 
-    return task(data=data, simulated=simulated, wording=wording, **choices.playing())
+    return task(folder=_absolute(folder), data=data, simulated=simulated, wording=wording, **choices.playing())
 
 
 def augmentation(
@@ -134,6 +139,7 @@ def augmentation(
 
 def grasif(
     choices: Choices,
+    folder: GrasifFolder = None,
     *,
     data: Annotated[
         str, typer.Option("--data", help="all, or some of sayplan-office,behavior-1k,robothow,ablations.")
@@ -143,11 +149,12 @@ def grasif(
     """Play GraSIF's tasks by the methods that LookPlanGraph compares, and by its ablations."""
     from scenecypher.evaluation.grasif import grasif as task
 
-    return task(data=data, wording=wording, **choices.playing())
+    return task(folder=_absolute(folder), data=data, wording=wording, **choices.playing())
 
 
 def realworld(
     choices: Choices,
+    folder: GrasifFolder = None,
     *,
     hands: Annotated[
         Literal["scripted", "person"],
@@ -160,7 +167,7 @@ def realworld(
     """Play our office's tasks, by a person's hands and eyes or scripted."""
     from scenecypher.evaluation.realworld import realworld as task
 
-    return task(hands=hands, wording=wording, **choices.playing())
+    return task(folder=_absolute(folder), hands=hands, wording=wording, **choices.playing())
 
 
 def babyai(

@@ -414,14 +414,15 @@ _SUBSETS: Final[Mapping[str, Callable[[str | None], Iterator[Source]]]] = {
 
 
 def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:
-    from scenecypher.importers import grasif, grasif_pickle
+    from scenecypher.importers import grasif, grasif_folder, grasif_pickle
 
     def read(path: Path, *, name: str) -> ImportedScene:
         pickled = path.suffix in grasif_pickle.SUFFIXES
         return (grasif_pickle.read_scene if pickled else grasif.read_scene)(path, name=name)
 
     suffixes = (".json", *grasif_pickle.SUFFIXES)
-    return sources_of_files(paths, read, prefix=grasif.NAME_PREFIX, suffixes=suffixes, only=only)
+    found = sources_of_files(paths, read, prefix=grasif.NAME_PREFIX, suffixes=suffixes, only=only)
+    return (source for source in found if Path(source.label).name != grasif_folder.TASKS)
 
 
 def _of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:

@@ -57,7 +57,8 @@ def plan(
     ] = None,
     *,
     task: Annotated[
-        str | None, typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it.")
+        str | None,
+        typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it, or FOLDER/ID."),
     ] = None,
     goal: Annotated[
         str | None,
@@ -175,7 +176,12 @@ def plan(
             budget=Budget(given.steps or setting.budget.steps, tokens=given.tokens, seconds=given.seconds),
             reprompt=given.reprompt,
             schema=given.schema,
-            world=world_behind(db, info, of, actor=method, meter=image_meter),
+            world=world_behind(
+                *(db, info, of),
+                actor=method,
+                meter=image_meter,
+                tells_earlier=recipe.without(method, given.ablations or ()).priors,
+            ),
             image_meter=image_meter,
             place=given.place,
         )

@@ -34,7 +34,7 @@ def show_result(result: ExperimentResult) -> None:
     if warning := unfinished_warning(result):
         out.print(warning, style="bold red", markup=False)
     out.print(provenance_line(result), markup=False)
-    for table in result.tables:
+    for table in result.all_tables:
         _show_table(table)
     for note in result_notes(result):
         out.print(note, style="yellow", markup=False)

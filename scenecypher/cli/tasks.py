@@ -16,6 +16,7 @@ from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound, did_you_mean
 
 if TYPE_CHECKING:
+    from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.graph.scene import SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
@@ -28,7 +29,8 @@ tasks_app = typer.Typer(
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="A task's id, as `tasks list` shows it: eai/963_2.")]
 File = Annotated[
-    Path | None, typer.Option("--file", metavar="FILE", help="Take the tasks of this GraSIF file, by the ids in it.")
+    Path | None,
+    typer.Option("--file", metavar="FILE", help="Take the tasks of this GraSIF file or folder, by the ids in it."),
 ]
 LONGEST_LINE = 90
 
@@ -135,9 +137,20 @@ def _check_kind(goal: str | None) -> None:
 
 
 def _of_file(file: Path) -> Listing:
+    return Listing([task for _, task in _tasks_of(file)])
+
+
+def _tasks_of(file: Path) -> Iterator[tuple[ImportedScene, Task]]:
+    """Yield the tasks of a GraSIF file, or of a folder of them, each with its scene. Raises InputError."""
+    if file.is_dir():
+        from scenecypher.importers.grasif_folder import read_pairs
+
+        yield from ((pair.scene, pair.task) for pair in read_pairs(file))
+        return
     from scenecypher.importers.grasif import read_file
 
-    return Listing(list(read_file(file)[1]))
+    scene, tasks = read_file(file)
+    yield from ((scene, task) for task in tasks)
 
 
 def _of_datasets(name: str | None) -> Listing:
@@ -159,14 +172,12 @@ def find_task(task_id: str, file: Path | None) -> TaskSource:
     """Return the task with this id, from `file` if given. Raises InputError."""
     if file is None:
         return _find_in_datasets(task_id)
-    from scenecypher.importers.grasif import read_file
-
-    scene, tasks = read_file(file)
-    known = {task.id: task for task in tasks}
+    known = {task.id: (scene, task) for scene, task in _tasks_of(file)}
     if task_id not in known:
         hint = did_you_mean(task_id[:60], tuple(known)) or f"; it has {', '.join(known) or 'none'}"
         raise InputError(f"{file} has no task {task_id[:60]!r}{hint}")
-    return TaskSource(known[task_id], lambda: scene.graph, f"scenecypher import grasif {file}")
+    scene, task = known[task_id]
+    return TaskSource(task, lambda: scene.graph, f"scenecypher import grasif {file}")
 
 
 def _find_in_datasets(task_id: str) -> TaskSource:

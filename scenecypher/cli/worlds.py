@@ -48,10 +48,14 @@ class WorldOptions:
 
 @dataclass(frozen=True, slots=True)
 class Eyes:
-    """The model that reads pictures; with `accept`, also a look is merged that contradicts most of the belief."""
+    """The model that reads pictures; with `accept`, also a look is merged that contradicts most of the belief.
+
+    With `tells_earlier`, it is told what was or may be there.
+    """
 
     model: Model
     accept: bool
+    tells_earlier: bool
 
 
 def world_options(world: str, observer: str, url: str | None = None) -> WorldOptions:
@@ -69,11 +73,12 @@ def world_options(world: str, observer: str, url: str | None = None) -> WorldOpt
 
 
 def world_behind(
-    db: SceneDatabase, scene: SceneInfo, of: WorldOptions, *, actor: str, meter: UsageMeter
+    db: SceneDatabase, scene: SceneInfo, of: WorldOptions, *, actor: str, meter: UsageMeter, tells_earlier: bool = True
 ) -> Environment | None:
     """Return the world behind a scene, None for the scene itself; `meter` counts the tokens of its pictures.
 
-    These are read by a model; a robot may send none, so there it may be missing. Raises InputError if the scene has no
+    These are read by a model, with `tells_earlier` told what was or may be there; a robot may send none, so there it
+    may be missing. Raises InputError if the scene has no
     such world.
     """
     from scenecypher.planner.sessions.budget import MeteredVisionModel
@@ -81,7 +86,8 @@ def world_behind(
 
     store = db.store
     reads = of.world == "human" or (of.world == "robot" and db.settings.live_model)
-    eyes = Eyes(MeteredVisionModel(db.vision_model() if reads else NoModel(), meter), db.settings.accept_looks)
+    model = MeteredVisionModel(db.vision_model() if reads else NoModel(), meter)
+    eyes = Eyes(model, db.settings.accept_looks, tells_earlier)
     world = _world(store, scene, of=of, actor=actor, eyes=eyes)
     if world is None or of.seed is None:
         return world
@@ -122,7 +128,7 @@ def _minigrid(scene: SceneInfo) -> Environment:
 def _person(store: SceneStore, scene: SceneInfo, eyes: Eyes) -> Environment:
     from scenecypher.planner.worlds.human import HumanEnvironment
 
-    return HumanEnvironment(_answer, model=eyes.model, known=_known(store, scene), accept=eyes.accept)
+    return HumanEnvironment(_answer, model=eyes.model, known=_known(store, scene, eyes), accept=eyes.accept)
 
 
 def _robot(store: SceneStore, scene: SceneInfo, eyes: Eyes, url: str) -> Environment:
@@ -131,16 +137,18 @@ def _robot(store: SceneStore, scene: SceneInfo, eyes: Eyes, url: str) -> Environ
     from scenecypher.robots.sockets import SocketTransport
 
     link = RobotLink(SocketTransport(url))
-    return RobotEnvironment(link, model=eyes.model, known=_known(store, scene), accept=eyes.accept)
+    return RobotEnvironment(link, model=eyes.model, known=_known(store, scene, eyes), accept=eyes.accept)
 
 
-def _known(store: SceneStore, scene: SceneInfo) -> Callable[[str], KnownNode]:
+def _known(store: SceneStore, scene: SceneInfo, eyes: Eyes) -> Callable[[str], KnownNode]:
     """Return what tells of a node what the belief about the scene has."""
     from scenecypher.planner.perception.naming import known_node_reader
     from scenecypher.planner.worlds.belief import find_or_create_belief
 
     belief = find_or_create_belief(store, scene)
-    return known_node_reader(lambda: store.now(belief).graph, vocabulary=belief.vocabulary)
+    return known_node_reader(
+        lambda: store.now(belief).graph, vocabulary=belief.vocabulary, tells_earlier=eyes.tells_earlier
+    )
 
 
 def _answer(question: str) -> str:

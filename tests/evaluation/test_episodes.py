@@ -77,6 +77,13 @@ def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> No
         assert isinstance(graph, float)
         assert isinstance(cot, float)
         assert 0 < graph < cot, "a scene's text is in the prompt of CoT"
+    by_level = {table.key: table for table in found.derived}
+    assert set(by_level) == {"sg2-1-numqa-iterations", "sg2-1-trv1-iterations"}, "SG2's figure 8"
+    tokens = {one.table: one.tokens for one in found.samples}
+    for level in ("numqa", "trv1"):
+        (row,) = by_level[f"sg2-1-{level}-iterations"].rows
+        steps = [cell.value for key, cell in row.cells.items() if key.startswith("iteration_")]
+        assert sum(map(float, filter(None, steps))) == tokens[level], "each token is of one iteration"
 
 
 def oracle_steps(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callable[[dict[str, Any]], Step]:

@@ -63,6 +63,19 @@ def test_homes_are_scored_by_desired_states_and_feasible_plans() -> None:
     assert (found.provenance.replies, found.provenance.model) == (("scripted",), "none")
 
 
+def test_prompts_of_a_home_show_examples_of_the_other_home() -> None:
+    """Worked examples that name nodes of the tested home, or of one home in all of them."""
+    asked: list[str] = []
+
+    def answer(text: str) -> str:
+        asked.append(text)
+        return solution(["walk(nowhere)"])
+
+    run_task(household.household(methods="cot", limit=1), RunOptions(mock_model(answer, whole=True), at_once=1))
+    shown = [[step in text for step in ("put_in(milk_48, fridge_64)", "put_in(milk_79, fridge_71)")] for text in asked]
+    assert sorted(shown) == [[False, True], [True, False]]
+
+
 def test_moved_things_are_found_by_observation() -> None:
     options: dict[str, Any] = {"data": "behavior", "methods": "lookplangraph-gt", "wording": "goal", "limit": 2}
     found = episodes_result(

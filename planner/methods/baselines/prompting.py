@@ -87,7 +87,7 @@ class Prompting:
             form=FORM,
         )
         added = [
-            required_examples(name, self._vocabulary, memory.instruction)
+            required_examples(name, self._vocabulary, memory.instruction, memory.examples)
             for name in (self._style.method, self._style.examples)
             if name
         ]

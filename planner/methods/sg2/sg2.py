@@ -140,7 +140,7 @@ def system_text(memory: Memory, vocabulary: str, *, examples: bool = True, at_on
         form=reply_form(vocabulary),
     )
     tools = f"The functions:\n{tools_text(vocabulary)}" if has_tools else ""
-    worked = worked_examples("sg2", vocabulary, memory.instruction) if examples else ""
+    worked = worked_examples("sg2", vocabulary, memory.instruction, memory.examples) if examples else ""
     return "\n\n".join(filter(None, (text, tools, worked)))
 
 

@@ -160,8 +160,9 @@ class SgRwr:
             asking=AT_ONCE if self._at_once else STEP_BY_STEP,
             forms="\n".join(forms),
         )
-        examples = required_examples("tasks", self._vocabulary, memory.instruction) if self._shots else ""
-        method = required_examples("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
+        of = self._vocabulary, memory.instruction, memory.examples
+        examples = required_examples("tasks", *of) if self._shots else ""
+        method = required_examples("algorithm", *of) if self._shots == "alg" else ""
         parts = (text, tools and f"The functions:\n{tools}", method, examples)
         return "\n\n".join(filter(None, parts))
 

@@ -78,6 +78,11 @@ def test_a_vote_succeeds_where_greedy_decoding_fails_live_and_recorded(
         assert (voted["svr_samples"]["count"], voted["svr_samples"]["n"]) == (3, 5)
     assert [request["temperature"] for request in erring.requests] == [0, *[0.7] * 5] * 2
     assert len(table["published"]) == 4
+    (changes,) = live["derived"]
+    assert [row["cells"]["f1"]["value"] for row in changes["rows"]] == [None, None], "of no F1 there is no change"
+    assert [round(row["cells"]["f1"]["value"], 1) for row in changes["published"]] == [581.2, 173.9], (
+        "as in its Table 1"
+    )
     code, again = run_command(["--replies", "tape.jsonl", "--limit", "1"], capsys)
     assert (code, again["provenance"]["replies"]) == (0, ["recorded"])
     assert [row["cells"] for row in again["tables"][0]["rows"]] == [row["cells"] for row in table["rows"]]

@@ -1,7 +1,9 @@
-"""Worked examples: two each, correct for their instances (Trv-1 only), which no test or experiment uses."""
+"""Worked examples: two each, correct for their instances (Trv-1 only); no test uses those of BabyAI."""
 
 from __future__ import annotations
 
+from scenecypher.evaluation import homes as of_homes
+from scenecypher.evaluation.home_examples import TITLE, action_text, home_examples, relevant_part
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.methods.sayplan.sayplan import SayPlanReply
 from scenecypher.planner.prompts.solution import parse_solution
@@ -10,15 +12,11 @@ from scenecypher.planner.sessions.method import Done, Solve
 from tests.planner.methods.worked_examples import (
     FOLDER,
     QUESTIONS,
-    TITLE,
     TRAVERSALS,
     Question,
     Traversal,
-    action,
-    home_examples,
     home_tasks,
     lines,
-    mattering,
     texts,
 )
 
@@ -73,8 +71,8 @@ def test_sayplans_replies_are_in_its_own_form() -> None:
 
 def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
     for task, graph in home_tasks():
-        part = mattering(task, graph)
-        solution_line = f"Solution: [{', '.join(map(action, task.program))}]"
+        part = relevant_part(task, graph)
+        solution_line = f"Solution: [{', '.join(map(action_text, task.program))}]"
         for style in ("cot", "bag"):
             text = worked_examples(style, "virtualhome", task.instruction)
             assert f"Task: {task.instruction}" in text
@@ -88,6 +86,32 @@ def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
 def test_examples_are_chosen_by_method_vocabulary_and_sort_of_task() -> None:
     question = "find the color of the ball in a room next to the room with 2 grey keys"
     assert worked_examples("sg2", "babyai", question) != worked_examples("sg2", "babyai", "pick up the box") != ""
-    assert worked_examples("sg2", "virtualhome_ext", "Watch TV") == home_examples().strip()
+    assert worked_examples("sg2", "virtualhome_ext", "Watch TV") == home_examples([*home_tasks()])["sg2"]
     assert worked_examples("sg2", "grasif", "Put the cup on the table") == ""
     assert worked_examples("algorithm", "virtualhome", "Watch TV") == "", "the papers have no method in words for homes"
+
+
+def test_examples_of_homes_come_from_another_home_than_the_tested_one() -> None:
+    """Worked examples that are of one home for all, the tested one and a folder of one's own included."""
+    homes = {home.name: home for home in of_homes.bundled_homes()}
+    found = of_homes.examples_by_scene([*homes.values()], "source")
+    for name, home in homes.items():
+        (other,) = (it for it in homes.values() if it.name != name)
+        for text in found[home.scene.name].values():
+            assert all(task.instruction in text for task in other.solved)
+            assert all(action_text(task.program[-1]) in text for task in other.solved)
+            assert not any(action_text(task.program[-1]) in text for task in home.solved)
+    states = of_homes.examples_by_scene([*homes.values()], "states")["homes/cottage"]["tasks"]
+    assert "Task: milk INSIDE fridge, fridge CLOSED\n" in states, "in the wording of the tested tasks"
+
+
+def test_a_folder_with_examples_of_its_own_shows_these() -> None:
+    """Tasks of a folder that are marked as examples, and never shown."""
+    apartment, cottage = of_homes.bundled_homes()
+    alone = of_homes.examples_by_scene([cottage], "source")
+    assert action_text(cottage.solved[0].program[-1]) in alone["homes/cottage"]["sg2"], "its own, as no other has any"
+    bare = of_homes.TestedHome(apartment.name, apartment.scene, apartment.tasks)
+    assert of_homes.examples_by_scene([bare], "source") == {"homes/apartment": {}}, "none: the vocabulary's files"
+    assert worked_examples("sg2", "virtualhome_ext", "Watch TV", {"sg2": "Examples: none."}) == "Examples: none."
+    pair = of_homes.examples_by_scene([bare, cottage], "source")
+    assert pair["homes/apartment"] == pair["homes/cottage"] == alone["homes/cottage"]

@@ -1,4 +1,5 @@
-"""Generator of the prompts' worked examples, from instances that no test uses.
+"""Generator of the prompts' worked examples, from instances that no test uses and, for homes, two tasks of
+our apartment.
 
 ``python -m tests.planner.methods.worked_examples`` writes the files again.
 """
@@ -6,34 +7,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
+from scenecypher.evaluation.home_examples import graph_lines as lines
+from scenecypher.evaluation.home_examples import home_examples, joined
 from scenecypher.importers import homes
 from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_oracle import QUESTION
 from scenecypher.importers.homes import our_home
-from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.importers.task import Task
 from scenecypher.planner.prompts.text_replies import format_sections
 from scenecypher.planner.vocabularies.babyai.traversal import traverse_room
+from scenecypher.retriever.graph_api import attributes
 
 FOLDER: Final = Path(__file__).parents[3] / "planner" / "vocabularies"
 TRAVERSALS: Final = (("trv1", 900_001), ("trv1", 900_004))
 QUESTIONS: Final = (("numqa", 900_001), ("numqa", 900_004))
 """Two instances each (SG-RwR, 3.1), of Trv-1 only (SG2, "2D Grid World Traversal Planning")."""
-PROGRAM_WORDS: Final = {"putin": "put_in", "putback": "put_on", "switchon": "switch_on", "switchoff": "switch_off"}
-DONE_AS: Final = {
-    "walk": "walks to {0}",
-    "grab": "grabs {0}",
-    "open": "opens {0}",
-    "close": "closes {0}",
-    "putin": "puts {0} into {1}",
-}
-TITLE: Final = "Examples, from other environments:"
 
 
 @dataclass(frozen=True)
@@ -87,28 +82,6 @@ class Instance:
 
     def items(self, room: str, but: str = "") -> list[list[Any]]:
         return [[id_, *self.at(id_)] for id_ in self.inside(room) if id_ != but]
-
-
-def lines(graph: SceneGraph) -> str:
-    """Return a graph in the form of graph prompting (`scenecypher.retriever.graph_text`)."""
-    nodes = [json.dumps(attributes(graph.nodes[id_]), ensure_ascii=False) for id_ in sorted(graph.nodes)]
-    links = sorted([link.source, link.type, link.target] for link in graph.relations)
-    return "\n".join(["NODES", *nodes, "LINKS", *(json.dumps(link) for link in links)])
-
-
-def attributes(node: Node) -> dict[str, Any]:
-    values = {"id": node.id, "name": node.name, "class": node.class_}
-    lists = {"states": list(node.states), "affordances": list(node.affordances)}
-    extra = {name: _json(value) for name, value in node.properties.items()}
-    known: dict[str, Any] = {**values, **lists, **extra}
-    return {"kind": node.kind, **{name: known[name] for name in sorted(known) if known[name] != []}}
-
-
-def _json(value: Any) -> Any:
-    if not isinstance(value, Point):
-        return value
-    axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
-    return [int(at) if at.is_integer() else at for at in axes]
 
 
 class Traversal(Instance):
@@ -398,93 +371,35 @@ def told(of: Traversal | Question) -> Iterator[str]:
     yield format_sections(**{"summary": of.explanation, name: of.solution})
 
 
-def home_examples() -> str:
-    """Return two tasks of a home with their actions, without reasons (SG2, "Household Task Planning")."""
-    chosen = [task for task in homes.tasks() if task.program and task.scene == "homes/apartment"]
-    parts = (f"Task: {task.instruction}\nSolution: [{', '.join(map(action, task.program))}]" for task in chosen)
-    return "\n\n".join(["Examples, of tasks in a home:", *parts]) + "\n"
-
-
 def home_tasks() -> Iterator[tuple[Task, SceneGraph]]:
     """Return the two household tasks, and their home."""
     graph = our_home("apartment")[0].graph
     return ((task, graph) for task in homes.tasks() if task.program and task.scene == "homes/apartment")
 
 
-def prompted_home(task: Task, graph: SceneGraph, *, built: bool) -> Iterator[str]:
-    """Return a household task for graph prompting; the home itself is too long for an example."""
-    part = mattering(task, graph)
-    yield f"(The scene graph of this home is left out: {len(graph.nodes)} nodes.)"
-    yield f"Task: {task.instruction}"
-    if built:
-        yield f"The graph that matters:\n{lines(part)}"
-    solution = ", ".join(map(action, task.program))
-    yield f"{_home_explanation(task, part)}\nSolution: [{solution}]"
-
-
-def mattering(task: Task, graph: SceneGraph) -> SceneGraph:
-    """Return the program's nodes, their containers, and the agent, without nearness relations."""
-    named = {id_ for step in task.program for id_ in step.arguments}
-    named |= {node.id for node in graph.nodes.values() if node.kind == "Agent"}
-    named |= {end for id_ in named for end in graph.targets(id_, "INSIDE", "ON")}
-    links = [it for it in graph.relations if {it.source, it.target} <= named and it.type != "CLOSE"]
-    return SceneGraph.of((graph.nodes[id_] for id_ in named), links)
-
-
-def _home_explanation(task: Task, part: SceneGraph) -> str:
-    """Return the places and relevant states of the things, then the steps in words."""
-    things = dict.fromkeys(id_ for step in task.program for id_ in step.arguments if part.nodes[id_].kind != "Place")
-    told = [f"{id_} is {_where(id_, part)}" for id_ in things]
-    opened = {step.arguments[0] for step in task.program if step.action == "open"}
-    told += [f"{id_} is closed and must be opened first" for id_ in things if id_ in opened]
-    steps = [DONE_AS[step.action].format(*step.arguments) for step in task.program]
-    agent = next(node.id for node in part.nodes.values() if node.kind == "Agent")
-    return (
-        f"The agent is {_where(agent, part)}. {'. '.join(told)}. So the agent {', '.join(steps[:-1])} and {steps[-1]}."
-    )
-
-
-def _where(id_: str, part: SceneGraph) -> str:
-    return " and ".join(
-        [*(f"on {it}" for it in part.targets(id_, "ON")), *(f"in {it}" for it in part.targets(id_, "INSIDE"))]
-    )
-
-
-def action(step: ProgramStep) -> str:
-    return f"{PROGRAM_WORDS.get(step.action, step.action)}({', '.join(step.arguments)})"
-
-
 def texts() -> Mapping[str, str]:
     """Return the content of each file by its path."""
     traversals, questions = [Traversal(*it) for it in TRAVERSALS], [Question(*it) for it in QUESTIONS]
-    return {
-        "babyai/examples/sg2.txt": _joined(map(sg2_traversal, traversals)),
-        "babyai/examples/sg2-questions.txt": _joined(map(sg2_question, questions)),
-        "babyai/examples/react-sg2.txt": _joined(react_traversal(it, expands=True, walks=True) for it in traversals),
-        "babyai/examples/react-sg2-questions.txt": _joined(react_question(it, expands=True) for it in questions),
-        "babyai/examples/react-limit.txt": _joined(react_traversal(it, expands=False, walks=True) for it in traversals),
-        "babyai/examples/react-limit-questions.txt": _joined(react_question(it, expands=False) for it in questions),
-        "babyai/examples/react-rwr.txt": _joined(react_traversal(it, expands=False, walks=False) for it in traversals),
-        "babyai/examples/react-rwr-questions.txt": _joined(react_question(it, expands=False) for it in questions),
-        "babyai/examples/sayplan.txt": _joined(map(sayplan_traversal, traversals)),
-        "babyai/examples/sayplan-questions.txt": _joined(map(sayplan_question, questions)),
-        "babyai/examples/cot.txt": _joined(prompted(it, built=False) for it in traversals),
-        "babyai/examples/cot-questions.txt": _joined(prompted(it, built=False) for it in questions),
-        "babyai/examples/bag.txt": _joined(prompted(it, built=True) for it in traversals),
-        "babyai/examples/bag-questions.txt": _joined(prompted(it, built=True) for it in questions),
-        "babyai/examples/tasks.txt": _joined(map(told, traversals)),
-        "babyai/examples/tasks-questions.txt": _joined(map(told, questions)),
-        **{f"virtualhome/examples/{name}.txt": home_examples() for name in ("sg2", "tasks")},
-        "virtualhome/examples/cot.txt": _joined(
-            prompted_home(task, graph, built=False) for task, graph in home_tasks()
-        ),
-        "virtualhome/examples/bag.txt": _joined(prompted_home(*it, built=True) for it in home_tasks()),
+    found = {
+        "babyai/examples/sg2.txt": joined(map(sg2_traversal, traversals)),
+        "babyai/examples/sg2-questions.txt": joined(map(sg2_question, questions)),
+        "babyai/examples/react-sg2.txt": joined(react_traversal(it, expands=True, walks=True) for it in traversals),
+        "babyai/examples/react-sg2-questions.txt": joined(react_question(it, expands=True) for it in questions),
+        "babyai/examples/react-limit.txt": joined(react_traversal(it, expands=False, walks=True) for it in traversals),
+        "babyai/examples/react-limit-questions.txt": joined(react_question(it, expands=False) for it in questions),
+        "babyai/examples/react-rwr.txt": joined(react_traversal(it, expands=False, walks=False) for it in traversals),
+        "babyai/examples/react-rwr-questions.txt": joined(react_question(it, expands=False) for it in questions),
+        "babyai/examples/sayplan.txt": joined(map(sayplan_traversal, traversals)),
+        "babyai/examples/sayplan-questions.txt": joined(map(sayplan_question, questions)),
+        "babyai/examples/cot.txt": joined(prompted(it, built=False) for it in traversals),
+        "babyai/examples/cot-questions.txt": joined(prompted(it, built=False) for it in questions),
+        "babyai/examples/bag.txt": joined(prompted(it, built=True) for it in traversals),
+        "babyai/examples/bag-questions.txt": joined(prompted(it, built=True) for it in questions),
+        "babyai/examples/tasks.txt": joined(map(told, traversals)),
+        "babyai/examples/tasks-questions.txt": joined(map(told, questions)),
+        **{f"virtualhome/examples/{name}.txt": text for name, text in home_examples([*home_tasks()]).items()},
     }
-
-
-def _joined(examples: Iterable[Iterable[str]]) -> str:
-    numbered = (f"Example {number}\n\n" + "\n\n".join(parts) for number, parts in enumerate(examples, 1))
-    return "\n\n".join([TITLE, *numbered]) + "\n"
+    return {name: f"{text}\n" for name, text in found.items()}
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from scenecypher.chat import Model, OpenAIModel
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import ReplyRejected, UnknownReference
+from scenecypher.planner.methods import METHODS
 from scenecypher.planner.perception.findings import MergeResult
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import KnownNode, known_node, meaning_of_name
@@ -102,6 +103,20 @@ def test_the_prompts_have_what_is_known_and_the_picture_goes_once() -> None:
     assert "table-1" in second[0]["content"]
     assert server.requests[1]["response_format"]["json_schema"]["strict"] is True
     assert observer.usage.total_tokens == 36
+
+
+def test_a_method_that_is_shown_no_priors_has_them_in_no_picture_prompt() -> None:
+    """Prompts for pictures that tell ReAct and No Priors of earlier objects, which the paper leaves out."""
+    belief = with_things(("bowl-1", "bowl"), ("jug-1", "jug"))
+    seen = known_node(belief, "table-1", vocabulary="grasif", tells_earlier=False)
+    with scripted(["Nothing is there.", said()]) as (model, server):
+        VisionObserver(model, _Fixed(), lambda _: seen).observe("table-1", step=1)
+    text = server.requests[0]["messages"][0]["content"][0]["text"]
+    assert text.endswith("use it: apple-1, bowl-1, box-1, cup-1, jug-1, pen-1.\nTell only what you see.")
+    assert "earlier" not in text
+    assert len(server.requests) == 2, "nor is it asked again about what has vanished"
+    assert not METHODS["react-alfworld"].priors
+    assert not METHODS["lookplangraph"].without("lookplangraph", ("no-priors",)).priors
 
 
 def test_all_that_a_picture_may_change_is_one_delta() -> None:
