@@ -89,7 +89,8 @@ def print_history(log: list[Event], *, changes: bool = False, held: frozenset[in
         times = [
             f"{it:%Y-%m-%d %H:%M:%S}" if it else "" for it in ((event.clock, event.at) if has_clock else (event.at,))
         ]
-        rows.append((str(event.version), *times, event.actor, event.action, lines, state))
+        actor = f"{event.actor}, approved by {event.approved_by}" if event.approved_by else event.actor
+        rows.append((str(event.version), *times, actor, event.action, lines, state))
     when = ("scene's time", "server's time") if has_clock else ("time",)
     print_table(list(map(Column, ("version", *when, "actor", "action", "changes", ""))), rows)
     older = log[0].version - 1
@@ -151,6 +152,7 @@ def _document(event: Event, *, holds: bool) -> dict[str, Any]:
         "action_id": event.action_id,
         "kind": event.kind,
         "undoes": list(event.undoes),
+        **({"approved_by": event.approved_by} if event.approved_by else {}),
         "holds": holds,
         "delta": json.loads(delta_json(event.delta)),
     }
