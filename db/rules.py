@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -283,7 +283,9 @@ class _RuleForm(Form):
         return Rule(self.name, self.kind, self.words, condition, self.action, self.arguments, fits, *more)
 
 
-_FORMS: Final = TypeAdapter(Annotated[list[_RuleForm], Field(max_length=MAX_RULES)])
+@cache
+def _rules_adapter() -> TypeAdapter[list[_RuleForm]]:
+    return TypeAdapter(Annotated[list[_RuleForm], Field(max_length=MAX_RULES)])
 
 
 def rules_json(rules: Iterable[Rule]) -> str:
@@ -304,7 +306,7 @@ def rule_document(rule: Rule) -> dict[str, Any]:
 def rules_from_document(document: object, *, file: str = "the scene's rules") -> Rules:
     """Return the rules of a JSON document. Raises DocumentError with every problem; `file` names the document."""
     try:
-        forms = _FORMS.validate_python(document)
+        forms = _rules_adapter().validate_python(document)
     except ValidationError as error:
         raise document_error(file, problems_of(error, document)) from None
     found = [it.rule(file) for it in forms]

@@ -18,11 +18,12 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.graph.scene_document import scene_document, scene_from_document
 from scenecypher.db.rules import rules_of
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ActionRefused, DocumentError, InputError, RuleBroken, SceneCypherError
+from scenecypher.errors import ActionRefused, DocumentError, InputError, RuleBroken, SceneCypherError, UnknownReference
 from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.rules.house import add_rule, check_rules, remove_rule, rules_at
 from scenecypher.planner.worlds.belief import find_or_create_belief
-from scenecypher.planner.worlds.belief_simulator import simulator_of
+from scenecypher.planner.worlds.belief_simulator import BeliefSimulator, simulator_of
 from tests.db.store.test_store import fresh
 from tests.planner.rules.homes import HOME, NO_KNIFE, NO_METAL, moved, with_states
 
@@ -226,6 +227,52 @@ def test_a_person_is_asked_and_stands_in_the_event(store: SceneStore) -> None:
     list(believing.act("switch_off(stove-1)"))
     list(believing.act("switch_on(stove-1)"))
     assert store.history(store.find(name))[-1].approved_by == "ann"
+
+
+class Elsewhere:
+    """A world that is no scene: it does what it is told, and shows nothing."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
+        del action_id, because
+        self.done.append(action)
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        raise UnknownReference(f"{of} was not seen at {step}; look elsewhere")
+
+    def body(self, agent: str) -> None:
+        del agent
+
+    def reset(self) -> None:
+        self.done.clear()
+
+
+def test_a_robot_elsewhere_is_bound_by_what_the_belief_says(store: SceneStore) -> None:
+    """Unchecked: the world is no scene that could check, so the belief does, before the robot moves."""
+    name = stored(store, OPEN_ON)
+    belief = find_or_create_belief(store, store.find(name))
+    add_rule(store, name, NO_METAL)
+    add_rule(store, name, "ask before switch_on(stove)")
+    world = Elsewhere()
+    simulator = BeliefSimulator(store, store.find(belief.name), world=world, approve=lambda *_: "ann")
+    list(simulator.act("pick_up(fork-1)"))
+    with pytest.raises(RuleBroken, match="rule-1 forbids it"):
+        list(simulator.act("put_in(fork-1, microwave-1)"))
+    list(simulator.act("put_on(fork-1, table-1)"))
+    list(simulator.act("switch_on(stove-1)"))
+    assert world.done == ["pick_up(fork-1)", "put_on(fork-1, table-1)", "switch_on(stove-1)"]
+    assert store.history(store.find(belief.name))[-1].approved_by == "ann"
+
+
+def test_a_correction_breaks_no_rule_either(store: SceneStore) -> None:
+    """Got round: what a correction inserts is an action like any other."""
+    name = stored(store)
+    add_rule(store, name, "never microwave is open")
+    with pytest.raises(RuleBroken, match="rule-1 forbids it: never microwave is open"):
+        act(store, name, "put_in(fork-1, microwave-1)", fix=True)
+    assert "open(" not in "".join(it.action for it in store.history(store.find(name)))
 
 
 def test_bad_input_writes_nothing(store: SceneStore) -> None:
