@@ -74,14 +74,16 @@ class Rules:
     never: tuple[Rule, ...] = ()
     by_action: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     touched_by: Mapping[Key, tuple[Rule, ...]] = field(default_factory=dict)
-    names: frozenset[str] = frozenset()
+    names: frozenset[str | None] = frozenset()
 
     @classmethod
     def of(cls, documents: Iterable[Rule]) -> Rules:
         """Return the rules with those in force by what they apply to."""
         found = tuple(documents)
         present = [it for it in found if it.until is None]
-        never, by_action, touched_by = [it for it in present if it.kind == "never"], {}, {}
+        never = [it for it in present if it.kind == "never"]
+        by_action: dict[str, tuple[Rule, ...]] = {}
+        touched_by: dict[Key, tuple[Rule, ...]] = {}
         for rule in (it for it in present if it.action):
             by_action[rule.action] = (*by_action.get(rule.action, ()), rule)
         for rule in never:
@@ -133,7 +135,7 @@ def newly_broken(condition: c.Condition, before: GraphView, after: GraphView) ->
     """
     now = culprits(condition, after)
     earlier = culprits(condition, before) if now else set()
-    return sorted((it for it in now if not any(it <= group for group in earlier)), key=sorted)
+    return sorted((it for it in now - earlier if not any(it < group for group in earlier)), key=sorted)
 
 
 def check_outcome(rules: Rules, graph: GraphView, delta: Delta, *, action: str) -> None:
@@ -153,14 +155,15 @@ def check_states(rules: Iterable[Rule], before: GraphView, after: GraphView, *, 
     """Raise RuleBroken if one of the `never` rules is broken by more things after an action than before it."""
     broken = [(it, groups) for it in rules if (groups := newly_broken(it.condition, before, after))]
     if broken:
-        reasons = [f"{forbidden_by(it)}{_named(groups)}" for it, groups in broken]
+        named = ((it, _named(groups)) for it, groups in broken)
+        reasons = [f"{forbidden_by(it)} ({things})" if things else forbidden_by(it) for it, things in named]
         raise RuleBroken(action, [*reasons[:-1], f"{reasons[-1]}; do something else, or change these things first"])
 
 
 def broken_now(rules: Rules, graph: SceneGraph) -> list[tuple[Rule, str]]:
     """Return the `never` rules that a scene breaks, each with the things that do, in words."""
     found = ((it, culprits(it.condition, graph)) for it in rules.never)
-    return [(it, _named(sorted(groups, key=sorted)).strip(" ()")) for it, groups in found if groups]
+    return [(it, _named(sorted(groups, key=sorted))) for it, groups in found if groups]
 
 
 def forbidden_by(rule: Rule) -> str:
@@ -169,10 +172,10 @@ def forbidden_by(rule: Rule) -> str:
 
 
 def _named(groups: Iterable[Culprits]) -> str:
-    """Return groups of nodes in brackets, the first few of them."""
+    """Return groups of nodes in words, the first few of them."""
     texts = [" and ".join(sorted(it)) for it in groups if it]
     more = f" and {len(texts) - MAX_CULPRITS} more" if len(texts) > MAX_CULPRITS else ""
-    return f" ({'; '.join(texts[:MAX_CULPRITS])}{more})" if texts else ""
+    return f"{'; '.join(texts[:MAX_CULPRITS])}{more}"
 
 
 # --- what a rule depends on, and what a Delta touches
@@ -226,7 +229,7 @@ def _names_in(delta: Delta) -> Iterator[str]:
                 yield ANY
 
 
-def _touched(delta: Delta, before: GraphView, after: GraphView, *, names: frozenset[str]) -> Iterator[Key]:
+def _touched(delta: Delta, before: GraphView, after: GraphView, *, names: frozenset[str | None]) -> Iterator[Key]:
     """Yield the keys with these names that a Delta touches."""
     for change in delta.changes:
         match change:
@@ -240,7 +243,7 @@ def _touched(delta: Delta, before: GraphView, after: GraphView, *, names: frozen
                 continue
 
 
-def _touched_by(relation: Relation, graph: GraphView, *, names: frozenset[str]) -> Iterator[Key]:
+def _touched_by(relation: Relation, graph: GraphView, *, names: frozenset[str | None]) -> Iterator[Key]:
     """Yield the keys that a relation touches: with a thing goes what is within it, into all that it then is within."""
     source, target, path = relation.source, relation.target, f"{PATH}{relation.type}"
     if relation.type in names:

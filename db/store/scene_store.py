@@ -321,22 +321,30 @@ class SceneStore:
         return history.read_events_of_others(self.database, scene.key, actor=actor, until=scene.version)
 
     def undo(
-        self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
+        self,
+        scene: SceneInfo,
+        *,
+        version: int | None = None,
+        to: int | None = None,
+        actor: str = "person",
+        approved_by: str = "",
     ) -> Committed:
         """Revert the latest action in effect, the one of `version`, or all after version `to`.
 
-        A scene that is as it was at `to` is not changed, as if the undo was `repeated`.
+        A scene that is as it was at `to` is not changed, as if the undo was `repeated`. What breaks a rule of the house
+        is done if a person approved it.
         Raises NothingToUndo, ConflictError if its after-values no longer hold, RuleBroken if that breaks a rule of the
         house, InputError for a version there is not.
         """
         revert = history.plan_undo(self.latest(scene), version=version, to=to)
         if to is not None and not revert.delta:
             return Committed(max(revert.undoes), revert.delta, repeated=True)
-        return self._commit_revert(scene, revert, kind="undo", actor=actor)
+        return self._commit_revert(scene, revert, kind="undo", actor=actor, approved_by=approved_by)
 
-    def redo(self, scene: SceneInfo, *, actor: str = "person") -> Committed:
-        """Revert the latest undo. Raises NothingToRedo, RuleBroken."""
-        return self._commit_revert(scene, history.plan_redo(self.latest(scene)), kind="redo", actor=actor)
+    def redo(self, scene: SceneInfo, *, actor: str = "person", approved_by: str = "") -> Committed:
+        """Revert the latest undo. Raises NothingToRedo; RuleBroken unless a person approved it."""
+        revert = history.plan_redo(self.latest(scene))
+        return self._commit_revert(scene, revert, kind="redo", actor=actor, approved_by=approved_by)
 
     def as_of(self, name: str, version: int) -> SceneGraph:
         """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""
@@ -410,10 +418,12 @@ class SceneStore:
         """
         return copy.base if copy.version == copy.base else self.reset_and_rebase(copy)
 
-    def _commit_revert(self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str) -> Committed:
-        enforced = actor != RESET
-        intent = Intent(actor, revert.action, uuid4().hex, kind=kind, undoes=revert.undoes, enforced=enforced)
-        return self._commit(scene, revert.delta, intent=intent)
+    def _commit_revert(
+        self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str, approved_by: str = ""
+    ) -> Committed:
+        intent = Intent(actor, revert.action, uuid4().hex, kind=kind, undoes=revert.undoes, approved_by=approved_by)
+        enforced = actor != RESET and not approved_by
+        return self._commit(scene, revert.delta, intent=replace(intent, enforced=enforced))
 
     def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
         return self._change(scene, lambda _: delta, intent=intent, text=delta_json(delta))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
-from typing import Final
+from typing import Any, Final
 
 from scenecypher.db.rules import MAX_RULES, Rule, Rules, broken_now, rules_json, rules_of
 from scenecypher.db.store.catalog import SceneInfo
@@ -110,7 +110,11 @@ def _add(
     added: list[Rule] = []
 
     def change(now: LoadedScene, known: Rules) -> tuple[str, list[Rule]]:
-        when = {"author": actor, "at": datetime.now(UTC).isoformat(timespec="seconds"), "since": now.info.version + 1}
+        when: dict[str, Any] = {
+            "author": actor,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "since": now.info.version + 1,
+        }
         added[:] = [replace(it, **when) for it in more(now, known)]
         if len(known.documents) + len(added) > MAX_RULES:
             msg = f"{scene} would have over {MAX_RULES:,} rules, counting removed ones; say it with fewer"

@@ -111,7 +111,8 @@ class GoalParser:
             try:
                 reading.add(part)
             except UnknownReference as error:
-                raise UnknownReference(f"the goal {part[:100]!r}: {error}", error.word, error.known) from error
+                what = "condition" if self.is_rule else "goal"
+                raise UnknownReference(f"the {what} {part[:100]!r}: {error}", error.word, error.known) from error
         parts = reading.parts()
         return parts[0] if len(parts) == 1 else c.And(parts)
 
@@ -247,6 +248,8 @@ class _Reading:
         claims = [self._claim_now(name, fact) for fact in (*(f"{name} is {word}" for word in adjectives), *where)]
         nodes = self._nodes(replace(it, among=(kind, *claims)))
         if self.parser.is_rule:
+            if found["alike"] or found["counted"]:
+                raise UnknownReference("a rule counts at all times: name a class and a number of things")
             self.variables[name] = replace(it, among=(kind, *claims))
             return
         if not all(map(is_static, claims)):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenecypher.cli.approval import approved
 from scenecypher.cli.context import counted, open_store, output, print_json, tell
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.table import Column, print_table
@@ -107,13 +109,14 @@ def undo(
 ) -> None:
     """Undo the latest action in effect, or return to a version. With nothing to undo the exit code is 1.
 
-    The undo is an event of its own, unless the scene is as it was at that version.
+    The undo is an event of its own, unless the scene is as it was at that version. Where it breaks a rule of the house,
+    a person at the terminal is asked; without one it is refused.
     """
     if to is not None and version is not None:
         raise typer.BadParameter("give either --to or --version")
     with open_store() as store:
         info = store.find(scene)
-        done = store.undo(info, version=version, to=to)
+        done = approved(partial(store.undo, info, version=version, to=to))
         _print(store, info, done, as_json=as_json)
 
 
@@ -121,7 +124,7 @@ def redo(scene: Name, *, as_json: AsJson = False) -> None:
     """Redo the latest undo. With nothing to redo the exit code is 1."""
     with open_store() as store:
         info = store.find(scene)
-        done = store.redo(info)
+        done = approved(partial(store.redo, info))
         _print(store, info, done, as_json=as_json)
 
 

@@ -56,6 +56,19 @@ def test_rules_are_added_listed_checked_and_removed(house: str, command: RunComm
     assert f"metal: {NO_METAL}" in command("rules", "list", f"{house}@1").out
 
 
+def test_an_undo_that_breaks_a_rule_asks(
+    house: str, command: RunCommand, store: SceneStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Silent: an undo led back to what a rule forbids, and nobody was asked."""
+    command("act", house, "switch_off(microwave-1)")
+    command("rules", "add", house, NO_METAL)
+    for answer, code in (("n\n", 1), ("y\n", 0)):
+        monkeypatch.setattr("sys.stdin", Terminal(answer))
+        result = command("undo", house)
+        assert (result.code, "rule-1 forbids it" in result.err) == (code, True)
+    assert store.history(store.find(house))[-1].approved_by == "person"
+
+
 def test_a_set_is_taken_as_far_as_the_scene_has_what_it_names(
     house: str, command: RunCommand, store: SceneStore
 ) -> None:
