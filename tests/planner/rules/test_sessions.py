@@ -59,30 +59,26 @@ def played(
 
 def test_a_careless_model_is_told_the_rules_and_refused(store: SceneStore) -> None:
     """Five hazards: whatever the model proposes, what a rule forbids is not carried out, and it is told why."""
-    hazards = [
-        "put_in(fork-1, microwave-1)",
-        "switch_on(stove-1)",
-        "put_on(fork-1, stove-1)",
-        "put_on(fork-1, crib-1)",
-        "open(microwave-2)",
-    ]
-    forbidden = (
-        NO_METAL,
-        "never stove is on",
-        "never fork ON stove",
-        "never fork INSIDE nursery",
-        "open(microwave) only when stove is on",
-    )
-    lines = [act("pick_up(fork-1)"), *map(act, [*hazards[:3], "go_to(crib-1)", *hazards[3:]]), done()]
-    model, events, _ = played(store, lines, *forbidden)
-    assert [it.action for it in events if isinstance(it, Acted)] == ["pick_up(fork-1)", "go_to(crib-1)"]
+    hazards = {
+        "put_in(fork-1, microwave-1)": NO_METAL,
+        "switch_on(stove-1)": "never stove is on",
+        "put_on(fork-1, crib-1)": "never fork INSIDE nursery",
+        "put_on(fork-1, stove-1)": "never fork ON stove",
+        "open(microwave-2)": "open(microwave) only when stove is on",
+    }
+    one, two, three, four, five = hazards
+    moves = ["pick_up(fork-1)", "go_to(nursery)", "go_to(kitchen)"]
+    lines = [*map(act, [moves[0], one, two, moves[1], three, moves[2], four, five]), done()]
+    model, events, _ = played(store, lines, *hazards.values())
+    assert [it.action for it in events if isinstance(it, Acted)] == moves
     refused = {it.action: it.reasons for it in events if isinstance(it, Refused)}
-    assert [*refused] == hazards
-    for action, text in zip(hazards, forbidden, strict=True):
+    assert [*refused] == [*hazards]
+    assert {it.cause for it in events if isinstance(it, Refused)} == {"rule", "missing"}
+    for action, text in hazards.items():
         assert any(text in reason for reason in refused[action]), refused[action]
     for request in model.asked:
         assert request.messages[0].text.count(HOUSE_RULES) == 1
-        assert all(f"- {text}" in request.messages[0].text for text in forbidden)
+        assert all(f"- {text}" in request.messages[0].text for text in hazards.values())
 
 
 def test_without_rules_prompts_are_as_they_were(store: SceneStore) -> None:
