@@ -19,6 +19,7 @@ from tests.server import throwaway_server
 BENCHMARKS: Final[Mapping[str, Callable[[Database], Iterator[Measurement]]]] = {
     "actions": acting.actions,
     "crowds": acting.crowds,
+    "rules": acting.ruled,
     "entered": entered.entered,
     "gate": asking.gate,
     "hostile": hostile.hostile,

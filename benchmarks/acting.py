@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from itertools import cycle
+from dataclasses import replace
+from itertools import cycle, islice
 from time import perf_counter
 from typing import Any, Final, LiteralString
 from uuid import uuid4
@@ -16,11 +17,13 @@ from benchmarks.home import make_home, temporary_scene
 from scenecypher.db.graph.delta import AddRelation, Delta, apply
 from scenecypher.db.graph.graph_json import delta_hash, delta_json
 from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.rules import rules_json
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.rules.words import read_rule
 
 AGENT, OBJECT, TABLE = "character_65", "cup_1", "asset_0"
 
@@ -80,6 +83,33 @@ def crowds(database: Database) -> Iterator[Measurement]:
         for many in (4, 8):
             together = _actions_per_second(acts[:many])
             yield Measurement(f"seconds an action, {many} scenes at once (one alone)", 1e3 / together, 1e3 / alone, 1.0)
+
+
+def ruled(database: Database) -> Iterator[Measurement]:
+    """Compare actions in a home with 30 and with 300 rules of the house with those in one without rules."""
+    store = SceneStore(database)
+    with (
+        temporary_scene(store, with_agent_close(make_home())) as free,
+        temporary_scene(store, with_agent_close(make_home())) as some,
+        temporary_scene(store, with_agent_close(make_home())) as many,
+    ):
+        for info, number, limit in ((some, 30, 1.05), (many, 300, 1.3)):
+            _give_rules(store, info, number)
+            act, same, title = action_loop(store, info), action_loop(store, free), f"act under {number} rules (none)"
+            yield compare(title, act, reference=same, limit=limit, pairs=400, warm_up=WARM_UP // 4)
+
+
+def _give_rules(store: SceneStore, scene: SceneInfo, number: int) -> None:
+    """Give a scene rules, half of them about what the robot takes and puts down, the other half about other things."""
+    now = store.now(scene)
+    thing, table = (now.graph.nodes[it].class_ for it in (OBJECT, TABLE))
+    others = cycle(sorted(now.graph.by_class.keys() - {thing, table}))
+    texts = [
+        f"never {thing if half else next(others)} {'ON' if half else 'INSIDE'} {next(others)}"
+        for half in islice(cycle((True, False)), number)
+    ]
+    kept = [replace(read_rule(text, now), name=f"rule-{place}") for place, text in enumerate(texts, 1)]
+    store.set_rules(now.info, rules_json(kept), actor="bench", action=f"add {number} rules")
 
 
 def with_agent_close(graph: SceneGraph) -> SceneGraph:

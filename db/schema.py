@@ -207,13 +207,15 @@ class Declared:
     """What one scene brings: relation types and properties beyond the registry, each name checked, and own actions.
 
     `actions` is a canonical JSON text (`scenecypher.importers.pddl.domain_json`), `domain` the PDDL that it was read
-    from; both are empty if the scene has the actions of its vocabulary.
+    from; both are empty if the scene has the actions of its vocabulary. `rules` is a canonical JSON text
+    (`scenecypher.db.rules`), empty if the scene never had a rule.
     """
 
     relation_types: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
     actions: str = ""
     domain: str = ""
+    rules: str = ""
 
     def __post_init__(self) -> None:
         for name in self.relation_types:

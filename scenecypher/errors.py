@@ -115,6 +115,10 @@ class ActionRefused(RejectedError):
         return self._reasons
 
 
+class RuleBroken(ActionRefused):
+    """An action that would break a rule of the house; nothing was committed."""
+
+
 class UnknownReference(RejectedError):
     """A name, class or id that resolves to no node or to several.
 

@@ -26,6 +26,7 @@ from scenecypher.db.condition import ALWAYS, Condition, Id, atoms_of, evaluate, 
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import GraphView, SceneGraph
+from scenecypher.db.rules import rules_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
@@ -269,7 +270,11 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         graph, episode = self._current().graph, self._episode
         now = SceneGraph.of(graph.nodes.values(), graph.in_order())
         request = PlanRequest(
-            episode.goal, episode.scene.vocabulary, timeout_s, required_actions=tuple(episode.action_goals)
+            episode.goal,
+            episode.scene.vocabulary,
+            timeout_s,
+            required_actions=tuple(episode.action_goals),
+            rules=rules_of(episode.scene.declared),
         )
         found = find_plan(request, now)
         return None if found.plan is None else tuple(map(str, found.plan))

@@ -12,6 +12,7 @@ from typing_extensions import Unpack
 
 from scenecypher.chat.model import Model
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.rules import Rule, rules_of
 from scenecypher.db.store.at import SceneAt, read_moment, scene_at
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed
@@ -23,6 +24,7 @@ from scenecypher.db.store.rewind import load_version
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.importers.task import Task
+from scenecypher.planner.actions.ruled import Approve
 from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.commit_look import CommittedLook
@@ -30,6 +32,7 @@ from scenecypher.planner.perception.detections import Detection, Detections, Det
 from scenecypher.planner.perception.look_files import belief_before, merge_look, seen_node
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.seen_thing import SeenThing
+from scenecypher.planner.rules.house import AddedRules, BrokenRule, add_rule, add_set, check_rules, remove_rule
 from scenecypher.planner.sessions.budget import SPARE_STEPS, Budget
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished
 from scenecypher.planner.sessions.events import Event as PlanEvent
@@ -55,7 +58,9 @@ class PlanOptions(TypedDict, total=False):
     `goal`, what shall hold, such as ``mug ON shelf; fridge is closed``. Without any of them the goal of the scene's own
     PDDL problem counts. `method` is a name that `scenecypher methods` lists (default ``stepwise``), `ablations` leave
     parts of it out. `belief` says whether to decide by what the robot has seen, `fix` whether to correct actions by
-    rule; by default the method decides both. `budget` bounds steps, tokens and seconds.
+    rule; by default the method decides both. `budget` bounds steps, tokens and seconds. `approve` asks a person where a
+    rule of the house demands it: called with the rule and the action, it returns who approved, or None; without it such
+    actions are refused.
     """
 
     task: str | None
@@ -66,6 +71,7 @@ class PlanOptions(TypedDict, total=False):
     belief: bool | None
     fix: bool | None
     budget: Budget
+    approve: Approve | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,17 +175,19 @@ class Home(ReadableHome):
         fix: bool = False,
         expected_version: int | None = None,
         action_id: str | None = None,
+        approve: Approve | None = None,
     ) -> tuple[CommittedAction, ...]:
         """Carry out an action such as ``grab(cup_2004)``; each step is one transaction, the requested one last.
 
         `fix` first does, by rule, what the action needs. `agent` is the node that acts, by default the first agent;
         `actor` is whom the history names. With an `action_id` the call is safe to repeat: an action of that id that is
-        done already is returned, not done again.
+        done already is returned, not done again. `approve` asks a person where a rule of the house demands it, as in
+        `PlanOptions`.
 
         Raises ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer
         at `expected_version`; nothing of the refused action is committed. Raises CommitUnknown if the answer was lost.
         """
-        simulator = self._simulator(agent, actor=actor, fix=fix)
+        simulator = self._simulator(agent, actor=actor, fix=fix, approve=approve)
         return tuple(simulator.act(action, expected_version=expected_version, action_id=action_id))
 
     def act_steps(
@@ -191,9 +199,10 @@ class Home(ReadableHome):
         fix: bool = False,
         expected_version: int | None = None,
         action_id: str | None = None,
+        approve: Approve | None = None,
     ) -> Iterator[CommittedAction]:
         """Carry out an action as `act` does, and yield each step once it is committed. Raises as `act` does."""
-        simulator = self._simulator(agent, actor=actor, fix=fix)
+        simulator = self._simulator(agent, actor=actor, fix=fix, approve=approve)
         return simulator.act(action, expected_version=expected_version, action_id=action_id)
 
     @property
@@ -273,6 +282,32 @@ class Home(ReadableHome):
         setting = session_setting(self._services, self.info, instruction, options)
         return self._recorder(setting.scene, "plan").kept(prepare_session(setting, recipe_named(setting.name)).run())
 
+    # --- rules
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of the house, which no action breaks, in the order in which they were added."""
+        return rules_of(self.info.declared).in_force
+
+    def add_rule(self, words: str, *, name: str = "", actor: str = PERSON) -> AddedRules:
+        """Add a rule such as ``never knife INSIDE nursery``; without a `name` it gets a number.
+
+        The result has the things that break it already, which stay. Raises InputError for words that are no rule.
+        """
+        return add_rule(self._services.store, self.name, words, name=name, actor=actor)
+
+    def add_rules(self, set_name: str, *, actor: str = PERSON) -> AddedRules:
+        """Take a set of rules, such as ``household-safety``. Raises InputError for an unknown one."""
+        return add_set(self._services.store, self.name, set_name, actor=actor)
+
+    def remove_rule(self, name: str, *, actor: str = PERSON) -> Rule:
+        """End a rule; return it. Raises InputError if there is none of this name."""
+        return remove_rule(self._services.store, self.name, name, actor=actor)
+
+    def check_rules(self) -> tuple[BrokenRule, ...]:
+        """Return the rules that the home breaks now, each with the things that do."""
+        return check_rules(self._services.store, self.name)
+
     # --- the past
 
     def at(self, moment: int | datetime | str) -> PastHome:
@@ -284,9 +319,13 @@ class Home(ReadableHome):
         then = read_moment(moment, name=f"{self.name}@{moment}") if isinstance(moment, str) else moment
         return PastHome(self._services, scene_at(self._services.store.database, self.info, then))
 
-    def _simulator(self, agent: str | None, *, fix: bool, actor: str = PERSON) -> Simulator:
+    def _simulator(
+        self, agent: str | None, *, fix: bool, actor: str = PERSON, approve: Approve | None = None
+    ) -> Simulator:
         services = self._services
-        return simulator_of(services.store, self.info, actor=actor, agent=agent, fix=fix, meaning=services.meaning)
+        return simulator_of(
+            services.store, self.info, actor=actor, agent=agent, fix=fix, meaning=services.meaning, approve=approve
+        )
 
 
 def _task_named(name: str) -> Task:
@@ -328,6 +367,7 @@ def session_setting(
         budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),
         belief=options.get("belief"),
         fix=options.get("fix"),
+        approve=options.get("approve"),
         engine_timeout_s=services.settings.engine_timeout_s,
         meaning=services.meaning,
     )

@@ -13,6 +13,7 @@ from scenecypher.db.archive.lines import Header, Line, NodeLine, RecordLine, Sce
 from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, SCENE_FACTS, check_values, of_another_form
 from scenecypher.db.graph.graph_json import delta_from_json, delta_hash
 from scenecypher.db.graph.value import shown
+from scenecypher.db.rules import rules_of
 from scenecypher.db.store.bounds import PREFIX as BOUND_PREFIX
 from scenecypher.db.store.catalog import SceneInfo, checked_name, info_of
 from scenecypher.db.store.publish import Progress
@@ -139,6 +140,7 @@ def _check_actions(line: SceneLine, info: SceneInfo) -> None:
         raise InputError(msg)
     if info.declared.actions:
         load_vocabulary(info.vocabulary)
+    rules_of(info.declared)
 
 
 class _RecordCheck:

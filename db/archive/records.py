@@ -95,7 +95,7 @@ RECORDS: Final[Mapping[str, RecordKind]] = {
                 "undoes": list[Whole],
                 "at": Time,
             },
-            {"clock": Time},
+            {"clock": Time, "approved_by": Text},
         ),
         """
 MATCH (r:Event {scene: $key}) WHERE r.version > 0 RETURN properties(r) AS values ORDER BY r.scene, r.version
@@ -156,7 +156,7 @@ SCENE_FACTS: Final = facts_of(
     {"version": Whole},
     {
         **dict.fromkeys(("base", "redeclared", "world_version"), Whole),
-        **dict.fromkeys(("vocabulary", "source", "actions", "domain"), Text),
+        **dict.fromkeys(("vocabulary", "source", "actions", "domain", "rules"), Text),
         "role": Literal["world", "belief"],
         "up": Literal["z"],
         "declared_relations": list[Text],

@@ -16,7 +16,7 @@ class LiveGraph:
     `apply` takes time in the size of the Delta, not of the scene. Not safe to share between threads.
     """
 
-    def __init__(self, graph: SceneGraph) -> None:
+    def __init__(self, graph: GraphView) -> None:
         self.nodes: dict[str, Node] = dict(graph.nodes)
         self.size = graph.size
         self.outgoing, self.incoming = dict(graph.outgoing), dict(graph.incoming)
@@ -66,14 +66,14 @@ class LiveGraph:
             _insert(self.by_name, node.name, node_id)
 
 
-def _insert(groups: dict[str, tuple[Any, ...]], key: str, item: Any) -> None:
+def _insert(groups: dict[str, Any], key: str, item: Any) -> None:
     """Put an item into its sorted group: a new one, since other graphs may share the old."""
     group = groups.get(key, ())
     place = bisect_left(group, item)
     groups[key] = (*group[:place], item, *group[place:])
 
 
-def _drop(groups: dict[str, tuple[Any, ...]], key: str, item: Any) -> None:
+def _drop(groups: dict[str, Any], key: str, item: Any) -> None:
     """Take an item out of its sorted group, and the group away once it is empty."""
     group = groups[key]
     if len(group) == 1:

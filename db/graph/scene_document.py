@@ -26,6 +26,7 @@ from scenecypher.db.graph.problems import Problem, document_error, json_path, pr
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.scene_check import document_faults
 from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, class_of_name, shown
+from scenecypher.db.rules import rules_of
 from scenecypher.db.schema import Declared
 from scenecypher.db.vocabulary import (
     BUILT_IN,
@@ -50,6 +51,7 @@ def scene_document(scene: ImportedScene) -> dict[str, Any]:
         "properties": [*scene.declared.properties],
         **({"actions": json.loads(scene.declared.actions)} if scene.declared.actions else {}),
         **({"domain": scene.declared.domain} if scene.declared.domain else {}),
+        **({"rules": json.loads(scene.declared.rules)} if scene.declared.rules else {}),
     }
     return {
         "format": FORMAT,
@@ -76,6 +78,10 @@ def scene_from_document(document: object, *, file: str) -> ImportedScene:
         raise document_error(file, _one_a_node(found))
     scene = form.scene()
     vocabulary = with_own_actions(scene.vocabulary, scene.declared.actions)
+    try:
+        rules_of(scene.declared)
+    except InputError as error:
+        raise document_error(file, [("$.declared.rules", str(error))]) from error
     try:
         broken = [*broken_rules(scene.graph, vocabulary)]
     except InputError as error:
@@ -154,16 +160,17 @@ class _NodeForm(Form):
 
 
 class _DeclaredForm(Form):
-    """What the scene brings beyond the common: relation types, properties, actions and the PDDL that they are of."""
+    """What the scene brings beyond the common: relation types, properties, actions with their PDDL, and rules."""
 
     relation_types: list[RelationType] = Field(default_factory=list)
     properties: list[PropertyName] = Field(default_factory=list)
     actions: dict[str, Any] = Field(default_factory=dict)
     domain: Annotated[str, AfterValidator(as_validator(_source))] = ""
+    rules: list[dict[str, Any]] = Field(default_factory=list)
 
     def declared(self) -> Declared:
-        actions = canonical_json(self.actions) if self.actions else ""
-        return Declared(tuple(self.relation_types), tuple(self.properties), actions, self.domain)
+        actions, rules = (canonical_json(it) if it else "" for it in (self.actions, self.rules))
+        return Declared(tuple(self.relation_types), tuple(self.properties), actions, self.domain, rules)
 
 
 class _SceneForm(Form):

@@ -77,6 +77,7 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
         tuple(record.get("declared_properties", ())),
         record.get("actions", ""),
         record.get("domain", ""),
+        record.get("rules", ""),
     )
     return SceneInfo(
         key=record["key"],

@@ -23,6 +23,7 @@ from scenecypher.db.graph.delta import (
 )
 from scenecypher.db.graph.graph_json import delta_hash, delta_json
 from scenecypher.db.graph.scene import GraphView, Node
+from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.rows import node_row, to_driver
@@ -68,7 +69,8 @@ SET s.nodes = coalesce(s.nodes, 0) + $more_nodes, s.relations = coalesce(s.relat
 """
 WRITE_EVENT: Final[LiteralString] = """
 CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
-                 action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes, clock: s.clock})
+                 action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes, clock: s.clock,
+                 approved_by: $approved_by})
 """
 
 
@@ -77,7 +79,8 @@ class Intent:
     """The author and the purpose of a change.
 
     `action_id` makes the change safe to repeat: the same id with the same Delta is applied once. `kind` is ``act``,
-    ``undo``, ``redo``, or ``declare`` of an event without changes; `undoes` are the versions that it reverts.
+    ``undo``, ``redo``, or ``declare`` of an event without changes; `undoes` are the versions that it reverts. Rules of
+    the house are checked if it is `enforced`; `approved_by` is who approved it, if a rule has a person asked.
     """
 
     actor: str
@@ -86,11 +89,13 @@ class Intent:
     expected_version: int | None = None
     kind: str = "act"
     undoes: tuple[int, ...] = ()
+    enforced: bool = True
+    approved_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SceneVersion:
-    """A scene's graph at a version, on which a change is decided.
+    """A scene's graph at a version, on which a change is decided, and the rules of the house at that version.
 
     `agent` is the acting node's id; None if the scene has no agent, or not the one that was asked for.
     """
@@ -98,13 +103,14 @@ class SceneVersion:
     version: int
     graph: GraphView
     agent: str | None = None
+    rules: Rules = NO_RULES
 
     @classmethod
-    def of(cls, version: int, graph: GraphView, agent: str | None) -> SceneVersion:
+    def of(cls, version: int, graph: GraphView, agent: str | None, rules: Rules = NO_RULES) -> SceneVersion:
         """Return the version with the `agent` asked for, the first by id if that is None."""
         agents = graph.by_kind.get("Agent", ())
         found = agents[0] if agent is None and agents else agent
-        return cls(version, graph, found if found in agents else None)
+        return cls(version, graph, found if found in agents else None, rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +206,7 @@ def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Inten
         "action_id": intent.action_id,
         "kind": intent.kind,
         "undoes": list(intent.undoes),
+        "approved_by": intent.approved_by or None,
         "delta": text,
         "hash": delta_hash(text),
     }

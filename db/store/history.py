@@ -15,8 +15,8 @@ from scenecypher.errors import InputError, NothingToRedo, NothingToUndo
 
 # Times as text: the driver's conversion of its own times takes longer than all else of an event.
 _EVENT: Final[LiteralString] = """
-RETURN e {.version, .actor, .action, .action_id, .kind, .undoes, .delta, at: toString(e.at), clock: toString(e.clock)}
-       AS event
+RETURN e {.version, .actor, .action, .action_id, .kind, .undoes, .delta, .approved_by, at: toString(e.at),
+          clock: toString(e.clock)} AS event
 """
 # In the order of the index, so that the server reads no more than is asked for.
 _EVENT_PAGE: Final[LiteralString] = "MATCH (e:Event {scene: $key}) WHERE $after < e.version <= $until" + _EVENT
@@ -52,8 +52,8 @@ class Event:
     """One commit: the resulting version, its author and its changes.
 
     `kind` is ``act``, ``undo``, ``redo``, or ``declare`` if only the scene's declarations changed; `undoes` are the
-    versions that it reverted. `at` is the server's time,
-    `clock` the time that the scene declares, if it does.
+    versions that it reverted. `at` is the server's time, `clock` the time that the scene declares, if it does.
+    `approved_by` is the person who approved it, empty if no rule had one asked.
     """
 
     version: int
@@ -65,6 +65,7 @@ class Event:
     undoes: tuple[int, ...]
     delta: Delta
     clock: datetime | None = None
+    approved_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,7 @@ def _event_of(stored: Mapping[str, Any]) -> Event:
         undoes=tuple(stored["undoes"]),
         delta=delta_from_json(stored["delta"]),
         clock=_time_of(stored["clock"]) if stored["clock"] else None,
+        approved_by=stored["approved_by"] or "",
     )
 
 

@@ -260,6 +260,7 @@ def _declared_facts(vocabulary: str, declared: Declared) -> dict[str, Any]:
         "declared_properties": list(declared.properties),
         "actions": declared.actions or None,
         "domain": declared.domain or None,
+        "rules": declared.rules or None,
     }
 
 

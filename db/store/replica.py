@@ -14,6 +14,7 @@ from scenecypher.db.graph.delta import Delta, edited_nodes
 from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import EMPTY
+from scenecypher.db.rules import check_outcome, rules_of
 from scenecypher.db.store.bounds import TrackedBounds
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Decide, Intent, SceneVersion, WritePlan, check_answer, plan_write
@@ -46,8 +47,12 @@ RETURN $asked AS asked, done {.version, .hash, .delta} AS done,"""
 
 
 def is_alike(one: SceneInfo, other: SceneInfo) -> bool:
-    """Check if two states of a scene have the same actions and declarations: what is decided by one fits the other."""
-    return (one.vocabulary, one.declared) == (other.vocabulary, other.declared)
+    """Check if two states of a scene have the same actions and declarations: what is decided by one fits the other.
+
+    Rules may differ: each change is checked by those of the version that it is decided at.
+    """
+    with_rules = replace(one.declared, rules=other.declared.rules)
+    return (one.vocabulary, with_rules) == (other.vocabulary, other.declared)
 
 
 class Replica:
@@ -93,8 +98,8 @@ class Replica:
     def at(self, agent: str | None = None) -> SceneVersion:
         """Return the scene as it is known; `agent` is the acting node, the first agent by id if None."""
         with self._lock:
-            version, graph = self.version, self._graph
-        return SceneVersion.of(version, graph, agent)
+            version, graph, rules = self.version, self._graph, rules_of(self.scene.declared)
+        return SceneVersion.of(version, graph, agent, rules)
 
     def snapshot(self) -> LoadedScene:
         """Return the scene as it is known."""
@@ -180,6 +185,8 @@ class Replica:
         return Committed(version, delta)
 
     def _plan(self, at: SceneVersion, delta: Delta, intent: Intent, scene: SceneInfo) -> WritePlan:
+        if intent.enforced and scene.role == "world":
+            check_outcome(at.rules, at.graph, delta, action=intent.action)
         plan = plan_write(scene, at.graph, delta, intent=intent)
         with self._lock:
             raised = self._bounds.raised_by(at.graph, delta, plan.edits) if self._bounds else {}

@@ -44,6 +44,8 @@ CHANGES_PER_COMMIT: Final = 5_000
 KEEP_S: Final = 365 * 86_400.0
 """How long a generation that an import replaced is kept if it has a past, unless a setting says otherwise."""
 COMMIT_TRIES: Final = 5
+RESET: Final = "reset"
+"""Author of the reset of a copy to its base, which rules of the house don't bind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class SceneStore:
         is_declared = (known.vocabulary, known.declared) == (scene.vocabulary, scene.declared)
         if is_declared and not delta:
             return _imported(known, graph, "unchanged", 0)
-        intent = Intent(actor, "import", uuid4().hex, known.version)
+        intent = Intent(actor, "import", uuid4().hex, known.version, enforced=False)
         if is_declared:
             version = self._commit(known, delta, intent=intent).version
         else:
@@ -180,6 +182,16 @@ class SceneStore:
         intent = Intent(actor, _declaration(scene, name, declared), uuid4().hex)
         return self._redeclare(scene, name, declared, Delta(), intent=intent)
 
+    def set_rules(self, scene: SceneInfo, rules: str, *, actor: str, action: str) -> SceneInfo:
+        """Give a scene, and the beliefs about it, the rules of a JSON text (`scenecypher.db.rules`).
+
+        That is a version of the scene, whose event is `action`. Raises ConflictError if the scene is no longer at the
+        version of `scene`, SceneReplaced.
+        """
+        intent = Intent(actor, action, uuid4().hex, scene.version)
+        declared = replace(scene.declared, rules=rules)
+        return self._redeclare(scene, scene.vocabulary, declared, Delta(), intent=intent)
+
     def delete(self, name: str) -> None:
         """Remove the name of a scene at once; `delete_leftovers` frees its space later. Raises SceneNotFound."""
         publish.retire(self.database, self.find(name).key)
@@ -229,7 +241,7 @@ class SceneStore:
         if not delta:
             return log[-1].version if log else to
         revert = Revert(delta, tuple(event.version for event in log), f"reset to version {to}")
-        return self._commit_revert(scene, revert, kind="undo", actor="reset").version
+        return self._commit_revert(scene, revert, kind="undo", actor=RESET).version
 
     def reset_and_rebase(self, scene: SceneInfo) -> int:
         """Reset the caller's own scene and make the result its base, so that later resets read less history."""
@@ -249,12 +261,14 @@ class SceneStore:
         action: str,
         action_id: str | None = None,
         expected_version: int | None = None,
+        enforced: bool = True,
     ) -> Committed:
         """Apply a Delta in one transaction. A repeated `action_id` with the same Delta is applied once.
 
-        Raises ConflictError naming the fact that differs from the Delta, SceneReplaced, InputError.
+        What happens anyway, such as what people do, is not `enforced`: it may break rules of the house. Raises
+        ConflictError naming the fact that differs from the Delta, RuleBroken, SceneReplaced, InputError.
         """
-        intent = Intent(actor, action, action_id or uuid4().hex, expected_version)
+        intent = Intent(actor, action, action_id or uuid4().hex, expected_version, enforced=enforced)
         return self._commit(scene, delta, intent=intent)
 
     def change(self, scene: SceneInfo, decide: Decide, *, intent: Intent, agent: str | None = None) -> Committed:
@@ -307,21 +321,30 @@ class SceneStore:
         return history.read_events_of_others(self.database, scene.key, actor=actor, until=scene.version)
 
     def undo(
-        self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
+        self,
+        scene: SceneInfo,
+        *,
+        version: int | None = None,
+        to: int | None = None,
+        actor: str = "person",
+        approved_by: str = "",
     ) -> Committed:
         """Revert the latest action in effect, the one of `version`, or all after version `to`.
 
-        A scene that is as it was at `to` is not changed, as if the undo was `repeated`.
-        Raises NothingToUndo, ConflictError if its after-values no longer hold, InputError for a version there is not.
+        A scene that is as it was at `to` is not changed, as if the undo was `repeated`. What breaks a rule of the house
+        is done if a person approved it.
+        Raises NothingToUndo, ConflictError if its after-values no longer hold, RuleBroken if that breaks a rule of the
+        house, InputError for a version there is not.
         """
         revert = history.plan_undo(self.latest(scene), version=version, to=to)
         if to is not None and not revert.delta:
             return Committed(max(revert.undoes), revert.delta, repeated=True)
-        return self._commit_revert(scene, revert, kind="undo", actor=actor)
+        return self._commit_revert(scene, revert, kind="undo", actor=actor, approved_by=approved_by)
 
-    def redo(self, scene: SceneInfo, *, actor: str = "person") -> Committed:
-        """Revert the latest undo. Raises NothingToRedo."""
-        return self._commit_revert(scene, history.plan_redo(self.latest(scene)), kind="redo", actor=actor)
+    def redo(self, scene: SceneInfo, *, actor: str = "person", approved_by: str = "") -> Committed:
+        """Revert the latest undo. Raises NothingToRedo; RuleBroken unless a person approved it."""
+        revert = history.plan_redo(self.latest(scene))
+        return self._commit_revert(scene, revert, kind="redo", actor=actor, approved_by=approved_by)
 
     def as_of(self, name: str, version: int) -> SceneGraph:
         """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""
@@ -395,9 +418,12 @@ class SceneStore:
         """
         return copy.base if copy.version == copy.base else self.reset_and_rebase(copy)
 
-    def _commit_revert(self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str) -> Committed:
-        intent = Intent(actor, revert.action, uuid4().hex, kind=kind, undoes=revert.undoes)
-        return self._commit(scene, revert.delta, intent=intent)
+    def _commit_revert(
+        self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str, approved_by: str = ""
+    ) -> Committed:
+        intent = Intent(actor, revert.action, uuid4().hex, kind=kind, undoes=revert.undoes, approved_by=approved_by)
+        enforced = actor != RESET and not approved_by
+        return self._commit(scene, revert.delta, intent=replace(intent, enforced=enforced))
 
     def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
         return self._change(scene, lambda _: delta, intent=intent, text=delta_json(delta))
@@ -491,7 +517,7 @@ def with_stored_declarations(scene: ImportedScene, known: SceneInfo) -> Imported
     mine, stored = scene.declared, known.declared
     actions = (mine if mine.actions else stored).actions, (mine if mine.actions else stored).domain
     types, properties = (*mine.relation_types, *stored.relation_types), (*mine.properties, *stored.properties)
-    declared = Declared(types, properties, *actions)
+    declared = Declared(types, properties, *actions, mine.rules or stored.rules)
     return replace(scene, vocabulary=with_own_actions(vocabulary, declared.actions), declared=declared)
 
 

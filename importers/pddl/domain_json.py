@@ -48,9 +48,8 @@ def declaration_of(domain: Domain, source: PddlFile, also: Declared | None = Non
     """Return what a scene with the actions of a domain declares: its relations and actions, and `also`."""
     types = (form.word for form in domain.predicates.values() if form.how == "relation")
     known = also or Declared()
-    return Declared(
-        (*known.relation_types, *types), known.properties, canonical_json(domain_document(domain)), source.text
-    )
+    actions = canonical_json(domain_document(domain))
+    return Declared((*known.relation_types, *types), known.properties, actions, source.text, known.rules)
 
 
 def _action_document(action: DomainAction) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import GraphView, SceneGraph
+from scenecypher.db.rules import check_outcome, rules_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event
@@ -25,7 +26,9 @@ class MemorySimulator(ActionSimulator):
 
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         check_version(self._version, intent.expected_version)
-        delta = self._decide(operator, call, SceneVersion.of(self._version, self.graph, self._agent))
+        rules = rules_of(self.scene.declared)
+        delta = self._decide(operator, call, SceneVersion.of(self._version, self.graph, self._agent, rules))
+        check_outcome(rules, self.graph, delta, action=str(call))
         self.graph.apply(delta)
         self._version += 1
         return CommittedAction(str(call), self._version, delta, because, action_id=intent.action_id)

@@ -17,7 +17,7 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import error_type, measure, span, timed
-from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, UnknownReference
+from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, RuleBroken, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.execution import (
     NO_AGENT,
@@ -33,6 +33,7 @@ from scenecypher.planner.actions.execution import (
 from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
+from scenecypher.planner.actions.ruled import ApprovalNeeded, Approve, asks_for, check_approval, under_rules
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
@@ -68,7 +69,8 @@ class CommittedAction:
 class ActionSimulator(ABC):
     """Acts on one scene, wherever that is kept. `agent` is the acting node's id; None means the first by id.
 
-    `fix` inserts missing actions. `pick_node` selects a node if an operator's choice has several.
+    `fix` inserts missing actions. `pick_node` selects a node if an operator's choice has several. `approve` asks a
+    person where a rule of the house demands it; without it, such an action is refused.
     """
 
     def __init__(
@@ -79,8 +81,11 @@ class ActionSimulator(ABC):
         agent: str | None = None,
         fix: bool = False,
         pick_node: NodePicker = lowest_id,
+        approve: Approve | None = None,
     ) -> None:
         self.scene, self.fix, self._pick_node = scene, fix, pick_node
+        self._approve, self._asks = approve, True
+        self._approved: dict[str, str] = {}
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
         self._actor, self._agent = actor, agent
@@ -199,15 +204,37 @@ class ActionSimulator(ABC):
         operator = operator_of(call, self.operators, self.macros)
         intent = Intent(self._actor, history_text(call, because), action_id, expected)
         try:
-            return self._commit(operator, call, because, intent)
+            return self._approved_commit(operator, call, because, intent)
         except _UnresolvedWords as unresolved:
             ids = tuple(self._resolve(word) if word in unresolved.words else word for word in call.arguments)
         resolved = ActionCall(call.name, ids)
         try:
-            return self._commit(operator, resolved, because, replace(intent, action=history_text(resolved, because)))
+            again = replace(intent, action=history_text(resolved, because))
+            return self._approved_commit(operator, resolved, because, again)
         except _UnresolvedWords as unresolved:
             msg = f"{', '.join(unresolved.words)} went away meanwhile; look at the scene again"
             raise UnknownReference(msg) from unresolved
+
+    def _approved_commit(
+        self, operator: Operator, call: ActionCall, because: str | None, intent: Intent
+    ) -> CommittedAction:
+        """Commit one action as `_commit` does; ask a person, outside of any transaction, where a rule demands it."""
+        self._approved = {}
+        while True:
+            try:
+                return self._commit(operator, call, because, replace(intent, approved_by=self._approved_by))
+            except ApprovalNeeded as needed:
+                if self._approve is None:
+                    raise
+                by = self._approve(needed.rule, str(call))
+                if by is None:
+                    raise RuleBroken(str(call), [f"{asks_for(needed.rule)}; it was not approved"]) from needed
+                self._approved[needed.rule.name] = by
+
+    @property
+    def _approved_by(self) -> str:
+        """Who approved the present action, by names; empty if nobody was asked."""
+        return ", ".join(dict.fromkeys(self._approved.values()))
 
     def _committed_of(self, call: ActionCall, at: _Progress) -> Iterator[CommittedAction]:
         """Yield what was committed under an id: what was inserted, then the action. Raises InputError for another."""
@@ -232,7 +259,11 @@ class ActionSimulator(ABC):
             raise reused_id_error(action_id, before)
 
     def _decide(self, operator: Operator, call: ActionCall, at: SceneVersion) -> Delta:
-        return simulate(operator, at.graph, self._bind(operator, call, at), action=str(call), pick_node=self._pick_node)
+        bindings, bound = self._bind(operator, call, at), under_rules(operator, at.rules)
+        delta = simulate(bound, at.graph, bindings, action=str(call), pick_node=self._pick_node)
+        if self._asks:
+            check_approval(operator, at.rules, at.graph, bindings, action=str(call), but=self._approved)
+        return delta
 
     def _bind(self, operator: Operator, call: ActionCall, at: SceneVersion) -> dict[str, str]:
         """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
@@ -286,8 +317,9 @@ class Simulator(ActionSimulator):
         pick_node: NodePicker = lowest_id,
         meaning: Meaning = NO_MEANING,
         ids_only: bool = False,
+        approve: Approve | None = None,
     ) -> None:
-        super().__init__(scene, actor=actor, agent=agent, fix=fix, pick_node=pick_node)
+        super().__init__(scene, actor=actor, agent=agent, fix=fix, pick_node=pick_node, approve=approve)
         self._store, self._meaning, self.ids_only = store, meaning, ids_only
 
     def notice_others(self) -> tuple[Event, ...]:

@@ -18,13 +18,14 @@ GoalState: TypeAlias = Literal["met", "not met", "unknown"]
 """What is known of a session's goal at its end: by the scene itself; ``unknown`` without a goal that can be checked."""
 
 Cause: TypeAlias = Literal[
-    "missing", "affordance", "already", "unknown", "no_action", "world", "conflict", "reply", "question", "call"
+    "missing", "affordance", "already", "unknown", "no_action", "world", "rule", "conflict", "reply", "question", "call"
 ]
 """Cause of a refusal.
 
 ``missing``, ``affordance``, ``already``: the fault of the first unmet requirement. ``unknown``: a word names no node.
-``no_action``: there is no such action. ``world``: the world differs from the belief. ``conflict``: the scene changed
-meanwhile. ``reply``, ``question``, ``call``: a reply can't be parsed, a question or a tool call has no answer.
+``no_action``: there is no such action. ``world``: the world differs from the belief. ``rule``: a rule of the house
+forbids what it would bring about, or nobody has approved it. ``conflict``: the scene changed meanwhile. ``reply``,
+``question``, ``call``: a reply can't be parsed, a question or a tool call has no answer.
 """
 
 

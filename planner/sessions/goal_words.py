@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Final
@@ -82,6 +82,11 @@ class GoalParser:
 
     `types` are relation types of the scene's own. `elsewhere` are classes that may be named though none is known, in a
     belief that is incomplete. `events` returns the scene's events, newest first.
+
+    With `given`, the condition of a rule is read, which counts at all times: a class stands for any thing of it, the
+    same throughout, what is said after `where` is part of the condition, INSIDE may lead through other things, and
+    facts may be joined by `and`. `given` are the conditions of names that stay free in it. `synonyms` are words for a
+    class, by a word that the scene may lack.
     """
 
     graph: SceneGraph
@@ -89,21 +94,33 @@ class GoalParser:
     types: tuple[str, ...] = ()
     elsewhere: frozenset[str] = frozenset()
     events: Callable[[], Iterable[Event]] = tuple
+    given: Mapping[str, c.Condition] | None = None
+    synonyms: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def is_rule(self) -> bool:
+        """True if the condition of a rule is read."""
+        return self.given is not None
 
     def read(self, text: str) -> c.Condition:
         """Return the conjunction of all facts. Raises InputError for its form, UnknownReference for its words."""
         reading = _Reading(self)
-        for part in filter(None, map(str.strip, text.split(";"))):
+        for name, among in (self.given or {}).items():
+            reading.variables[name] = _Variable(name, (among,))
+        for part in self._parts(text):
             try:
                 reading.add(part)
             except UnknownReference as error:
-                raise UnknownReference(f"the goal {part[:100]!r}: {error}", error.word, error.known) from error
+                what = "condition" if self.is_rule else "goal"
+                raise UnknownReference(f"the {what} {part[:100]!r}: {error}", error.word, error.known) from error
         parts = reading.parts()
         return parts[0] if len(parts) == 1 else c.And(parts)
 
     def class_named(self, word: str) -> str | None:
         """Return the class that a word means, in any case, with blanks or as a plural; None if it means none."""
-        return self._classes.get(_folded(word))
+        found = self._classes.get(_folded(word))
+        others = (self._classes.get(_folded(it)) for it in self.synonyms.get(_folded(word), ()))
+        return found if found is not None else next(filter(None, others), None)
 
     def known(self, what: str, word: str, here: Sequence[str]) -> str:
         """Return the one of the words `here` that is meant, whatever its case. Raises UnknownReference."""
@@ -113,6 +130,10 @@ class GoalParser:
             message = f"no {what} {word[:60]!r} occurs in this scene{hint}; use one that does"
             raise UnknownReference(message, word[:60], here)
         return found
+
+    def _parts(self, text: str) -> Iterator[str]:
+        for part in filter(None, map(str.strip, text.split(";"))):
+            yield from _AND.split(part) if self.is_rule and not _NAMED.fullmatch(part) else (part,)
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -173,6 +194,7 @@ class _Reading:
     def parts(self) -> tuple[c.Condition, ...]:
         """Return the parts of the goal. Raises UnknownReference for names and facts that do not go together."""
         used = {name for it in self.variables.values() for name in (*it.others, it.owner, it.counted)}
+        used |= {*(self.parser.given or ())}
         for name in self.variables.keys() - used.union(*(fact.about for fact in self.facts)):
             raise UnknownReference(f"no fact is about {name!r}: state one, or leave it out")
         claims = {fact.claim for fact in self.facts}
@@ -183,7 +205,8 @@ class _Reading:
         for own in (it for it in self.variables.values() if it.owner):
             if not any({own.name, own.owner} <= it.about and not isinstance(it.claim, c.Not) for it in self.facts):
                 raise UnknownReference(f"no fact joins {own.name!r} and {own.owner!r}: state the relation of the two")
-        more = [it for it in self._put_down() if it.placed is None or is_held(it.placed) not in claims]
+        put_down = () if self.parser.is_rule else self._put_down()
+        more = [it for it in put_down if it.placed is None or is_held(it.placed) not in claims]
         inner = [it for it in more if it.about]
         return (*_quantified(self._in_order(), (*self.facts, *inner), ()), *(it.claim for it in more if not it.about))
 
@@ -202,7 +225,7 @@ class _Reading:
 
     def _in_order(self) -> tuple[_Variable, ...]:
         """Return the variables, outermost first: `one` is the same for all, an own thing follows what it is for."""
-        found = [*self.variables.values()]
+        found = [it for it in self.variables.values() if it.name not in (self.parser.given or ())]
         outer = sorted((it for it in found if not it.owner), key=lambda it: it.quantity != "one")
         return tuple(it for each in outer for it in (each, *(own for own in found if own.owner == each.name)))
 
@@ -224,6 +247,11 @@ class _Reading:
         where = _AND.split(re.sub(r"\bit\b", name, found["where"])) if found["where"] else ()
         claims = [self._claim_now(name, fact) for fact in (*(f"{name} is {word}" for word in adjectives), *where)]
         nodes = self._nodes(replace(it, among=(kind, *claims)))
+        if self.parser.is_rule:
+            if found["alike"] or found["counted"]:
+                raise UnknownReference("a rule counts at all times: name a class and a number of things")
+            self.variables[name] = replace(it, among=(kind, *claims))
+            return
         if not all(map(is_static, claims)):
             claims = [*filter(is_static, claims), c.Or(tuple(c.Same(name, c.Id(node)) for node in nodes))]
         least = number if quantity in {"at least", "exactly"} else int(quantity == "one" and c.Or(()) in claims)
@@ -342,7 +370,8 @@ class _Reading:
             raise UnknownReference(f"{word[:60]!r} can't be {type_} itself: name something else")
 
         def reach(y: c.Term) -> c.Condition:
-            return c.Within(x, y) if now and type_ == "INSIDE" else c.Related(x, type_, y)
+            is_deep = type_ == "INSIDE" and (now or self.parser.is_rule)
+            return c.Within(x, y) if is_deep else c.Related(x, type_, y)
 
         if y is not None:
             return reach(y)
@@ -364,17 +393,25 @@ class _Reading:
         graph, class_ = self.parser.graph, self.parser.class_named(word)
         if word in self.variables:
             return word
-        if word in graph.nodes or len(graph.by_name.get(word, ())) == 1:
+        any_of_class = self.parser.is_rule and class_ is not None
+        if not any_of_class and (word in graph.nodes or len(graph.by_name.get(word, ())) == 1):
             return c.Id(resolve_reference(graph, word))
         phrase = word if class_ is None else f"one {class_}"
         things = _THINGS.fullmatch(phrase)
-        if things and not graph.by_class.get(class_ or "", ()):
-            name = re.sub(r"\W", "_", f"_{phrase}", flags=re.ASCII)[: NAME_LENGTH - 4] + self.suffix
+        if things and (any_of_class or not graph.by_class.get(class_ or "", ())):
+            name = name_for(phrase)
+            if not (self.parser.is_rule and name in self.variables):
+                name += self.suffix
             if name not in self.variables:
                 self._declare(name, things)
             return name
         nodes = graph.by_class.get(class_ or "", ())
         return None if len(nodes) > 1 else c.Id(resolve_reference(graph, class_ or word))
+
+
+def name_for(phrase: str) -> str:
+    """Return the variable of a phrase such as ``one cup``."""
+    return re.sub(r"\W", "_", f"_{phrase}", flags=re.ASCII)[: NAME_LENGTH - 4]
 
 
 def is_held(x: c.Term) -> c.Condition:

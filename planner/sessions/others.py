@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,6 +11,7 @@ from scenecypher.chat.model import Message, Model, Reply, Request
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import INSERTED_MARK, Simulator
+from scenecypher.planner.prompts.house_rules import with_house_rules
 from scenecypher.planner.prompts.meanwhile import with_meanwhile
 
 UNDONE: Final = re.compile(r"undo \d+: (.*)", re.DOTALL)
@@ -63,10 +64,14 @@ def act_lines(events: Iterable[Event]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class InformedModel:
-    """Model of a method whose requests end with what others did since the method's last decision."""
+    """Model of a method whose requests end with what others did since the method's last decision.
+
+    Their first message ends with the `rules` of the house, if there are any.
+    """
 
     model: Model
     others: OthersActs
+    rules: Callable[[], Sequence[str]] = tuple
     _at: tuple[int, int, Message | None] = (0, 0, None)
 
     def reply(self, request: Request) -> Reply:
@@ -74,12 +79,12 @@ class InformedModel:
 
         A request that is sent again with a mistake has the lines where the first one had them.
         """
-        if not self.others.lines:
-            return self.model.reply(request)
         messages = [*request.messages]
-        decision, place, message = self._at
-        if decision != self.others.decision or messages[place : place + 1] != [message]:
-            place = len(messages) - 1
-            self._at = self.others.decision, place, messages[place]
-        messages[place] = with_meanwhile(messages[place], self.others.lines)
+        if self.others.lines:
+            decision, place, message = self._at
+            if decision != self.others.decision or messages[place : place + 1] != [message]:
+                place = len(messages) - 1
+                self._at = self.others.decision, place, messages[place]
+            messages[place] = with_meanwhile(messages[place], self.others.lines)
+        messages[0] = with_house_rules(messages[0], self.rules())
         return self.model.reply(replace(request, messages=tuple(messages)))

@@ -10,7 +10,14 @@ from uuid import uuid4
 from scenecypher.chat.model import Usage
 from scenecypher.db.condition import Condition, condition_from_document
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
+from scenecypher.errors import (
+    ActionRefused,
+    ModelUnavailable,
+    RejectedError,
+    ReplyRejected,
+    RuleBroken,
+    UnknownReference,
+)
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.text import parse_action
@@ -369,6 +376,8 @@ def cause_of(rejected: RejectedError) -> Cause:
             return rejected.unmet[0].requirement.fault
         case WorldMismatch():
             return "world"
+        case RuleBroken():
+            return "rule"
         case UnknownReference():
             return "unknown"
         case ActionRefused():

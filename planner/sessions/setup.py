@@ -12,14 +12,17 @@ from scenecypher.chat.traced import traced
 from scenecypher.db.condition import ALWAYS, Condition, condition_document
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.rules import rules_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.planner.actions.ruled import Approve
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.prompts.environment_schema import environment_schema
+from scenecypher.planner.prompts.house_rules import rule_lines
 from scenecypher.planner.prompts.scene_words import scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
@@ -71,7 +74,8 @@ class SessionSetting:
     belief's actions (None: the scene itself); `image_meter` counts the tokens of its pictures. `engine_timeout_s`
     limits each search for a plan, unless the budget has seconds. `meaning` finds what the scene calls otherwise than a
     stated goal does. `since` is the scene's version at which the session began (None: the present one). `place` are the
-    options that chose the `world`, by name. `examples` are those of `Memory`.
+    options that chose the `world`, by name. `examples` are those of `Memory`. `approve` asks a person where a rule of
+    the house demands it (None: nobody is there, and such actions are refused).
     """
 
     store: SceneStore
@@ -97,6 +101,7 @@ class SessionSetting:
     since: int | None = None
     place: Mapping[str, str] = field(default_factory=dict)
     examples: Mapping[str, str] = field(default_factory=dict)
+    approve: Approve | None = None
 
     @property
     def begun_at(self) -> int:
@@ -176,7 +181,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
 
     others = OthersActs(setting.store, simulator, setting.name)
     context = MethodContext(
-        InformedModel(traced(setting.model), others),
+        InformedModel(traced(setting.model), others, lambda: _rule_lines(setting)),
         scene.vocabulary,
         frozenset(ablations),
         plan_goal=lambda goal, required_actions=(): _plan(
@@ -214,6 +219,11 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     began = _began(setting, belief, model=named, settings=settings)
     memory = Memory(setting.instruction, _actions(recipe, simulator, now), examples=setting.examples)
     return PreparedSession(session, began, memory, others, step_writer)
+
+
+def _rule_lines(setting: SessionSetting) -> tuple[str, ...]:
+    """Return the rules of the house that a model is told of in this session, in words."""
+    return rule_lines(rules_of(setting.store.now(setting.scene).info.declared), setting.instruction)
 
 
 def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState, tuple[str, ...]]:
@@ -329,8 +339,8 @@ def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
     store, scene, actor = setting.store, setting.scene, setting.name
     fix = recipe.fix if setting.fix is None else setting.fix
     if not acts_on_belief(setting, recipe):
-        return Simulator(store, scene, actor=actor, fix=fix, ids_only=setting.ids_only)
-    world = setting.world or SceneEnvironment(store, scene, actor=actor)
+        return Simulator(store, scene, actor=actor, fix=fix, ids_only=setting.ids_only, approve=setting.approve)
+    world = setting.world or SceneEnvironment(store, scene, actor=actor, approve=setting.approve)
     belief = find_or_create_belief(store, scene)
     watched = scene if setting.world is None else None
     return BeliefSimulator(
@@ -343,6 +353,7 @@ def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
         watched=watched,
         ids_only=setting.ids_only,
         known_places=setting.known_places,
+        approve=setting.approve,
     )
 
 
@@ -360,8 +371,9 @@ def _plan(
     timeout_s: float,
 ) -> PlanResult:
     clock_s = timeout_s if setting.budget.seconds is not None else float("inf")
-    question = PlanRequest(goal, scene.vocabulary, timeout_s, clock_s, required_actions)
-    graph = setting.store.now(scene).graph
-    found, nodes = find_plan(question, graph), len(graph.nodes)
+    now = setting.store.now(scene)
+    rules = rules_of(now.info.declared)
+    question = PlanRequest(goal, scene.vocabulary, timeout_s, clock_s, required_actions, rules=rules)
+    found, nodes = find_plan(question, now.graph), len(now.graph.nodes)
     looked = f"; {found.nodes} of the scene's {nodes} nodes were looked at, those that the goal is about"
     return replace(found, why=f"{found.why}{looked}") if found.plan is None and found.nodes < nodes else found

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from scenecypher.db.condition import And, Condition, HasState, PropertyEquals, atoms_of, evaluate, explain
 from scenecypher.db.graph.invariants import parent_faults
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.schema import HOLDING
-from scenecypher.errors import InputError
-from scenecypher.planner.actions.execution import NO_AGENT, Infeasible
-from scenecypher.planner.actions.operator import Assign, Forget, Operator, nested_effects
+from scenecypher.errors import ActionRefused, InputError
+from scenecypher.planner.actions.execution import NO_AGENT
+from scenecypher.planner.actions.operator import Assign, Forget, nested_effects
+from scenecypher.planner.actions.ruled import operators_under
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, check_engine, solve
 from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.planner.symbolic.parts import part_of, sought_for
 from scenecypher.planner.symbolic.reachable import unreachable_part
-from scenecypher.planner.symbolic.required_actions import PlanningState, RequiredAction, apply_call, plan_required
+from scenecypher.planner.symbolic.required_actions import PlanningState, RequiredAction, plan_required
+from scenecypher.planner.symbolic.ruled import planned_never
 from scenecypher.planner.symbolic.write import WrittenProblem, in_serial_order, write_problem
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 PLAN_TIMEOUT_S: Final = 30.0
+LEAST_S: Final = 2.0
+"""Least time for another plan, where the first one breaks a rule."""
 PART_SHARE: Final = 0.4
 """Share of the time that is left which planning on a part of the scene may take."""
 MAX_WRITTEN_NODES: Final = 5_000
@@ -52,7 +57,8 @@ class PlanRequest:
     """A goal, its vocabulary, and optionally the engine's search.
 
     `timeout_s` limits the time of the processor, and `clock_s` that of the clock.
-    `required_actions` are actions that the task requires besides the goal.
+    `required_actions` are actions that the task requires besides the goal. A plan keeps the `rules` of the house;
+    where one has a person asked, it counts on a yes.
     """
 
     goal: Condition
@@ -61,6 +67,7 @@ class PlanRequest:
     clock_s: float = float("inf")
     required_actions: tuple[RequiredAction, ...] = ()
     search: str = SEARCH
+    rules: Rules = NO_RULES
 
 
 PlanOrReason: TypeAlias = tuple[tuple[ActionCall, ...] | None, str]
@@ -73,11 +80,35 @@ def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
     What no action can bring about is told at once. It is planned on the part that the goal is about, then on a wider
     one, then on the whole scene: only then there is no plan. Where the first part alone is too much for the engine, the
     goal is planned for in groups. A scene of over MAX_WRITTEN_NODES is planned on in parts alone; the result's `nodes`
-    tell. Raises InputError if the engine is not installed.
+    tell. Where the plan would break a rule of the house, another one is looked for that keeps the rules; if there is
+    none, the reason names that rule. Raises InputError if the engine is not installed.
     """
     check_engine()
+    free = _find_plan(replace(request, rules=NO_RULES), graph)
+    broken = _first_refusal(free.plan, graph, request)
+    if not broken:
+        return free
+    left = replace(request, timeout_s=max(request.timeout_s - free.seconds, LEAST_S))
+    found = _find_plan(left, graph)
+    why = "" if found.plan else f"no plan was found that keeps the rules of the house: {broken} ({found.why})"
+    return replace(found, why=why, seconds=free.seconds + found.seconds)
+
+
+def _first_refusal(plan: Sequence[ActionCall] | None, graph: SceneGraph, request: PlanRequest) -> str:
+    """Return with what a plan is refused that was made without the rules of the house; empty if it keeps them."""
+    state = planning_state(graph, request.vocabulary, request.rules)
+    if plan is None or state is None or not request.rules.in_force:
+        return ""
+    try:
+        state.after(*plan)
+    except ActionRefused as refused:
+        return "; ".join(refused.reasons)
+    return ""
+
+
+def _find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
     started, limit = time.monotonic(), TimeLimit(request.timeout_s, request.clock_s)
-    whole, nodes = planning_state(graph, request.vocabulary), len(graph.nodes)
+    whole, nodes = planning_state(graph, request.vocabulary, request.rules), len(graph.nodes)
     why = NO_AGENT if whole is None else why_unreachable(request.goal, whole)
     levels = _levels(request, graph, whole) if whole is not None and not why else ()
     for number, state in enumerate(levels, 1):
@@ -114,12 +145,12 @@ def export_pddl(request: PlanRequest, graph: SceneGraph) -> tuple[str, str]:
     raise InputError(unreachable_reason(request.goal, whole))
 
 
-def planning_state(graph: SceneGraph, vocabulary: str) -> PlanningState | None:
+def planning_state(graph: SceneGraph, vocabulary: str, rules: Rules = NO_RULES) -> PlanningState | None:
     """Return the state of a scene, or a part of it, with its first agent; None if it has no agent."""
     chosen = vocabulary_named(vocabulary)
     operators, prepared = chosen.planning.prepare(chosen.operators, graph)
     agent = min(prepared.by_kind.get("Agent", ()), default=None)
-    return None if agent is None else PlanningState(prepared, agent, operators)
+    return None if agent is None else PlanningState(prepared, agent, operators_under(operators, rules), rules)
 
 
 def _levels(request: PlanRequest, graph: SceneGraph, whole: PlanningState) -> list[PlanningState]:
@@ -129,9 +160,10 @@ def _levels(request: PlanRequest, graph: SceneGraph, whole: PlanningState) -> li
     """
     planning = vocabulary_named(request.vocabulary).planning
     found: list[PlanningState] = []
+    about = And((request.goal, *_concerned(request, graph)))
     for wide in (False, True):
-        part = part_of(graph, request.goal, wide=wide, small=planning.small_scene, operators=whole.operators)
-        state = planning_state(part, request.vocabulary)
+        part = part_of(graph, about, wide=wide, small=planning.small_scene, operators=whole.operators)
+        state = planning_state(part, request.vocabulary, request.rules)
         if state is not None and (not found or len(state.graph.nodes) > len(found[-1].graph.nodes)):
             found.append(replace(state, operators=planning.simplify(state.operators)))
     exact = [replace(found[-1], operators=whole.operators)] if found[-1].operators != whole.operators else []
@@ -139,6 +171,17 @@ def _levels(request: PlanRequest, graph: SceneGraph, whole: PlanningState) -> li
     if len(whole.graph.nodes) > MAX_WRITTEN_NODES or evaluate(request.goal, whole.graph, {}):
         return levels
     return [*(levels[:-1] if len(levels[-1].graph.nodes) == len(whole.graph.nodes) else levels), whole]
+
+
+def _concerned(request: PlanRequest, graph: SceneGraph) -> Iterator[Condition]:
+    """Yield the conditions of rules about things that the goal is about."""
+    goal = sought_for(request.goal)
+    classes = goal.classes | {graph.nodes[it].class_ for it in goal.ids & graph.nodes.keys()}
+    for rule in request.rules.in_force:
+        about = And((rule.fits, rule.condition))
+        sought = sought_for(about)
+        if sought.classes & classes or sought.ids & goal.ids:
+            yield about
 
 
 def _attempt(request: PlanRequest, state: PlanningState, whole: PlanningState, *, limit: TimeLimit) -> PlanOrReason:
@@ -194,7 +237,8 @@ def _problem(request: PlanRequest, state: PlanningState) -> WrittenProblem:
     types = chosen.conventions.containment
     one_parent = chosen.planning.keeps_one_parent and not any(parent_faults(state.graph, types))
     parents = frozenset((*types, *HOLDING)) if one_parent else frozenset[str]()
-    return write_problem(state.operators, state.graph, state.agent, request.goal, parents=parents)
+    never = [it for rule in state.rules.never if (it := planned_never(rule.condition, state.graph)) is not None]
+    return write_problem(state.operators, state.graph, state.agent, request.goal, parents=parents, never=never)
 
 
 def _shortened(
@@ -205,7 +249,7 @@ def _shortened(
     if found is None:
         return None, why
     if len(plan) <= MAX_SHORTENED:
-        found = shorten_plan(plan, request.goal, state.graph, operators=state.operators, agent=state.agent)
+        found = shorten_plan(plan, request.goal, state)
     return _with_required(request, found, state, limit)
 
 
@@ -228,41 +272,39 @@ def _validated(plan: tuple[ActionCall, ...], goal: Condition, state: PlanningSta
     """Return the plan if the operators can carry it out and it reaches the goal."""
     try:
         end = state.after(*plan)
-    except Infeasible as refusal:
+    except ActionRefused as refusal:
         return None, f"the plan does not work: {refusal}"
     return (plan, "") if evaluate(goal, end.graph, {}) else (None, "the plan does not reach the goal")
 
 
-def shorten_plan(
-    plan: Sequence[ActionCall], goal: Condition, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
-) -> tuple[ActionCall, ...]:
+def shorten_plan(plan: Sequence[ActionCall], goal: Condition, state: PlanningState) -> tuple[ActionCall, ...]:
     """Return the plan without actions that nothing after them needs, tested one by one (action elimination)."""
     kept, number = tuple(plan), 0
     while number < len(kept):
-        shorter, end = _without(kept, number, graph, operators=operators, agent=agent)
-        if evaluate(goal, end, {}):
+        shorter, end = _without(kept, number, state)
+        if evaluate(goal, end.graph, {}):
             kept = shorter
         else:
-            graph = apply_call(kept[number], graph, operators=operators, agent=agent)
+            state = state.after(kept[number])
             number += 1
     return kept
 
 
 def _without(
-    plan: tuple[ActionCall, ...], number: int, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
-) -> tuple[tuple[ActionCall, ...], SceneGraph]:
-    """Return the plan without this action and those that depend on it, and its final graph.
+    plan: tuple[ActionCall, ...], number: int, state: PlanningState
+) -> tuple[tuple[ActionCall, ...], PlanningState]:
+    """Return the plan without this action and those that depend on it, and its final state.
 
-    `graph` is the graph before that action.
+    `state` is the one before that action.
     """
     kept = plan[:number]
     for call in plan[number + 1 :]:
         try:
-            graph = apply_call(call, graph, operators=operators, agent=agent)
-        except Infeasible:
+            state = state.after(call)
+        except ActionRefused:
             continue
         kept += (call,)
-    return kept, graph
+    return kept, state
 
 
 def why_unreachable(goal: Condition, state: PlanningState | None) -> str:

@@ -10,6 +10,8 @@ from typing import Final, TypeAlias
 from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.rules import NO_RULES, Rules, check_outcome
+from scenecypher.errors import RuleBroken
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT, Operator
 from scenecypher.planner.actions.text import ActionCall
@@ -24,26 +26,31 @@ MAX_REPAIRS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class PlanningState:
-    """A scene or a part of it at one time, with its agent and operators."""
+    """A scene or a part of it at one time, with its agent and operators, and the rules of the house."""
 
     graph: SceneGraph
     agent: str
     operators: Mapping[str, Operator]
+    rules: Rules = NO_RULES
 
     def after(self, *plan: ActionCall) -> PlanningState:
-        """Return the state after the plan. Raises Infeasible."""
+        """Return the state after the plan. Raises Infeasible, RuleBroken."""
         graph = self.graph
         for call in plan:
-            graph = apply_call(call, graph, operators=self.operators, agent=self.agent)
+            graph = apply_call(call, graph, operators=self.operators, agent=self.agent, rules=self.rules)
         return replace(self, graph=graph)
 
 
-def apply_call(call: ActionCall, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str) -> SceneGraph:
-    """Return the graph after an action. Raises Infeasible."""
+def apply_call(
+    call: ActionCall, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str, rules: Rules = NO_RULES
+) -> SceneGraph:
+    """Return the graph after an action. Raises Infeasible, RuleBroken."""
     operator = operators[call.name]
     names = (parameter.name for parameter in operator.parameters)
     arguments = {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
-    return apply(graph, simulate(operator, graph, arguments, action=str(call)))
+    delta = simulate(operator, graph, arguments, action=str(call))
+    check_outcome(rules, graph, delta, action=str(call))
+    return apply(graph, delta)
 
 
 def plan_required(
@@ -94,6 +101,8 @@ def with_repairs(call: ActionCall, state: PlanningState, depth: int) -> tuple[Ac
             if first is None:
                 return None
             steps, state = steps + first, state.after(*first)
+        except RuleBroken:
+            return None
         else:
             return (*steps, call)
     return None

@@ -64,15 +64,18 @@ def write_problem(
     goal: c.Condition,
     *,
     parents: frozenset[str] = frozenset(),
+    never: Iterable[c.Condition] = (),
 ) -> WrittenProblem:
     """Return the problem of reaching `goal`, without the actions and facts that have nothing to do with it.
 
-    `parents` are the types of relations of which each node has one at most, all together, at all times.
+    `parents` are the types of relations of which each node has one at most, all together, at all times. No state in
+    which one of the conditions `never` holds is acted in, or is the goal.
     """
     writer, names = ConditionWriter(graph, parents), Names()
     wanted = all_of(writer.literals(writer.read(part, {})) for part in goal_parts(goal, graph))
     actions = [_action(names.of(it.name, it.name), it, agent, writer) for it in operators.values()]
-    actions, read = _relevant(actions, wanted, writer)
+    kept = [writer.literals(negated(writer.read(it, {}))) for it in never]
+    actions, wanted, read = _relevant_under(kept, actions, wanted, writer)
     derived = [pair for pair in writer.derived.values() if pair[0][0] in read]
     facts = [it for it in writer.facts() if it[0] in read]
     return WrittenProblem(
@@ -269,6 +272,37 @@ def _ends(effect: Effect) -> tuple[str, ...]:
 
 
 # --- relevance, and text
+
+
+def _relevant_under(
+    kept: Iterable[Expression], actions: list[_Action], wanted: Expression, writer: ConditionWriter
+) -> tuple[list[_Action], Expression, set[str]]:
+    """Return the relevant actions, the goal and the predicates, with those of `kept` that relevant actions may change.
+
+    What is kept must hold before each action, and with the goal.
+    """
+    waiting = {it: _reads(it, writer) for it in kept if it not in (TRUE, FALSE)}
+    while True:
+        found, read = _relevant(actions, wanted, writer)
+        names = {it.name for it in found}
+        changed = {_predicate(change) for it in actions if it.name in names for change in it.changes}
+        more = [it for it, reads in waiting.items() if reads & changed]
+        if not more:
+            return found, wanted, read
+        waiting = {it: reads for it, reads in waiting.items() if it not in more}
+        actions = [replace(it, precondition=all_of((it.precondition, *more))) for it in actions]
+        wanted = all_of((wanted, *more))
+
+
+def _reads(part: Expression, writer: ConditionWriter) -> set[str]:
+    """Return the predicates on which an expression depends."""
+    bodies = {head[0]: body for head, body in writer.derived.values()}
+    queue, read = [part], set[str]()
+    while queue:
+        fresh = {it[0] for it in atoms(queue.pop())} - read
+        read |= fresh
+        queue += [bodies[name] for name in fresh if name in bodies]
+    return read
 
 
 def _relevant(

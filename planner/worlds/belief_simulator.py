@@ -10,15 +10,17 @@ from typing import Final
 
 from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose, invert
 from scenecypher.db.graph.scene import GraphView, SceneGraph
+from scenecypher.db.rules import check_outcome, rules_of
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.errors import ActionRefused, InputError, RejectedError, UnknownReference
+from scenecypher.errors import ActionRefused, InputError, RejectedError, RuleBroken, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.ruled import Approve
 from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simulator, action_of, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
@@ -29,7 +31,7 @@ from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.witnessed import changed_ids, witnessed_nodes
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.planner.worlds.belief import world_of
-from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, WorldMismatch
+from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, WorldMismatch, is_scene
 
 LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})
 """Actions that only observe their argument: the belief is updated by the observation, without effects."""
@@ -73,8 +75,12 @@ class BeliefSimulator(Simulator):
         watched: SceneInfo | None = None,
         ids_only: bool = False,
         known_places: bool = False,
+        approve: Approve | None = None,
     ) -> None:
-        super().__init__(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, ids_only=ids_only)
+        super().__init__(
+            store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, ids_only=ids_only, approve=approve
+        )
+        self._asks = not is_scene(world)
         self._known_places = known_places
         self._world, self._past, self._world_scene = world, past, past
         self._watched, self._watched_until = watched, -1
@@ -221,6 +227,8 @@ class BeliefSimulator(Simulator):
         self._check_places(call, action_id)
         try:
             world_version = self._world.execute(str(call), action_id=action_id, because=because)
+        except RuleBroken:
+            raise  # it is about what would be, not about what the belief got wrong
         except (ActionRefused, UnknownReference) as refusal:
             found = self._look_again(call, action_id)
             found += self._drop_assumptions(operator, call, f"{action_id}:assumed")
@@ -243,7 +251,8 @@ class BeliefSimulator(Simulator):
         if operator.name in LOOK_ACTIONS:
             seen = self.look(call.arguments[0], action=history_text(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
-        step = super()._commit(operator, call, because, Intent(self._actor, history_text(call, because), believed_id))
+        intent = Intent(self._actor, history_text(call, because), believed_id, approved_by=self._approved_by)
+        step = super()._commit(operator, call, because, intent)
         if operator.name not in self._revealing:
             return step
         return self._with_look(step, call.arguments[0], action_id=f"{action_id}{SEEN_SUFFIX}")
@@ -266,10 +275,16 @@ class BeliefSimulator(Simulator):
         return Delta.of([*delta.changes, *seen, *shown])
 
     def _check(self, operator: Operator, call: ActionCall, *, expected: int | None) -> None:
-        """Check that the belief allows the action at this version; commit nothing. Raises as `_commit` does."""
+        """Check that the belief allows the action at this version; commit nothing. Raises as `_commit` does.
+
+        A world that is a scene checks the rules of the house itself, by what is true.
+        """
         now = self._store.now(self.scene)
         check_version(now.info.version, expected)
-        self._decide(operator, call, SceneVersion.of(now.info.version, now.graph, self._agent))
+        rules = rules_of(now.info.declared)
+        delta = self._decide(operator, call, SceneVersion.of(now.info.version, now.graph, self._agent, rules))
+        if self._asks:
+            check_outcome(rules, now.graph, delta, action=str(call))
 
     def _check_places(self, call: ActionCall, action_id: str) -> None:
         """Check that the robot knows where the movable arguments are. Raises WorldMismatch after a look there."""
@@ -371,17 +386,20 @@ def simulator_of(
     agent: str | None = None,
     fix: bool = False,
     meaning: Meaning = NO_MEANING,
+    approve: Approve | None = None,
 ) -> Simulator:
     """Return what acts in a scene for a person, whom the history names `actor`; in a belief, what acts in its world.
 
-    `meaning` finds what the scene calls otherwise than an action does.
+    `meaning` finds what the scene calls otherwise than an action does. `approve` asks a person where a rule demands it.
 
     Raises SceneNotFound if the world of a belief is gone, InputError for an `actor` that is no name.
     """
     if not actor.strip() or not actor.isprintable() or len(actor) > LONGEST_ACTOR:
         raise InputError(f"{actor[:40]!r} names nobody; give 1 to {LONGEST_ACTOR} printable characters, such as ann")
     if scene.role != "belief":
-        return Simulator(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning)
+        return Simulator(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, approve=approve)
     past = world_of(store, scene)
-    world = SceneEnvironment(store, past, actor=actor, agent=agent)
-    return BeliefSimulator(store, scene, actor=actor, world=world, past=past, agent=agent, fix=fix, meaning=meaning)
+    world = SceneEnvironment(store, past, actor=actor, agent=agent, approve=approve)
+    return BeliefSimulator(
+        store, scene, actor=actor, world=world, past=past, agent=agent, fix=fix, meaning=meaning, approve=approve
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenecypher.cli.approval import terminal_approval
 from scenecypher.cli.completion import agent_ids, calls
 from scenecypher.cli.context import (
     CommitTimeout,
@@ -58,6 +59,8 @@ def act(
 ) -> None:
     """Carry out an action, as one transaction. Where its precondition does not hold nothing changes (exit code 1).
 
+    At a terminal a person is asked where a rule of the house demands it; without one such an action is refused.
+
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
     from scenecypher.planner.vocabularies.registry import action_list
@@ -68,7 +71,10 @@ def act(
     with open_database(
         read_timeout_s=read_timeout, commit_timeout_s=commit_timeout, connect_timeout_s=connect_timeout
     ) as db:
-        simulator = simulator_of(db.store, db.store.find(scene), actor=actor, agent=agent, fix=fix, meaning=db.meaning)
+        found, approve = db.store.find(scene), terminal_approval(actor)
+        simulator = simulator_of(
+            db.store, found, actor=actor, agent=agent, fix=fix, meaning=db.meaning, approve=approve
+        )
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return

@@ -29,6 +29,7 @@ from scenecypher.cli import (
     perturb,
     plan,
     query,
+    rules,
     runs,
     scenes,
     session,
@@ -92,6 +93,7 @@ app.add_typer(imports.import_app, name="import")
 imports.import_app.command("pddl")(own_actions.import_pddl)
 app.add_typer(scenes.scenes_app, name="scenes")
 app.add_typer(own_actions.actions_app, name="actions")
+app.add_typer(rules.rules_app, name="rules")
 scenes.scenes_app.command("schema")(ask.schema)
 scenes.scenes_app.command("perturb")(perturb.perturb)
 app.add_typer(tasks.tasks_app, name="tasks")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenecypher.cli.approval import approved
 from scenecypher.cli.context import counted, open_store, output, print_json, tell
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.table import Column, print_table
@@ -89,7 +91,8 @@ def print_history(log: list[Event], *, changes: bool = False, held: frozenset[in
         times = [
             f"{it:%Y-%m-%d %H:%M:%S}" if it else "" for it in ((event.clock, event.at) if has_clock else (event.at,))
         ]
-        rows.append((str(event.version), *times, event.actor, event.action, lines, state))
+        actor = f"{event.actor}, approved by {event.approved_by}" if event.approved_by else event.actor
+        rows.append((str(event.version), *times, actor, event.action, lines, state))
     when = ("scene's time", "server's time") if has_clock else ("time",)
     print_table(list(map(Column, ("version", *when, "actor", "action", "changes", ""))), rows)
     older = log[0].version - 1
@@ -106,13 +109,14 @@ def undo(
 ) -> None:
     """Undo the latest action in effect, or return to a version. With nothing to undo the exit code is 1.
 
-    The undo is an event of its own, unless the scene is as it was at that version.
+    The undo is an event of its own, unless the scene is as it was at that version. Where it breaks a rule of the house,
+    a person at the terminal is asked; without one it is refused.
     """
     if to is not None and version is not None:
         raise typer.BadParameter("give either --to or --version")
     with open_store() as store:
         info = store.find(scene)
-        done = store.undo(info, version=version, to=to)
+        done = approved(partial(store.undo, info, version=version, to=to))
         _print(store, info, done, as_json=as_json)
 
 
@@ -120,7 +124,7 @@ def redo(scene: Name, *, as_json: AsJson = False) -> None:
     """Redo the latest undo. With nothing to redo the exit code is 1."""
     with open_store() as store:
         info = store.find(scene)
-        done = store.redo(info)
+        done = approved(partial(store.redo, info))
         _print(store, info, done, as_json=as_json)
 
 
@@ -151,6 +155,7 @@ def _document(event: Event, *, holds: bool) -> dict[str, Any]:
         "action_id": event.action_id,
         "kind": event.kind,
         "undoes": list(event.undoes),
+        **({"approved_by": event.approved_by} if event.approved_by else {}),
         "holds": holds,
         "delta": json.loads(delta_json(event.delta)),
     }

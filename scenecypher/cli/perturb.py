@@ -32,6 +32,7 @@ def perturb(
             action=action,
             action_id=uuid4().hex,
             expected_version=now.info.version,
+            enforced=False,
         )
     if as_json:
         moves = [{"thing": it.thing, "relation": it.type, "target": it.target} for it in found.moves]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from scenecypher.cli import INTERRUPTED
+from scenecypher.cli.approval import terminal_approval
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import (
     LIMITS,
@@ -167,6 +168,7 @@ def plan(
         given = given.or_then(then)
         recipe, of, belief, method = given.checked(is_resumed=resume is not None)
         options = PlanOptions(method=method, ablations=given.ablations or (), belief=belief, fix=given.fix)
+        options["approve"] = None if as_json else terminal_approval()
         asked = then.get("instruction") if not is_said else instruction
         setting = session_setting(db, info, asked, options | PlanOptions(task=task, goal=goal))
         if not is_said and "instruction" in then:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from scenecypher.cli.approval import terminal_approval
 from scenecypher.cli.session_view import print_event
 from scenecypher.errors import InputError
 
@@ -149,9 +150,16 @@ class SessionState:
         from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
         from scenecypher.planner.worlds.environment import SceneEnvironment
 
+        approve = terminal_approval()
         if self.belief is None:
-            return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning)
-        world = self.world or SceneEnvironment(self.store, self.scene, actor="person")
+            return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning, approve=approve)
+        world = self.world or SceneEnvironment(self.store, self.scene, actor="person", approve=approve)
         return BeliefSimulator(
-            self.store, self.belief, world=world, past=self.scene, actor="person", meaning=self.db.meaning
+            self.store,
+            self.belief,
+            world=world,
+            past=self.scene,
+            actor="person",
+            meaning=self.db.meaning,
+            approve=approve,
         )

@@ -31,7 +31,7 @@ from scenecypher.planner.symbolic.engine import solve
 from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, shorten_plan
-from scenecypher.planner.symbolic.required_actions import apply_call
+from scenecypher.planner.symbolic.required_actions import PlanningState, apply_call
 from scenecypher.planner.vocabularies.grasif.operators import OPERATORS
 from scenecypher.planner.worlds.minigrid import Executor
 from tests.planner.actions.grasif_worlds import ROBOT, home
@@ -167,7 +167,7 @@ def test_search_terms_of_a_goal() -> None:
 def test_needless_actions_are_removed_from_a_plan() -> None:
     words = ("go_to(kitchen)", "go_to(office)", "go_to(kitchen)", "turn_on(lamp-1)", "go_to(office)", "pick_up(pen-1)")
     calls = list(map(parse_action, words))
-    found = shorten_plan(calls, HasState(Id("lamp-1"), "on"), HOME, operators=OPERATORS, agent=ROBOT)
+    found = shorten_plan(calls, HasState(Id("lamp-1"), "on"), PlanningState(HOME, ROBOT, OPERATORS))
     assert list(map(str, found)) == ["go_to(kitchen)", "turn_on(lamp-1)"]
 
 

@@ -1,0 +1,170 @@
+"""The rules of one scene: added, removed and checked; kept with the scene as documents, each with its author."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, Final
+
+from scenecypher.db.rules import MAX_RULES, Rule, Rules, broken_now, rules_json, rules_of
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.load import LoadedScene
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import ConflictError, InputError, did_you_mean
+from scenecypher.planner.actions.simulator import PERSON
+from scenecypher.planner.rules.sets import SYNONYMS, rule_set
+from scenecypher.planner.rules.words import read_rule
+from scenecypher.planner.worlds.belief import world_name
+
+TRIES: Final = 5
+"""Tries to change the rules of a scene that others change meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenRule:
+    """A rule that a scene breaks, and the things that do, in words."""
+
+    rule: Rule
+    things: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRules:
+    """The rules that a scene was given, those of them that it breaks now, and why others of a set don't apply."""
+
+    rules: tuple[Rule, ...]
+    broken: tuple[BrokenRule, ...]
+    left_out: Mapping[str, str]
+
+
+def add_rule(store: SceneStore, scene: str, words: str, *, name: str = "", actor: str = PERSON) -> AddedRules:
+    """Give a scene, and the beliefs about it, a rule in words; without a `name` it gets a number.
+
+    Raises InputError for words that are no rule, for a name that a rule has already, and for a belief; SceneNotFound.
+    """
+
+    def more(now: LoadedScene, known: Rules) -> list[Rule]:
+        return [read_rule(words, now, name=_checked(name, known) if name else _unused(known))]
+
+    added = _add(store, scene, more, actor=actor)
+    return AddedRules(added.rules, added.broken, {})
+
+
+def add_set(store: SceneStore, scene: str, set_name: str, *, actor: str = PERSON) -> AddedRules:
+    """Give a scene the rules of a set that it does not have; those that name what it lacks are left out.
+
+    Raises InputError for an unknown set or a belief, and where no rule is left; SceneNotFound.
+    """
+    texts, left_out = rule_set(set_name), dict[str, str]()
+
+    def more(now: LoadedScene, known: Rules) -> list[Rule]:
+        found: list[Rule] = []
+        names = {it.name for it in known.in_force}
+        left_out.clear()
+        for name, words in texts.items():
+            try:
+                found += [read_rule(words, now, name=name, synonyms=SYNONYMS)] if name not in names else []
+            except InputError as error:
+                left_out[name] = str(error)
+        if not found:
+            raise InputError(f"no rule of the set {set_name} is new to {scene}; `scenecypher rules list {scene}`")
+        return found
+
+    added = _add(store, scene, more, actor=actor, what=f"take the rules {set_name}")
+    return AddedRules(added.rules, added.broken, left_out)
+
+
+def remove_rule(store: SceneStore, scene: str, name: str, *, actor: str = PERSON) -> Rule:
+    """End a rule of a scene: it binds nobody any more, and the scene's past still has it. Raises InputError."""
+
+    def change(now: LoadedScene, known: Rules) -> tuple[str, list[Rule]]:
+        found = _in_force(name, known, scene)
+        ended = replace(found, until=now.info.version + 1)
+        return f"remove the rule {name}: {found.words}", [ended if it is found else it for it in known.documents]
+
+    _, rules = _change(store, scene, change, actor=actor)
+    return next(it for it in reversed(rules.documents) if it.name == name)
+
+
+def rules_at(store: SceneStore, scene: str) -> tuple[Rule, ...]:
+    """Return the rules of a scene, or those of then for ``NAME@VERSION`` or ``NAME@TIME``. Raises SceneNotFound."""
+    found = store.load_at(scene).info
+    return rules_of(found.declared).at(found.version)
+
+
+def check_rules(store: SceneStore, scene: str) -> tuple[BrokenRule, ...]:
+    """Return the rules that a scene breaks, or then broke. Raises SceneNotFound."""
+    found = store.load_at(scene)
+    return _broken(Rules.of(rules_of(found.info.declared).at(found.info.version)), found)
+
+
+def _broken(rules: Rules, scene: LoadedScene) -> tuple[BrokenRule, ...]:
+    return tuple(BrokenRule(rule, things) for rule, things in broken_now(rules, scene.graph))
+
+
+def _add(
+    store: SceneStore, scene: str, more: Callable[[LoadedScene, Rules], Sequence[Rule]], *, actor: str, what: str = ""
+) -> AddedRules:
+    added: list[Rule] = []
+
+    def change(now: LoadedScene, known: Rules) -> tuple[str, list[Rule]]:
+        when: dict[str, Any] = {
+            "author": actor,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "since": now.info.version + 1,
+        }
+        added[:] = [replace(it, **when) for it in more(now, known)]
+        if len(known.documents) + len(added) > MAX_RULES:
+            msg = f"{scene} would have over {MAX_RULES:,} rules, counting removed ones; say it with fewer"
+            raise InputError(msg)
+        return what or f"add the rule {added[0].name}: {added[0].words}", [*known.documents, *added]
+
+    now, _ = _change(store, scene, change, actor=actor)
+    return AddedRules(tuple(added), _broken(Rules.of(replace(it, until=None) for it in added), now), {})
+
+
+def _change(
+    store: SceneStore, scene: str, change: Callable[[LoadedScene, Rules], tuple[str, list[Rule]]], *, actor: str
+) -> tuple[LoadedScene, Rules]:
+    """Change the rules of a scene, decided at the version at which they change; return the scene, and its rules."""
+    for attempt in range(TRIES):
+        now = store.now(_world(store.find(scene)))
+        action, documents = change(now, rules_of(now.info.declared))
+        try:
+            info = store.set_rules(now.info, rules_json(documents), actor=actor, action=action)
+        except ConflictError:
+            if attempt == TRIES - 1:
+                raise
+        else:
+            return now, rules_of(info.declared)
+    raise AssertionError
+
+
+def _world(scene: SceneInfo) -> SceneInfo:
+    if scene.role == "belief":
+        world = world_name(scene.name)
+        raise InputError(f"{scene.name} is a belief, which has the rules of its world; change those of {world}")
+    return scene
+
+
+def _in_force(name: str, known: Rules, scene: str) -> Rule:
+    found = next((it for it in known.in_force if it.name == name), None)
+    if found is None:
+        hint = did_you_mean(name[:60], [it.name for it in known.in_force])
+        raise InputError(f"{scene} has no rule {name[:60]!r}{hint}; `scenecypher rules list {scene}` shows them")
+    return found
+
+
+def _checked(name: str, known: Rules) -> str:
+    if not name.isprintable() or name != name.strip() or len(name) > 60:
+        raise InputError(f"{name[:60]!r} can't name a rule: use up to 60 printable characters, no blank at the ends")
+    if any(it.name == name for it in known.in_force):
+        raise InputError(f"there is a rule {name!r} already; remove it first, or choose another name")
+    return name
+
+
+def _unused(known: Rules) -> str:
+    names = {it.name for it in known.documents}
+    return next(name for number in count(1) if (name := f"rule-{number}") not in names)

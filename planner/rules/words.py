@@ -1,0 +1,123 @@
+"""The language of rules: ``never knife INSIDE nursery``, ``pour(kettle) only when ...``, ``ask before open(door)``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import scenecypher.db.condition as c
+from scenecypher.db.rules import Rule
+from scenecypher.db.store.load import LoadedScene
+from scenecypher.errors import InputError, UnknownReference, did_you_mean
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.sessions.goal_words import ANYTHING, GoalParser, name_for
+from scenecypher.planner.vocabularies.registry import operators_of
+
+FORM: Final = (
+    "write `never CONDITION`, `ACTION only when CONDITION` or `ask before ACTION [when CONDITION]`, such as "
+    "`never fork INSIDE microwave and microwave is on`, `open(x: window) only when stove is off` or "
+    "`ask before switch_on(stove)`"
+)
+MAX_WORDS: Final = 2_000
+BOUND: Final = "rule_"
+"""Beginning of the variables of a rule, which so are none of an operator."""
+
+_NEVER, _ONLY, _ASK = (
+    re.compile(form, re.IGNORECASE | re.DOTALL)
+    for form in (
+        r"never\s+(?P<condition>.+)",
+        r"(?P<action>[\w-]+(?:\s*\([^()]*\))?)\s+only\s+when\s+(?P<condition>.+)",
+        r"ask\s+before\s+(?P<action>[\w-]+(?:\s*\([^()]*\))?)(?:\s+when\s+(?P<condition>.+))?",
+    )
+)
+_ACTION: Final = re.compile(r"([\w-]+)\s*(?:\(([^()]*)\))?")
+_ARGUMENT: Final = re.compile(r"(?:(?P<name>\w+)\s*:\s*)?(?P<thing>[^:]+)")
+
+
+def read_rule(
+    text: str, scene: LoadedScene, *, name: str = "", synonyms: Mapping[str, Sequence[str]] | None = None
+) -> Rule:
+    """Return the rule that a text states about a scene, in whatever state that is.
+
+    Classes, states, relations and actions must be known there; `synonyms` are other words for classes. Raises
+    InputError that says what is allowed.
+    """
+    words = " ".join(text.split())
+    try:
+        rule = _read(words, scene, synonyms or {}) if len(words) <= MAX_WORDS else None
+    except (UnknownReference, InputError) as error:
+        raise InputError(f"the rule {words[:200]!r} can't be read: {error}") from None
+    if rule is None:
+        raise InputError(f"{words[:200]!r} is no rule; {FORM}")
+    return replace(rule, name=name)
+
+
+def _read(words: str, scene: LoadedScene, synonyms: Mapping[str, Sequence[str]]) -> Rule | None:
+    parser = GoalParser(
+        scene.graph, scene.info.vocabulary, scene.info.declared.relation_types, given={}, synonyms=synonyms
+    )
+    if found := _NEVER.fullmatch(words):
+        return Rule("", "never", words, _renamed(parser.read(found["condition"])))
+    asked = _ASK.fullmatch(words)
+    found = asked or _ONLY.fullmatch(words)
+    if found is None:
+        return None
+    operator, given = _action(found["action"], parser)
+    condition = replace(parser, given=given).read(found["condition"]) if found["condition"] else c.ALWAYS
+    arguments, fits = tuple(f"{BOUND}{it}" for it in given), _renamed(c.And(tuple(given.values())))
+    return Rule("", "ask" if asked else "only", words, _renamed(condition), operator.name, arguments, fits)
+
+
+def _action(text: str, parser: GoalParser) -> tuple[Operator, dict[str, c.Condition]]:
+    """Return the operator that a text names, and the conditions of its arguments by variable, in order."""
+    found = _ACTION.fullmatch(text)
+    assert found is not None  # noqa: S101 - both forms end where the larger one has it
+    operators = operators_of(parser.vocabulary)
+    name = found[1].lower().replace("-", "_")
+    if name not in operators:
+        known = ", ".join(it.signature for it in operators.values())
+        raise UnknownReference(
+            f"there is no action {name[:60]!r}{did_you_mean(name, [*operators])}; choose one of {known}"
+        )
+    operator = operators[name]
+    if found[2] is None:
+        return operator, {}
+    given: dict[str, c.Condition] = {}
+    for argument in filter(None, map(str.strip, found[2].split(","))):
+        variable, among = _argument(argument, parser)
+        if variable in given:
+            raise UnknownReference(f"two arguments are {argument[:60]!r}: name them, as in `x: {argument[:60]}`")
+        given[variable] = among
+    if len(given) != len(operator.parameters):
+        raise UnknownReference(f"{name} takes {len(operator.parameters)} arguments, as in {operator.signature}")
+    return operator, given
+
+
+def _argument(text: str, parser: GoalParser) -> tuple[str, c.Condition]:
+    """Return the variable of an argument, and the condition of what it may be: a class, a node, or anything."""
+    found = _ARGUMENT.fullmatch(text)
+    if found is None or not c.VARIABLE.fullmatch(found["name"] or "x"):
+        raise UnknownReference(f"{text[:60]!r} is no argument: write a class, or a name and a class as in `x: cup`")
+    thing = found["thing"].strip()
+    class_ = parser.class_named(thing)
+    variable = found["name"] or name_for(f"one {class_ or thing}")
+    if class_ is not None:
+        return variable, c.HasClass(variable, class_)
+    if thing.lower() == ANYTHING:
+        return variable, c.Same(variable, variable)
+    if thing in parser.graph.nodes:
+        return variable, c.Same(variable, c.Id(thing))
+    hint = did_you_mean(thing[:60], parser.classes)
+    raise UnknownReference(f"no class {thing[:60]!r} occurs in this scene{hint}; use one that does, or `{ANYTHING}`")
+
+
+def _renamed(condition: c.Condition) -> c.Condition:
+    """Return a condition with names of its own for all variables."""
+    if isinstance(condition, c.Atom):
+        ends = {it: f"{BOUND}{it}"[:64] for it in c.terms(condition) if isinstance(it, str)}
+        return c.bind(condition, ends)
+    if isinstance(condition, c.Exists | c.ForAll | c.AtLeast | c.Exactly):
+        condition = replace(condition, var=f"{BOUND}{condition.var}"[:64])
+    return c.map_children(condition, _renamed)
