@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
+from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers import (
@@ -176,6 +177,16 @@ OTHERS: Final[Mapping[str, str]] = {
     **dict.fromkeys((".zip", ".tar", ".tgz", ".7z"), "an archive; unpack it and give the files in it"),
 }
 """What files that are not read are by their ending, and what to do."""
+LOOKS: Final[Mapping[str, str]] = {
+    "label_names": "Hydra's label space; give it to `scenecypher import dsg MAP --labels`",
+    "segGroups": "3RScan's segments of a mesh; give the scan's relationships.json and objects.json",
+    "adjacency": "NetworkX's adjacency form; save networkx.node_link_data of the graph",
+    "elements": "Cytoscape's form; save the graph as node-link JSON",
+    "annotations": "COCO's labels of pictures, no graph",
+}
+"""What maps that are not read are by a key, and what to do."""
+AROUND: Final = ("scene_graph", "scene", "graph", "environment", "env", "house", "home", "world", "map", "data")
+"""Keys under which a scene of a known format may stand, with other things beside it."""
 
 
 def read_any(
@@ -227,7 +238,7 @@ def joined(found: Sequence[tuple[Path, ImportedScene]]) -> list[tuple[Path, Impo
 
 def prefix_of(path: Path, line: JsonLine) -> str:
     """Return what names of the scenes of a JSON Lines file begin with. Raises DocumentError."""
-    document = read_document(path, line=line)
+    document, _ = _unwrapped(read_document(path, line=line))
     name = _format_of(document, path).read(SceneFile(path, None, document)).name
     return name if name.endswith(stem_of(path)) else name.rpartition("/")[0]
 
@@ -244,8 +255,9 @@ def _read_all(
     asked = None if file_format is None else FORMATS.named(file_format)
     by_ending = _format_of_ending(path) if asked is None else asked if ending_of(path) in asked.suffixes else None
     document = None if by_ending is not None else read_document(path, line=line)
+    document, left = (document, ()) if asked is not None else _unwrapped(document)
     chosen = by_ending or asked or _format_of(document, path)
-    notes: tuple[str, ...] = () if asked is not None else (_taken(chosen),)
+    notes: tuple[str, ...] = () if asked is not None else (_taken(chosen), *left)
     notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
     for part in chosen.parts(document):
         scene = chosen.read(SceneFile(path, name, part, declared, strict))
@@ -304,9 +316,21 @@ def _format_of(document: object, path: Path) -> FileFormat:
     for each in _readable():
         if _is_of(each, document):
             return each
-    looks = "this is Hydra's label space; give it to `scenecypher import dsg MAP --labels`"
-    is_labels = isinstance(document, dict) and "label_names" in document
-    raise _unknown(path, looks if is_labels else "the content is of no format that is known by its form")
+    known = (f"this is {words}" for key, words in LOOKS.items() if isinstance(document, dict) and key in document)
+    raise _unknown(path, next(known, "the content is of no format that is known by its form"))
+
+
+def _unwrapped(document: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return a document of a known format that stands in another, with a note; any other document as it is."""
+    if not isinstance(document, dict) or any(_is_of(each, document) for each in _readable()):
+        return document, ()
+    for key in AROUND:
+        inner, notes = _unwrapped(document.get(key))
+        if any(_is_of(each, inner) for each in _readable()):
+            left = [shown(it) for it in document if it != key]
+            words = f"read from {key}" + (f"; {', '.join(left[:5])} beside it left out" if left else "")
+            return inner, (words, *notes)
+    return document, ()
 
 
 def _is_of(each: FileFormat, document: object) -> bool:

@@ -10,10 +10,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pydantic import ValidationError
-
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
+from scenecypher.db.graph.problems import Problem, document_error, json_path, validated
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import LIST_LENGTH, shown
@@ -103,10 +101,7 @@ def from_document(
 
 
 def _from_document(document: Any, *, file: str, name: str, labels: Labels, memory: NodeMemory | None) -> ImportedScene:
-    try:
-        form = Dsg.model_validate(document)
-    except ValidationError as error:
-        raise document_error(file, problems_of(error, document)) from error
+    form = validated(Dsg, document, file)
     layers = _layers(form)
     problems: list[Problem] = []
     for index, node in enumerate(form.nodes):

@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, problems_of
+from scenecypher.db.graph.problems import Problem, document_error, validated
 from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
@@ -48,10 +46,7 @@ def read_file(path: Path, *, name: str | None = None) -> tuple[ImportedScene, tu
 
 def from_document(document: object, *, file: str, name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return the scene and tasks of a document of GraSIF's form. Raises DocumentError with all its problems."""
-    try:
-        form = SceneForm.model_validate(document)
-    except ValidationError as error:
-        raise document_error(file, problems_of(error, document)) from error
+    form = validated(SceneForm, document, file)
     graph, problems = graph_of_form(form.nodes)
     if not problems:
         problems = [

@@ -6,11 +6,11 @@ and an edge holds its `relation` and `related_to`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pydantic import ValidationError
 
@@ -50,203 +50,157 @@ WORDS: Final[Mapping[str, str]] = {
 }
 """Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
 
+KNOWN: Final = frozenset({*KIND_ATTRIBUTES, *FACTS, *PLACED, "name", "relation", "related_to"})
 LEVELS: Final = ("Place", "Asset", "Object")
 """The hierarchy from the top; the edges that join two levels show the direction of all."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Graph:
-    """The content of a NetworkX graph: attributes by key, and edges as (source key, target key, attributes)."""
-
-    directed: bool
-    nodes: Mapping[Any, dict[str, Any]]
-    edges: tuple[tuple[Any, Any, dict[str, Any]], ...]
+_CLASS: Final = re.compile(r"[a-z]+\.(?P<many>Multi)?(?P<directed>Di)?Graph")
+_Attributes: TypeAlias = dict[str, Any]
+_Edge: TypeAlias = tuple[Any, Any, _Attributes]
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     """Return the scene of a pickled graph. Raises DocumentError with all its problems, or for more than a graph."""
-    graph = _graph_of(_only_graph(read_pickle(path), path), path)
-    kinds = {key: kind for key, attributes in graph.nodes.items() if (kind := _kind(attributes)) is not None}
-    problems = [*_attribute_problems(graph)]
-    drafts = [_draft(graph, key, kinds[key], problems) for key in graph.nodes if key in kinds]
-    links = [*_links_of_nodes(graph, kinds, problems)]
-    links += _links_of_edges(graph, kinds, problems, {(link.source, link.type, link.target) for link in links})
-    scene_graph, more = assemble(drafts, links, vocabulary="grasif", declared=DECLARED)
-    if problems or more:
-        raise document_error(str(path), problems + more)
-    return ImportedScene(name or NAME_PREFIX + path.stem, scene_graph, "grasif", declared=DECLARED, source=str(path))
+    reader = _Reader(*_graph_of(read_pickle(path), path))
+    drafts = [*reader.drafts()]
+    links = [*reader.links_of_nodes()]
+    links += reader.links_of_edges({(link.source, link.type, link.target) for link in links})
+    graph, problems = assemble(drafts, links, vocabulary="grasif", declared=DECLARED)
+    if reader.problems or problems:
+        raise document_error(str(path), reader.problems + problems)
+    return ImportedScene(name or NAME_PREFIX + path.stem, graph, "grasif", declared=DECLARED, source=str(path))
 
 
-def _only_graph(value: Any, path: Path) -> Instance:
+def _graph_of(value: Any, path: Path) -> tuple[bool, Mapping[Any, _Attributes], list[_Edge]]:
+    """Return the one graph in a value: if it is directed, its nodes' attributes by key, and its edges."""
     inner = [value] if isinstance(value, Instance) else value.values() if isinstance(value, dict) else value
     found = [item for item in inner if isinstance(item, Instance)] if isinstance(inner, Iterable) else []
     if len(found) != 1:
         cause = f"one NetworkX graph is needed, here are {len(found)}; pickle one graph a file"
         raise DocumentError(str(path), "$", cause)
-    return found[0]
-
-
-def _graph_of(instance: Instance, path: Path) -> _Graph:
-    class_ = instance.name.rpartition(".")[2]
-    nodes: Any = instance.state.get("_node", instance.state.get("node"))
-    neighbours: Any = instance.state.get("_adj", instance.state.get("adj"))
-    if class_ not in {"Graph", "DiGraph", "MultiGraph", "MultiDiGraph"} or not (
-        _is_map_of_maps(nodes) and _is_map_of_maps(neighbours)
-    ):
-        cause = f"{instance.name.removeprefix(NETWORKX)} is no graph with nodes and edges; pickle a networkx.DiGraph"
+    state, class_ = found[0].state, found[0].name.removeprefix(NETWORKX)
+    nodes, neighbours = (state.get(f"_{key}", state.get(key)) for key in ("node", "adj"))
+    kind = _CLASS.fullmatch(class_)
+    if kind is None or not all(isinstance(it, dict) and _are_maps(it.values()) for it in (nodes, neighbours)):
+        cause = f"{class_} is no graph with nodes and edges; pickle a networkx.DiGraph"
         raise DocumentError(str(path), "$", cause)
-    directed, many = "Di" in class_, class_.startswith("Multi")
-    edges = [
-        (s, t, each)
-        for s, ends in neighbours.items()
-        for t, given in ends.items()
-        for each in _edges_between(given, many)
-    ]
-    return _Graph(directed, nodes, tuple(edges if directed else _unique_edges(edges)))
+    edges: dict[Any, _Edge] = {}  # an undirected graph has each edge at both ends, with the same attributes
+    for source, ends in neighbours.items():
+        for target, given in ends.items():
+            for one in given.values() if kind["many"] and isinstance(given, dict) else (given,):
+                key = (source, target) if kind["directed"] else frozenset((source, target))
+                edges.setdefault((key, id(one)), (source, target, one if isinstance(one, dict) else {}))
+    return bool(kind["directed"]), nodes, [*edges.values()]
 
 
-def _is_map_of_maps(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(inner, dict) for inner in value.values())
+def _are_maps(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, dict) for value in values)
 
 
-def _edges_between(given: Any, many: bool) -> list[dict[str, Any]]:  # noqa: FBT001 - the graph's own flag
-    """Return the attributes of each edge between two nodes; a value that is not a map gives none."""
-    between = [*given.values()] if many and isinstance(given, dict) else [given]
-    return [attributes if isinstance(attributes, dict) else {} for attributes in between]
-
-
-def _unique_edges(edges: Iterable[tuple[Any, Any, dict[str, Any]]]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-    """Yield each edge once: an undirected graph has it at both ends, with the same attributes."""
-    seen: set[tuple[frozenset[Any], int]] = set()
-    for source, target, attributes in edges:
-        edge = (frozenset((source, target)), id(attributes))
-        if edge not in seen:
-            seen.add(edge)
-            yield source, target, attributes
-
-
-def _kind(attributes: Mapping[str, Any]) -> str | None:
-    word = _word(attributes, KIND_ATTRIBUTES)
-    return KINDS.get(word.casefold()) if isinstance(word, str) else None
-
-
-def _word(attributes: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def _word(attributes: _Attributes, names: tuple[str, ...]) -> Any:
     return next((attributes[name] for name in names if attributes.get(name) is not None), None)
-
-
-def _is_root(attributes: Mapping[str, Any]) -> bool:
-    return bool(_word(attributes, KIND_ATTRIBUTES) == ROOT)
-
-
-def _attribute_problems(graph: _Graph) -> Iterator[Problem]:
-    known = {*KIND_ATTRIBUTES, *FACTS, *PLACED, "name", "relation", "related_to"}
-    for key, attributes in graph.nodes.items():
-        if _is_root(attributes):
-            continue
-        if _kind(attributes) is None:
-            word = _word(attributes, KIND_ATTRIBUTES)
-            yield _place(key), f"its type should be one of {', '.join(KINDS)} or {ROOT}, not {shown(word)}"
-        for extra in attributes.keys() - known:
-            yield _place(key), f"GraSIF has no attribute {shown(extra)}; remove it"
 
 
 def _place(key: Any) -> str:
     return f"node {shown(key)}"
 
 
-def _name(graph: _Graph, key: Any) -> Any:
-    """Return a node's name; the key of a missing node, for the message."""
-    name = graph.nodes.get(key, {}).get("name", key)
-    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+class _Reader:
+    """Reads the nodes and edges of one graph; `problems` are those found so far."""
 
+    def __init__(self, directed: bool, nodes: Mapping[Any, _Attributes], edges: list[_Edge]) -> None:  # noqa: FBT001
+        words = {key: _word(attributes, KIND_ATTRIBUTES) for key, attributes in nodes.items()}
+        self.directed = directed
+        self.nodes = {key: attributes for key, attributes in nodes.items() if words[key] != ROOT}
+        roots = nodes.keys() - self.nodes.keys()
+        self.edges = [edge for edge in edges if roots.isdisjoint(edge[:2])]
+        found = {key: KINDS.get(word.casefold()) for key, word in words.items() if isinstance(word, str)}
+        self.kinds = {key: kind for key, kind in found.items() if kind is not None}
+        self.problems: list[Problem] = []
+        for key, attributes in self.nodes.items():
+            if key not in self.kinds:
+                cause = f"its type should be one of {', '.join(KINDS)} or {ROOT}, not {shown(words[key])}"
+                self.problems.append((_place(key), cause))
+            for extra in attributes.keys() - KNOWN:
+                self.problems.append((_place(key), f"GraSIF has no attribute {shown(extra)}; remove it"))
 
-def _draft(graph: _Graph, key: Any, kind: str, problems: list[Problem]) -> NodeDraft:
-    facts = {fact: _listed(graph.nodes[key].get(fact)) for fact in FACTS}
-    read: ItemFacts | None = None
-    if kind in {"Asset", "Object"}:
-        try:
-            read = ItemFacts.model_validate(facts)
-        except ValidationError as error:
-            problems += problems_of(error, facts, root=_place(key))
-    return NodeDraft(_place(key), partial(form_node, _name(graph, key), kind, read))
+    def _name(self, key: Any) -> Any:
+        """Return a node's name; the key of a missing node, for the message."""
+        name = self.nodes.get(key, {}).get("name", key)
+        return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
+    def drafts(self) -> Iterator[NodeDraft]:
+        for key, kind in self.kinds.items():
+            given = {fact: self.nodes[key].get(fact) for fact in FACTS}
+            facts = {
+                fact: [*it] if isinstance(it, tuple | set | list) else [] if it is None else it
+                for fact, it in given.items()
+            }
+            read: ItemFacts | None = None
+            if kind in LEVELS[1:]:
+                try:
+                    read = ItemFacts.model_validate(facts)
+                except ValidationError as error:
+                    self.problems += problems_of(error, facts, root=_place(key))
+            yield NodeDraft(_place(key), partial(form_node, self._name(key), kind, read))
 
-def _listed(given: Any) -> Any:
-    return [] if given is None else [*given] if isinstance(given, tuple | set | list) else given
+    def links_of_nodes(self) -> Iterator[RelationDraft]:
+        for key in self.kinds:
+            attributes, place, name = self.nodes[key], _place(key), self._name(key)
+            given = [(field, type_, attributes.get(field)) for field, type_ in PLACED.items()]
+            given = [it for it in given if it[2] not in NOTHING]
+            word, target = attributes.get("relation"), attributes.get("related_to")
+            if isinstance(word, str) and word in RELATIONS:
+                given.append(("related_to", RELATIONS[word], target))
+            elif word is not None or target is not None:
+                self.problems.append((place, f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
+            for field, type_, other in given:
+                if isinstance(name, str) and isinstance(other, str):
+                    yield RelationDraft(f"{place}.{field}", name, type_, other)
+                else:
+                    self.problems.append((f"{place}.{field}", f"should be the name of a node, not {shown(other)}"))
 
+    def links_of_edges(self, known: set[tuple[str, str, str]]) -> Iterator[RelationDraft]:
+        downwards = self._runs_downwards()
+        for source, target, attributes in self.edges:
+            place = f"edge {shown(source)} to {shown(target)}"
+            word = _word(attributes, EDGE_ATTRIBUTES) or "inside_of"
+            if not isinstance(word, str) or word not in WORDS:
+                self.problems.append((place, f"relation should be one of {', '.join(WORDS)}, not {shown(word)}"))
+                continue
+            ends = (self._name(source), self._name(target))
+            low, high = ends[::-1] if self._is_reversed(source, target, WORDS[word], downwards=downwards) else ends
+            if not (isinstance(low, str) and isinstance(high, str)):
+                self.problems.append((place, "its two ends should be nodes with names of text"))
+            elif (low, WORDS[word], high) not in known:
+                yield RelationDraft(place, low, WORDS[word], high)
 
-def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> Iterator[RelationDraft]:
-    for key in kinds:
-        attributes = graph.nodes[key]
-        for name, type_ in PLACED.items():
-            if attributes.get(name) not in NOTHING:
-                yield from _link(_place(key), name, (_name(graph, key), type_, attributes[name]), problems)
-        word = attributes.get("relation")
-        if isinstance(word, str) and word in RELATIONS:
-            relation = (_name(graph, key), RELATIONS[word], attributes.get("related_to"))
-            yield from _link(_place(key), "related_to", relation, problems)
-        elif word is not None or attributes.get("related_to") is not None:
-            problems.append((_place(key), f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
+    def _is_reversed(self, source: Any, target: Any, type_: str, *, downwards: bool | None) -> bool:
+        """Return True if an edge is to be read from its target to its source."""
+        if type_ == "HOLDS":
+            return self.kinds.get(target) == "Agent"
+        return self._level(source) < self._level(target) if downwards is None else downwards
 
+    def _level(self, key: Any) -> int:
+        return LEVELS.index(self.kinds[key]) if self.kinds.get(key) in LEVELS else len(LEVELS) - 1
 
-def _link(place: str, field: str, relation: tuple[Any, str, Any], problems: list[Problem]) -> Iterator[RelationDraft]:
-    source, type_, target = relation
-    if isinstance(source, str) and isinstance(target, str):
-        yield RelationDraft(f"{place}.{field}", source, type_, target)
-    else:
-        problems.append((f"{place}.{field}", f"should be the name of a node, not {shown(target)}"))
-
-
-def _links_of_edges(
-    graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem], known: set[tuple[str, str, str]]
-) -> Iterator[RelationDraft]:
-    downwards = _runs_downwards(graph, kinds, problems)
-    for source, target, attributes in graph.edges:
-        place = f"edge {shown(source)} to {shown(target)}"
-        if _is_root(graph.nodes.get(source, {})) or _is_root(graph.nodes.get(target, {})):
-            continue
-        word = _word(attributes, EDGE_ATTRIBUTES) or "inside_of"
-        if not isinstance(word, str) or word not in WORDS:
-            problems.append((place, f"relation should be one of {', '.join(WORDS)}, not {shown(word)}"))
-            continue
-        low, high = (
-            (target, source) if _is_reversed(source, target, WORDS[word], kinds, downwards) else (source, target)
-        )
-        relation = _name(graph, low), WORDS[word], _name(graph, high)
-        if not all(isinstance(part, str) for part in relation):
-            problems.append((place, "its two ends should be nodes with names of text"))
-        elif relation not in known:
-            yield RelationDraft(place, *relation)
-
-
-def _is_reversed(source: Any, target: Any, type_: str, kinds: Mapping[Any, str], downwards: bool | None) -> bool:  # noqa: FBT001
-    """Return True if an edge is to be read from its target to its source."""
-    if type_ == "HOLDS":
-        return kinds.get(target) == "Agent"
-    levels = _level(source, kinds), _level(target, kinds)
-    return levels[0] < levels[1] if downwards is None else downwards
-
-
-def _level(key: Any, kinds: Mapping[Any, str]) -> int:
-    return LEVELS.index(kinds[key]) if kinds.get(key) in LEVELS else len(LEVELS) - 1
-
-
-def _runs_downwards(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> bool | None:
-    """Return True if edges lead from a room to its content; None if the direction differs by edge."""
-    joined = [(s, t) for s, t, given in graph.edges if s in kinds and t in kinds and not _is_holding(given)]
-    steps = [_level(t, kinds) - _level(s, kinds) for s, t in joined]
-    if not graph.directed:
-        problems += [
-            (f"edge {shown(s)} to {shown(t)}", "an undirected graph can't say which of the two is in the other")
-            for (s, t), step in zip(joined, steps, strict=True)
-            if step == 0
+    def _runs_downwards(self) -> bool | None:
+        """Return True if edges lead from a room to its content; None if the direction differs by edge."""
+        joined = [
+            (s, t) for s, t, given in self.edges if s in self.kinds and t in self.kinds and not _is_holding(given)
         ]
-        return None
-    if min(steps, default=0) < 0 < max(steps, default=0):
-        problems.append(("the edges", "some lead from a room to what is in it, some back; let all lead one way"))
-    return max(steps, default=0) > 0
+        steps = [self._level(t) - self._level(s) for s, t in joined]
+        if not self.directed:
+            cause = "an undirected graph can't say which of the two is in the other"
+            alike = ((s, t) for (s, t), step in zip(joined, steps, strict=True) if step == 0)
+            self.problems += [(f"edge {shown(s)} to {shown(t)}", cause) for s, t in alike]
+            return None
+        if min(steps, default=0) < 0 < max(steps, default=0):
+            self.problems.append(
+                ("the edges", "some lead from a room to what is in it, some back; let all lead one way")
+            )
+        return max(steps, default=0) > 0
 
 
-def _is_holding(attributes: Mapping[str, Any]) -> bool:
+def _is_holding(attributes: _Attributes) -> bool:
     word = _word(attributes, EDGE_ATTRIBUTES)
     return isinstance(word, str) and WORDS.get(word) == "HOLDS"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from scenecypher.db.condition import And, Condition, Exists, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, problems_of
+from scenecypher.db.graph.problems import Problem, document_error, validated
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import did_you_mean
@@ -66,10 +66,7 @@ class _FactError(Exception):
 def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
     """Return the tasks of a file, set in `scene`. Raises DocumentError with all its problems, each at its JSON path."""
     document = read_json(path)
-    try:
-        form = TasksForm.model_validate(document)
-    except ValidationError as error:
-        raise document_error(str(path), problems_of(error, document)) from error
+    form = validated(TasksForm, document, str(path))
     problems = [*_repeated(form.tasks), *_problems(form.tasks, scene.graph)]
     if problems:
         raise document_error(str(path), problems)

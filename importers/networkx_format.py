@@ -23,7 +23,7 @@ NODE_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "class": ("class", "class_name"),
     "states": ("states",),
     "affordances": ("affordances",),
-    "center": ("center", "position", "pos", "bbox_center"),
+    "center": ("center", "position", "pos", "bbox_center", "centroid", "pose"),
     "size": ("bbox_extent",),
     "box": ("bbox", "bounding_box"),
     "caption": ("caption", "object_caption"),
@@ -46,11 +46,17 @@ EMBEDDINGS: Final = frozenset(
 )
 """Attributes that are left out where they are lists, since no query reads them, unless the scene declares them."""
 
-EDGE_ATTRIBUTES: Final[tuple[str, ...]] = ("relation", "type", "relation_type", "label")
+ENDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "source": ("source", "from", "subject"),
+    "target": ("target", "to", "object"),
+}
+"""Names of the ends of an edge, which may also be a list of source, relation type and target."""
+
+EDGE_ATTRIBUTES: Final[tuple[str, ...]] = ("relation", "type", "relation_type", "label", "predicate")
 """Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
 
 WEIGHTS: Final = frozenset(
-    {"weight", "confidence", "distance", "score", "probability", "length", "id", "reason", "caption"}
+    {"weight", "value", "confidence", "distance", "score", "probability", "length", "id", "reason", "caption"}
 )
 """Attributes of edges that are left out, counted and told."""
 

@@ -29,6 +29,7 @@ from scenecypher.importers.networkx_format import (
     DEFAULT_KIND,
     EDGE_ATTRIBUTES,
     EMBEDDINGS,
+    ENDS,
     KINDS,
     NODE_ATTRIBUTES,
     OPEN_VOCABULARY,
@@ -39,11 +40,12 @@ from scenecypher.importers.networkx_format import (
     NodeLink,
 )
 from scenecypher.importers.open_vocabulary import node_link_form
-from scenecypher.importers.space import box, caption, position, size
+from scenecypher.importers.space import as_value, box, caption, position, size
 from scenecypher.importers.tried import Tried
 
 NAME_PREFIX: Final = "networkx/"
 NOTHING: Final[Mapping[str, object]] = {}
+TRIPLE: Final = ("source", "relation", "target")
 NO_LABELS: Final[tuple[str, ...]] = ()
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 
@@ -238,7 +240,7 @@ def _node(attributes: Any, declared: Declared) -> Node:
 
 
 def _property(key: str, value: object) -> Mapping[str, object]:
-    return {property_name(key): checked(value_from(value, key), key)}
+    return {property_name(key): checked(value_from(as_value(value), key), key)}
 
 
 def _space(read: Mapping[str, Any], chosen: Mapping[str, str | None], tried: Tried) -> dict[str, object]:
@@ -292,18 +294,20 @@ def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[Relat
 
 def _relation(edge: Any) -> tuple[str, str, str]:
     """Return source, type and target of an edge. Raises InvalidValue with all that is wrong with it."""
+    if isinstance(edge, list) and len(edge) == len(TRIPLE):
+        edge = dict(zip(TRIPLE, edge, strict=True))
     if not isinstance(edge, dict):
         raise InvalidValue(f"should be a map, not {shown(edge)}")
+    ends = {end: _first(edge, names) or end for end, names in ENDS.items()}
     chosen = _first(edge, EDGE_ATTRIBUTES)
     word = edge[chosen] if chosen else edge.get("key")
     tried = Tried()
     if not isinstance(word, str):
         tried.add(f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}")
-    others = sorted(edge.keys() - {chosen, "source", "target", "key"})
+    others = sorted(edge.keys() - {chosen, *ends.values(), "key"})
     if others:
         tried.add(f"a relation holds no attribute such as {', '.join(map(shown, others))}; remove it")
-    source = tried.value(lambda: _id(edge.get("source"), "source"), "")
-    target = tried.value(lambda: _id(edge.get("target"), "target"), "")
+    source, target = (tried.value(partial(_id, edge.get(key), end), "") for end, key in ends.items())
     tried.refuse()
     return source, _type(str(word)), target
 

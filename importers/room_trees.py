@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from scenecypher.db.graph.graph_json import value_from
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error
 from scenecypher.db.graph.scene import InvalidValue
@@ -14,13 +15,14 @@ from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
-from scenecypher.importers.space import position
+from scenecypher.importers.space import as_value, position
 
 NAME_PREFIX: Final = "rooms/"
 NESTED: Final[Mapping[str, tuple[str, str | None]]] = {
     **dict.fromkeys(("building", "buildings", "floor", "floors", "room", "rooms", "place", "places"), ("Place", None)),
     **dict.fromkeys(("asset", "assets", "furniture", "appliances", "receptacles", "surfaces"), ("Asset", None)),
     **dict.fromkeys(("object", "objects", "items", "contents", "contains", "children"), ("Object", None)),
+    **dict.fromkeys(("pose", "poses"), ("Waypoint", None)),
     **dict.fromkeys(("agent", "agents", "robot", "robots", "human", "humans"), ("Agent", "INSIDE")),
     **dict.fromkeys(("in", "inside"), ("Object", "INSIDE")),
     **dict.fromkeys(("on", "on_top"), ("Object", "ON")),
@@ -39,9 +41,17 @@ AFFORDANCES: Final[Mapping[str, str]] = {"pickup": "pick_up", "release": "put_on
 """SayPlan's words for affordances and ours; all others stay."""
 OPENS: Final = frozenset({"open", "closed", "close", "can_open", "openable", "containers"})
 """States and affordances of what things are in; things are on all other furniture and objects."""
-LEVELS: Final = ("Place", "Asset", "Object", "Agent")
+LEVELS: Final = ("Place", "Waypoint", "Asset", "Object", "Agent")
+OPEN_KINDS: Final = LEVELS[:2]
+NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "Place": ("room", "place", "floor", "building"),
+    "Asset": ("asset", "furniture"),
+    "Object": ("object", "item"),
+    "Agent": ("agent", "robot"),
+}
+"""Words before `_id` and `_name` in keys that name a node, by its kind."""
 ROOTS: Final = ("rooms", "floors", "buildings", "building")
-_ENDS: Final = re.compile(r"\s*(?:↔|<->|->|→)\s*")
+_ENDS: Final = re.compile(r"\s*(?:↔|→|<?-{1,2}>|--|\s-\s)\s*")
 
 
 def is_sayplan(document: Any) -> bool:
@@ -64,7 +74,8 @@ def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     nodes = given.get("nodes", given)
     if not isinstance(nodes, dict):
         raise DocumentError(file, "$", f"should be rooms, or nodes by kind, not {shown(nodes)}")
-    tree.read({key: value for key, value in nodes.items() if key in NESTED}, "$")
+    root = "$" if nodes is given else "$.nodes"
+    tree.read({key: value for key, value in nodes.items() if key in NESTED}, root)
     tree.link(given.get("links") or given.get("edges") or [])
     if tree.problems:
         raise document_error(file, tree.problems)
@@ -85,7 +96,7 @@ class _Item:
 
     @property
     def opens(self) -> bool:
-        return self.kind == "Place" or not OPENS.isdisjoint((*self.facts["states"], *self.facts["affordances"]))
+        return self.kind in OPEN_KINDS or not OPENS.isdisjoint((*self.facts["states"], *self.facts["affordances"]))
 
 
 @dataclass(slots=True)
@@ -103,6 +114,7 @@ class _Tree:
 
     def _add(self, record: Any, place: str, kind: str, relation: str | None, around: _Item | None) -> None:
         record = {"name": record} if isinstance(record, str) else record
+        record = {**record, **_own_names(record, kind)} if isinstance(record, dict) else record
         given = record.get("id", record.get("name")) if isinstance(record, dict) else None
         if not isinstance(given, str | int):
             self.problems.append((place, f"should be a name, or a map with an id or a name, not {shown(record)}"))
@@ -136,11 +148,13 @@ class _Tree:
             ends = _ends(link)
             found = [it for end in ends for it in [self._named(end)] if it is not None]
             if len(ends) != 2 or len(found) != 2:
+                missing = next((end for end in ends if len(ends) == 2 and self._named(end) is None), None)
                 cause = f"should join two nodes, as 'kitchen↔fridge' does, not {shown(link)}"
+                cause += "" if missing is None else f"; there is no node {shown(missing)}"
                 self.problems.append((f"$.links[{index}]", cause))
                 continue
             high, low = sorted(found, key=lambda it: LEVELS.index(it.kind))
-            if low.kind == "Place":
+            if low.kind in OPEN_KINDS and low.kind == high.kind:
                 low.near.append(high.id)
             elif not low.placed:
                 low.placed.append((None, high.id))
@@ -196,20 +210,32 @@ def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
     states = [it for key in STATES for it in _texts(record.get(key))]
     affordances = [AFFORDANCES.get(it, it) for it in _texts(record.get("affordances"))]
     known = {"id", "name", "type", "kind", *STATES, "affordances", *NESTED, *NAMED, *NEIGHBOURS, "position", "pos"}
-    facts = {key: value for key, value in record.items() if key not in known}
+    others = {key: as_value(value) for key, value in record.items() if key not in known}
+    maps = [it for it in others.values() if isinstance(it, dict) and "point" not in it]
+    facts = {key: value_from(it, key) if isinstance(it, dict) else it for key, it in others.items() if it not in maps}
+    facts = {key: it for inner in maps for key, it in inner.items() if key not in known} | facts
     given = record.get("position", record.get("pos"))
     center = {} if given is None else position(given, "position")
     return {"states": states, "affordances": affordances, **facts, **center}
 
 
+def _own_names(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the `id` and the `name` that a record gives under other keys: `label`, `room_id`, `room_name`."""
+    keys = {
+        word: [*(f"{it}_{word}" for it in NAMES.get(kind, ())), *(["label"] if word == "name" else [])]
+        for word in ("id", "name")
+    }
+    found = {word: next((record[it] for it in keys[word] if it in record), None) for word in keys}
+    return {word: value for word, value in found.items() if value is not None and word not in record}
+
+
 def _texts(value: Any) -> list[str]:
-    return (
-        [value]
-        if isinstance(value, str)
-        else [it for it in value if isinstance(it, str)]
-        if isinstance(value, list)
-        else []
-    )
+    """Return the texts of a value: itself, those of a list, or of a map the keys of what is true and the texts."""
+    if isinstance(value, dict):
+        return [
+            str(it if isinstance(it, str) else key) for key, it in value.items() if it is True or isinstance(it, str)
+        ]
+    return [it for it in (value if isinstance(value, list) else [value]) if isinstance(it, str)]
 
 
 def _ends(link: Any) -> list[str]:

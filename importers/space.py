@@ -13,13 +13,23 @@ SIZES = ("extent", "size", "dimensions")
 
 
 def position(given: Given, place: str) -> Mapping[str, object]:
-    """Return the `center` of [x, y], [x, y, z] or {"x": …, "y": …, "z": …}. Raises InvalidValue."""
+    """Return the `center` of [x, y], [x, y, z], {"x": …, "y": …, "z": …}, or a pose's. Raises InvalidValue."""
+    if isinstance(given, dict) and "position" in given:
+        given = given["position"]
     if isinstance(given, dict) and "point" in given:
         return {"center": value_from(given, place)}
     given = _by_axis(given)
     if not isinstance(given, list) or len(given) not in {2, 3}:
         raise InvalidValue(f"{place} should be a position, [x, y] or [x, y, z], not {shown(given)}")
     return {"center": Point(*given)}
+
+
+def as_value(given: Given) -> Given:
+    """Return a map by axis as a position, one with `w` besides as a list; any other value as it is."""
+    if isinstance(given, dict) and given.keys() == {"x", "y", "z", "w"}:
+        return [float(it) if _is_length(it) else it for it in map(given.get, "xyzw")]
+    axes = _by_axis(given)
+    return given if axes is given else {"point": axes}
 
 
 def size(given: Given, place: str) -> Mapping[str, object]:

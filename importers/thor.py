@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from scenecypher.db.graph.axes import TURNED
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import document_error, problems_of
+from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import Point
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
@@ -91,10 +91,10 @@ class _Metadata(_Read):
 
 def is_metadata(document: Any) -> bool:
     """Check if a document is an event's metadata, or its list of objects."""
-    match document:
+    match document.get("metadata", document) if isinstance(document, dict) else document:
         case [{"objectId": _, "objectType": _}, *_] | {"objects": [{"objectId": _, "objectType": _}, *_]}:
             return True
-        case {"metadata": {"objects": [{"objectId": _}, *_]}}:
+        case {"objects": [], "sceneName": _}:
             return True
     return False
 
@@ -103,10 +103,7 @@ def from_metadata(document: Any, *, file: str, name: str) -> ImportedScene:
     """Return the scene of metadata: the room, its objects and the agent. Raises DocumentError with all problems."""
     given = {"objects": document} if isinstance(document, list) else document
     given = given.get("metadata", given) if isinstance(given, dict) else given
-    try:
-        form = _Metadata.model_validate(given)
-    except ValidationError as error:
-        raise document_error(file, problems_of(error, given)) from None
+    form = validated(_Metadata, given, file)
     return own_words(_drafts(form), _links(form), file=file, name=name, notes=(TURNED,))
 
 
@@ -210,10 +207,7 @@ def is_house(document: Any) -> bool:
 
 def from_house(document: Any, *, file: str, name: str) -> ImportedScene:
     """Return the scene of a house: rooms, doors, furniture and what is on it. Raises DocumentError."""
-    try:
-        form = _House.model_validate(document)
-    except ValidationError as error:
-        raise document_error(file, problems_of(error, document)) from None
+    form = validated(_House, document, file)
     items = [*_items(form.objects, None, "$.objects")]
     rooms = {room.id for room in form.rooms}
     return own_words(

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import document_error, json_path, problems_of
+from scenecypher.db.graph.problems import json_path, validated
 from scenecypher.db.graph.scene import Node, Properties, SceneGraph
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.schema import SHELL, Declared
@@ -51,24 +51,22 @@ class _Scans(_Read):
 
 
 def is_one(document: Any) -> bool:
-    """Check if a document is one of the two files."""
+    """Check if a document is one of the two files, or a scan of one."""
     match document:
-        case {"scans": [{"scan": _, "objects": _}, *_]}:
+        case {"scans": [{"objects": _}, *_] | []} | {"scan": _, "objects": _}:
             return True
     return False
 
 
 def scans(document: Any) -> Iterator[Any]:
     """Yield a document of each scan."""
-    yield from ({"scans": [scan]} for scan in document["scans"])
+    given = document.get("scans", [document])
+    yield from ({"scans": [scan]} for scan in given) if given else (document,)
 
 
 def from_document(document: Any, *, file: str, name: str | None = None) -> ImportedScene:
     """Return the scene of a document of one scan. Raises DocumentError with all its problems."""
-    try:
-        scan = _Scans.model_validate(document).scans[0]
-    except ValidationError as error:
-        raise document_error(file, problems_of(error, document)) from None
+    scan = validated(_Scans, document, file).scans[0]
     root = f"scan {scan.scan}"
     return own_words(_drafts(scan, root), _links(scan, root), file=file, name=name or NAME_PREFIX + scan.scan)
 

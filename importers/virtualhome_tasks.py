@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, RootModel, ValidationError
+from pydantic import BaseModel, RootModel
 
 from scenecypher.db.condition import And, Condition, HasState, Id, Related
-from scenecypher.db.graph.problems import document_error, problems_of
+from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
@@ -106,10 +106,7 @@ def parse_program(text: str) -> tuple[str, tuple[ProgramStep, ...]]:
 def _goals(path: Path) -> Mapping[str, tuple[str, str]]:
     """Return category and formula of each task that has a goal."""
     document = read_json(path)
-    try:
-        scenes = _Goals.model_validate(document).root
-    except ValidationError as error:
-        raise document_error(str(path), problems_of(error, document)) from error
+    scenes = validated(_Goals, document, str(path)).root
     return {
         task_id: (category, goal.tl_goal)
         for categories in scenes.values()

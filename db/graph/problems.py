@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import PROBLEMS_SHOWN, DocumentError, did_you_mean
 
+FormT = TypeVar("FormT", bound=BaseModel)
 Problem: TypeAlias = tuple[str, str]
 """A place (JSON path) and a cause."""
 
@@ -55,6 +56,14 @@ def document_error(file: str, problems: Sequence[Problem]) -> DocumentError:
     """Return the error that lists all `problems` of a file, at least one."""
     (place, cause), *more = problems[:PROBLEMS_LIMIT]
     return DocumentError(file, place, cause, more=more)
+
+
+def validated(form: type[FormT], document: object, file: str) -> FormT:
+    """Return a document of a file as a form. Raises DocumentError with all its problems."""
+    try:
+        return form.model_validate(document)
+    except ValidationError as error:
+        raise document_error(file, problems_of(error, document)) from error
 
 
 def _path_step(key: str | int) -> str:

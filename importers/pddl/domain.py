@@ -1,26 +1,18 @@
-"""A PDDL domain as data: its actions over facts of a scene graph, read with unified-planning's reader.
-
-What the reader drops (lines, comments, ``either`` types) is taken from the file itself.
-"""
+"""A PDDL domain as data: its actions over facts of a scene graph."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import InvalidValue, relation_type
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.pddl.expressions import (
-    ExpressionReader,
-    conjuncts_of,
-    identifier,
-    parse_with_unified_planning,
-)
+from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
 from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
 from scenecypher.importers.pddl.stored_as import (
     ACTING,
@@ -37,8 +29,6 @@ from scenecypher.importers.pddl.syntax import (
     Form,
     PddlFile,
     Word,
-    laid_out,
-    plain_name,
     typed_names,
 )
 from scenecypher.importers.pddl.types import DomainTypes
@@ -46,12 +36,12 @@ from scenecypher.importers.pddl.types import DomainTypes
 KNOWN_REQUIREMENTS: Final = frozenset(
     {
         *(":strips", ":typing", ":equality", ":negative-preconditions", ":disjunctive-preconditions"),
+        *(":fluents", ":numeric-fluents"),
         *(":existential-preconditions", ":universal-preconditions", ":quantified-preconditions"),
         *(":conditional-effects", ":adl", ":action-costs"),
     }
 )
-ORDER: Final = (":domain", ":types", ":constants", ":objects", ":predicates", ":init", ":goal")
-"""The order of sections that unified-planning's reader asks for."""
+KNOWN_PARTS: Final = (":parameters", ":precondition", ":effect")
 KNOWN_SECTIONS: Final = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action")
 REFUSED_SECTIONS: Final[Mapping[str, str]] = {
     ":durative-action": "durative actions",
@@ -60,9 +50,15 @@ REFUSED_SECTIONS: Final[Mapping[str, str]] = {
     ":event": "events",
     ":constraints": "constraints",
 }
-CONNECTIVES: Final = frozenset({"and", "or", "not", "imply", "when", "=", "exists", "forall", "increase"})
-COST: Final = "total-cost"
-NUMERIC: Final = frozenset({"decrease", "assign", "scale-up", "scale-down", "<", ">", "<=", ">="})
+CONNECTIVES: Final = frozenset({"and", "or", "not", "imply", "when", "exists", "forall"})
+MEASURES: Final = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
+"""Effects on numbers, which are ignored: since no condition may compare numbers, they decide nothing."""
+REFUSED_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("<", ">", "<=", ">=", "="), "numbers"),
+    "probabilistic": "chances",
+    "oneof": "several outcomes",
+    "preference": "preferences",
+}
 _BREAK: Final = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -158,11 +154,10 @@ class DomainReader:
         """Return the domain. Raises DocumentError naming the line of what is not supported."""
         self._check_sections()
         self._check_names()
-        problem = parse_with_unified_planning(self.source, self.plain_text())
         forms = self._forms()
-        actions = tuple(_ActionReader(self, action, forms).read() for action in problem.actions)
+        actions = tuple(_ActionReader(self, action, forms).read() for action in self.source.all(":action"))
         types = {type_: self.types.forms_of(type_) for type_ in self.types.tree.parents}
-        constants = {name.text: (given[0].text if given else OBJECT) for name, given in self._constants}
+        constants = {name.text: (given[0].text if given else OBJECT) for name, given in self.constants}
         self._check_constants()
         return Domain(
             self.source.name,
@@ -177,13 +172,14 @@ class DomainReader:
     # --- what the file declares
 
     @cached_property
-    def _constants(self) -> tuple[tuple[Word, tuple[Word, ...]], ...]:
+    def constants(self) -> tuple[tuple[Word, tuple[Word, ...]], ...]:
+        """The declared constants, each with its types."""
         return tuple(typed_names(self.source.items(":constants")))
 
     @cached_property
     def predicates(self) -> dict[str, Predicate]:
         """The declared predicates by name."""
-        changed = {name for action in self.source.all(":action") for name, _ in _changes(part_of(action, ":effect"))}
+        changed = {it.head for action in self.source.all(":action") for it, _ in changes(part_of(action, ":effect"))}
         found: dict[str, Predicate] = {}
         for form in self.source.items(":predicates"):
             if not isinstance(form, Form) or not form.head:
@@ -194,10 +190,15 @@ class DomainReader:
             found[form.head] = Predicate(form.head, types, form.line, form.head in changed)
         return found
 
-    def action_form(self, name: str) -> Form:
-        """Return an action's section."""
-        name = self.types.originals.get(name, name)
-        return next(form for form in self.source.all(":action") if len(form.items) > 1 and _text(form.items[1]) == name)
+    def facts(self) -> Iterator[Form]:
+        """Yield the facts of all preconditions and effects."""
+        for action in self.source.all(":action"):
+            for part in (":precondition", ":effect"):
+                yield from facts_of(part_of(action, part))
+
+    def of(self, source: PddlFile) -> DomainReader:
+        """Return the reader of another text of the domain for the same scene."""
+        return DomainReader(source, self._mapping, self._words)
 
     def fail(self, line: int, cause: str) -> NoReturn:
         """Raise DocumentError for a line of the domain."""
@@ -227,10 +228,10 @@ class DomainReader:
             if _text(word) not in KNOWN_REQUIREMENTS:
                 supported = " ".join(sorted(KNOWN_REQUIREMENTS))
                 self.fail(word.line, f"{_text(word)} is not supported; supported are {supported}")
-        costs = {COST, *(name for action in self.source.all(":action") for name in _costs(action))}
-        for function in self.source.items(":functions"):
-            if isinstance(function, Form) and function.head not in costs:
-                self.fail(function.line, f"numeric fluents such as {function.head} are not supported; leave them out")
+        for item in self.source.items(":functions"):
+            if isinstance(item, Word) and item.text not in {"-", "number"}:
+                cause = f"functions to {item.text} are not supported; write a predicate with one argument more"
+                self.fail(item.line, cause)
 
     def _check_names(self) -> None:
         """Check that actions use declared predicates with the right number of arguments, and declared types."""
@@ -241,80 +242,39 @@ class DomainReader:
             if identifier(action.items[1].text) in names:
                 self.fail(action.line, f"another action is called {identifier(action.items[1].text)} too; rename one")
             names.add(identifier(action.items[1].text))
+            self._check_parts(action)
             parameters = part_of(action, ":parameters")
             if isinstance(parameters, Form):
                 for _, given in typed_names(parameters.items):
                     self.types.tree.check(given)
-            for part in (":precondition", ":effect"):
-                for fact in _facts(part_of(action, part)):
-                    self._check_fact(fact)
+        for fact in self.facts():
+            self.check_fact(fact, self.source)
+
+    def _check_parts(self, action: Form) -> None:
+        for item in action.rest[1:]:
+            if isinstance(item, Word) and item.text not in KNOWN_PARTS:
+                hint = did_you_mean(item.text, KNOWN_PARTS)
+                self.fail(item.line, f"{item.text} is no part of an action that is known here{hint}")
 
     def _check_constants(self) -> None:
-        for name, _ in self._constants:
+        for name, _ in self.constants:
             if self._words.classes and name.text not in self._words.ids:
                 hint = did_you_mean(name.text, tuple(self._words.ids))
                 self.fail(name.line, f"the scene has no node that is called {name.text}{hint}")
 
-    def _check_fact(self, fact: Form) -> None:
+    def check_fact(self, fact: Form, source: PddlFile) -> None:
+        """Raise DocumentError for a fact of a file that is of no declared predicate, or has other arguments."""
         predicate = self.predicates.get(fact.head)
-        if predicate is None and fact.head in NUMERIC:
-            self.fail(fact.line, f"numbers ({fact.head} …) are not supported, but as costs; leave this part out")
+        if predicate is None and fact.head in REFUSED_WORDS:
+            what = f"{REFUSED_WORDS[fact.head]} ({fact.head} …)"
+            source.fail(fact.line, f"{what} are not supported; leave this part out")
         if predicate is None:
             hint = did_you_mean(fact.head, tuple(self.predicates))
-            self.fail(fact.line, f"the predicate {fact.head or '()'} is not declared{hint}; add it to (:predicates …)")
+            cause = f"the predicate {fact.head or '()'} is not declared{hint}; add it to (:predicates …)"
+            source.fail(fact.line, cause)
         if len(fact.rest) != len(predicate.types):
             counts = f"{len(fact.rest)} arguments are given, {len(predicate.types)} are declared"
-            self.fail(fact.line, f"({fact.head} …): {counts}")
-
-    def plain_text(self) -> str:
-        """Return the domain for unified-planning: plain names, no comments, no costs, and each type with one parent."""
-        tree = self.types.tree
-        types = " ".join(f"{name} - {(*parents, OBJECT)[0]}" for name, parents in tree.parents.items())
-        sections = [Form(tuple(map(self._unlike_predicates, _section(f":types {types}").items)), 1)] if types else []
-        left = {":requirements", ":types", ":functions"}
-        if not tree.is_tree:  # the reader takes no types with several parents: they are ours to check
-            sections.append(Form((Word(":predicates", 1), *map(_untyped, self.predicates.values())), 1))
-            left.add(":predicates")
-        return self._plain_text(self.source, sections, left)
-
-    def plain_problem(self, source: PddlFile) -> str:
-        """Return a problem for unified-planning, without its initial facts, which we read."""
-        left = {":init", ":metric", ":requirements", ":length", ":situation"}
-        return self._plain_text(source, [_section(":init")], left)
-
-    def _plain_text(self, source: PddlFile, sections: Iterable[Form], left: Collection[str]) -> str:
-        what = "domain" if source is self.source else "problem"
-        plain = ((section, self._plain(section)) for section in source.sections if section.head not in left)
-        kept = [it if isinstance(it, Form) else section for section, it in plain]
-        in_order = sorted((*sections, *kept), key=lambda it: ORDER.index(it.head) if it.head in ORDER else len(ORDER))
-        whole = Form((Word("define", 1), _section(f"{what} {source.name}"), *in_order), 1)
-        self.types.originals = {plain_name(word): word for word in _all_words(whole)} | self.types.originals
-        return laid_out(whole)
-
-    def _unlike_predicates(self, item: Expression) -> Expression:
-        """Return a name that is also a predicate's as another: the reader would take it for the fact."""
-        if not isinstance(item, Word) or item.text not in self.predicates:
-            return item
-        renamed = f"n-{plain_name(item.text)}-"
-        self.types.originals[renamed] = item.text
-        return Word(renamed, item.line)
-
-    def _plain(self, item: Expression) -> Expression | None:
-        """Return an expression with the nearest common type for an ``either``; None for an effect on costs alone."""
-        if isinstance(item, Word):
-            return item
-        if item.head == "either":
-            return Word(self.types.tree.common(tuple(map(_text, item.rest))), item.line)
-        if item.head == "increase":
-            self.note("action costs are ignored")
-            return None
-        others = map(self._unlike_predicates, item.items[1:])
-        inner = [self._plain(it) for it in (*item.items[:1], *others)]
-        if item.head in {"when", "forall"} and inner[-1] is None:
-            return None
-        empty = Form((Word("and", item.line),), item.line)
-        kept = (empty if it is None and item.head == ":action" else it for it in inner)
-        return Form(tuple(it for it in kept if it is not None), item.line)
+            source.fail(fact.line, f"({fact.head} …): {counts}")
 
     # --- forms
 
@@ -369,22 +329,21 @@ class DomainReader:
         if not self.predicates.keys() & set(EMPTY_HAND) or not self.predicates.keys() & set(HELD):
             return False
         for action in self.source.all(":action"):
-            changes = set(_changes(part_of(action, ":effect")))
-            taken = {holds for name, holds in changes if name in HELD}
-            emptied = {not holds for name, holds in changes if name in EMPTY_HAND}
+            made = [(fact.head, holds) for fact, holds in changes(part_of(action, ":effect"))]
+            taken = {holds for name, holds in made if name in HELD}
+            emptied = {not holds for name, holds in made if name in EMPTY_HAND}
             if taken != emptied:
                 return False
         return True
 
 
 class _ActionReader:
-    """Reads one action of unified-planning's problem."""
+    """Reads one action."""
 
-    def __init__(self, domain: DomainReader, action: Any, forms: Mapping[str, FactForm]) -> None:
-        self._domain, self._action, self._forms = domain, action, forms
-        self._form = domain.action_form(action.name)
-        place = f"action {action.name}"
-        self._reader = ExpressionReader(domain.source, domain.types, forms, line=self._form.line, place=place)
+    def __init__(self, domain: DomainReader, form: Form, forms: Mapping[str, FactForm]) -> None:
+        self._domain, self._form, self._forms = domain, form, forms
+        constants = {name.text for name, _ in domain.constants}
+        self._reader = ExpressionReader(domain.source, domain.types, forms, constants)
 
     def read(self) -> DomainAction:
         parameters = self._parameters()
@@ -393,9 +352,9 @@ class _ActionReader:
             for parameter in parameters
             if (condition := self._domain.types.is_of(parameter.name, parameter.types)) != c.ALWAYS
         ]
-        parts = (part for precondition in self._action.preconditions for part in conjuncts_of(precondition))
+        parts = conjuncts_of(part_of(self._form, ":precondition") or Form((), self._form.line))
         requires += [ActionRequirement(self._reader.condition(part), self._reader.text(part)) for part in parts]
-        effects = tuple(self._effects())
+        effects = tuple(self._effects(part_of(self._form, ":effect") or Form((), self._form.line)))
         words = self._form.comment or self._words_of(requires)
         return DomainAction(identifier(_text(self._form.items[1])), words, parameters, tuple(requires), effects)
 
@@ -407,30 +366,50 @@ class _ActionReader:
             types = tuple(type_.text for type_ in given)
             if not acting and self._domain.types.is_agent(types):
                 acting = True
-                self._reader.bind(plain_name(name.text)[1:], ACTING)
+                self._reader.bind(name.text, ACTING)
             else:
-                found.append(ActionParameter(self._reader.bind(plain_name(name.text)[1:]), types))
+                found.append(ActionParameter(self._reader.bind(name.text), types))
         return tuple(found)
 
     def _words_of(self, requires: Iterable[ActionRequirement]) -> str:
         """Return a sentence of an action's parts, for one without a comment."""
         needs = " ".join(it.words.replace("{", "").replace("}", "") for it in requires if not it.of_type)
-        changes = [f"{'' if effect.value.is_true() else 'not '}{effect.fluent}" for effect in self._action.effects]
-        return f"needs {needs or 'nothing'}; then {', '.join(changes) or 'nothing changes'}"
+        made = [f"{'' if holds else 'not '}{_call(it)}" for it, holds in changes(part_of(self._form, ":effect"))]
+        return f"needs {needs or 'nothing'}; then {', '.join(made) or 'nothing changes'}"
 
-    def _effects(self) -> Iterator[ActionEffect]:
-        for effect in self._action.effects:
-            name = str(effect.fluent.fluent().name)
-            form = self._forms[self._domain.types.originals.get(name, name)]
-            if form.how in DERIVED:
-                continue
-            outer = dict(self._reader.names)
-            bound = [(self._reader.bind(it.name), self._reader.type_of(it)) for it in effect.forall]
-            each = tuple((var, self._domain.types.is_of(var, types)) for var, types in bound)
-            nodes = form.ends(tuple(map(self._reader.term, effect.fluent.args)))
-            when = self._reader.condition(effect.condition)
-            self._reader.names = outer
-            yield ActionEffect(form, nodes, effect.value.is_true(), when, each)
+    def _effects(
+        self, item: Expression, when: c.Condition = c.ALWAYS, each: tuple[tuple[str, c.Condition], ...] = ()
+    ) -> Iterator[ActionEffect]:
+        """Yield the effects of an expression, under a condition and for each of what is quantified around it."""
+        if not isinstance(item, Form):
+            self._domain.fail(item.line, "an effect such as (on ?x ?y) should stand here")
+        parts = self._reader.parts(item)
+        match item.head:
+            case "and" | "":
+                for part in parts if item.head else item.items:
+                    yield from self._effects(part, when, each)
+            case "when":
+                also = self._reader.condition(parts[0])
+                yield from self._effects(parts[1], also if when == c.ALWAYS else c.And((when, also)), each)
+            case "forall":
+                outer = dict(self._reader.names)
+                yield from self._effects(parts[1], when, (*each, *self._reader.bind_all(parts[0])))
+                self._reader.names = outer
+            case head if head in MEASURES:
+                costs = "action costs are ignored"
+                self._domain.note(costs if head == "increase" else "numbers are ignored: none decides")
+            case head:
+                yield from self._change(item, parts[0] if head == "not" else item, when, each)
+
+    def _change(
+        self, item: Form, fact: Expression, when: c.Condition, each: tuple[tuple[str, c.Condition], ...]
+    ) -> Iterator[ActionEffect]:
+        form = self._forms.get(fact.head) if isinstance(fact, Form) else None
+        if form is None or not isinstance(fact, Form):
+            self._domain.fail(item.line, f"({item.head} …) is no effect; write facts, each alone or in (not …)")
+        if form.how not in DERIVED:
+            nodes = form.ends(tuple(map(self._reader.term, fact.rest)))
+            yield ActionEffect(form, nodes, fact is item, when, each)
 
 
 def _type_words(parameter: ActionParameter) -> str:
@@ -443,35 +422,15 @@ def _too_many(predicate: Predicate) -> str:
     name, count = predicate.name, len(predicate.types)
     told = f"({name} …) has {count} arguments; a scene graph holds facts of one or two"
     if predicate.changed:
-        return told
+        return f"{told}; split it into facts of two"
     parts = " ".join(f"({name}-{n} ?fact ?x{n})" for n in range(1, count + 1))
     return f"{told}. No action changes it: make an object of each such fact, and of the predicate {parts}"
 
 
-def _costs(item: Expression) -> Iterator[str]:
-    """Yield the functions by which an action increases the costs."""
-    match item:
-        case Form(items=(Word(text="increase"), Form(items=(Word(text="total-cost"),)), *amounts)):
-            yield from (word for amount in amounts for word in _all_words(amount))
-        case Form():
-            for inner in item.items:
-                yield from _costs(inner)
-
-
-def _all_words(item: Expression) -> Iterator[str]:
-    if isinstance(item, Word):
-        yield item.text
-        return
-    for inner in item.items:
-        yield from _all_words(inner)
-
-
-def _section(text: str) -> Form:
-    return Form(tuple(Word(word, 1) for word in text.split()), 1)
-
-
-def _untyped(predicate: Predicate) -> Form:
-    return _section(" ".join((predicate.name, *(f"?x{n}" for n in range(len(predicate.types))))))
+def _call(fact: Form) -> str:
+    """Return a fact as ``on(x, y)``."""
+    arguments = ", ".join(_text(item).removeprefix("?") for item in fact.rest)
+    return f"{fact.head}({arguments})" if arguments else fact.head
 
 
 def _text(item: Expression) -> str:
@@ -484,34 +443,30 @@ def part_of(action: Form, name: str) -> Expression | None:
     return next((next(items, None) for item in items if _text(item) == name), None)
 
 
-def _facts(expression: Expression | None) -> Iterator[Form]:
-    """Yield the facts of a precondition or effect."""
-    if not isinstance(expression, Form) or not expression.items:
+def facts_of(expression: Expression | None) -> Iterator[Form]:
+    """Yield the facts of a precondition, effect or goal, and comparisons of numbers."""
+    if not isinstance(expression, Form) or not expression.items or expression.head in MEASURES:
         return
-    if expression.head in {"exists", "forall"}:
-        yield from _facts(expression.items[-1])
-    elif expression.head in {"=", "increase"}:
-        return
+    if expression.head in QUANTIFIERS:
+        yield from facts_of(expression.items[-1])
     elif expression.head in CONNECTIVES or not expression.head:
         for part in expression.items:
-            yield from _facts(part)
-    else:
+            yield from facts_of(part)
+    elif expression.head != "=" or any(isinstance(item, Form) for item in expression.rest):
         yield expression
 
 
-def _changes(effect: Expression | None, *, holds: bool = True) -> Iterator[tuple[str, bool]]:
-    """Yield each predicate that an effect changes, and whether it then holds."""
-    if not isinstance(effect, Form):
+def changes(effect: Expression | None, *, holds: bool = True) -> Iterator[tuple[Form, bool]]:
+    """Yield each fact that an effect changes, and whether it then holds."""
+    if not isinstance(effect, Form) or not effect.head:
         return
     match effect.head:
         case "when" | "forall":
-            yield from _changes(effect.items[-1], holds=holds)
+            yield from changes(effect.items[-1], holds=holds)
         case "not":
-            yield from _changes(effect.items[-1], holds=not holds)
+            yield from changes(effect.items[-1], holds=not holds)
         case "and":
             for part in effect.rest:
-                yield from _changes(part, holds=holds)
-        case "increase" | "":
-            return
-        case name:
-            yield name, holds
+                yield from changes(part, holds=holds)
+        case name if name not in MEASURES:
+            yield effect, holds

@@ -5,13 +5,13 @@ from __future__ import annotations
 from string import Formatter
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, PlainValidator, ValidationError
+from pydantic import AfterValidator, Field, PlainValidator
 
 import scenecypher.db.condition as c
 from scenecypher.db.condition.condition_json import TermForm
 from scenecypher.db.graph.field_types import Form, Label, as_validator
 from scenecypher.db.graph.graph_json import canonical_json
-from scenecypher.db.graph.problems import document_error, problems_of
+from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.value import InvalidValue
 from scenecypher.db.schema import Declared
 from scenecypher.importers.pddl.domain import ActionEffect, ActionParameter, ActionRequirement, Domain, DomainAction
@@ -38,10 +38,7 @@ def domain_document(domain: Domain) -> dict[str, Any]:
 
 def domain_from_document(document: object, *, file: str) -> Domain:
     """Parse a JSON document. Raises DocumentError with every problem and its JSON path; `file` names it."""
-    try:
-        return _DomainForm.model_validate(document).domain()
-    except ValidationError as error:
-        raise document_error(file, problems_of(error, document)) from None
+    return validated(_DomainForm, document, file).domain()
 
 
 def declaration_of(domain: Domain, source: PddlFile, also: Declared | None = None) -> Declared:

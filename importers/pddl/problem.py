@@ -10,11 +10,11 @@ from typing import Final, NoReturn
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.pddl.domain import Domain, DomainReader
-from scenecypher.importers.pddl.expressions import ExpressionReader, parse_with_unified_planning
+from scenecypher.importers.pddl.domain import Domain, DomainReader, facts_of
+from scenecypher.importers.pddl.expressions import ExpressionReader
 from scenecypher.importers.pddl.naming import KIND_WORDS
 from scenecypher.importers.pddl.stored_as import ACTING, DERIVED, FactForm
-from scenecypher.importers.pddl.syntax import OBJECT, Form, PddlFile, Word, typed_names
+from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
 
 ROBOT: Final = "robot"
 """The node that acts where a problem names none."""
@@ -29,8 +29,26 @@ class PddlScene:
 
 
 def read_problem(problem: PddlFile, reader: DomainReader) -> PddlScene:
-    """Return the scene of a problem in a domain. Raises DocumentError naming the line."""
-    return _ProblemReader(problem, reader).read()
+    """Return the scene of a problem in a domain. Raises DocumentError naming the line.
+
+    An object of the problem that an action names is a constant, declared or not.
+    """
+    return _ProblemReader(*_with_constants(problem, reader)).read()
+
+
+def _with_constants(problem: PddlFile, reader: DomainReader) -> tuple[PddlFile, DomainReader]:
+    """Return both, the objects that actions name as constants of the domain."""
+    named = {item.text for fact in reader.facts() for item in fact.rest if isinstance(item, Word)}
+    objects = [*typed_names(problem.items(":objects"))]
+    if named.isdisjoint(name.text for name, _ in objects):
+        return problem, reader
+    lists: dict[bool, list[Expression]] = {True: [Word(":constants", 1)], False: [Word(":objects", 1)]}
+    for name, types in objects:
+        given = Form((Word("either", name.line), *(types or (Word(OBJECT, name.line),))), name.line)
+        lists[name.text in named] += [name, Word("-", name.line), given]
+    others = tuple(section for section in problem.sections if section.head != ":objects")
+    domain = replace(reader.source, sections=(*reader.source.sections, Form(tuple(lists[True]), 1)))
+    return replace(problem, sections=(*others, Form(tuple(lists[False]), 1))), reader.of(domain)
 
 
 class _ProblemReader:
@@ -65,9 +83,9 @@ class _ProblemReader:
             self._reader.types.tree.check(types)
             if len(types) > 1:
                 self._fail(name.line, f"{name.text} has several types; give it one")
-            if name.text in self._types:
+            type_ = types[0].text if types else OBJECT
+            if self._types.setdefault(name.text, type_) != type_:
                 self._fail(name.line, f"{name.text} is declared twice")
-            self._types[name.text] = types[0].text if types else OBJECT
 
     def _node(self, name: str, type_: str) -> Node:
         lineage = (type_, *self._reader.types.tree.ancestors(type_))
@@ -136,13 +154,11 @@ class _ProblemReader:
         goals = tuple(self._problem.all(":goal"))
         if not goals:
             self._fail(1, "the problem has no (:goal …); add one")
-        parsed = parse_with_unified_planning(
-            self._problem, self._reader.plain_text(), self._reader.plain_problem(self._problem)
-        )
-        reader = ExpressionReader(
-            self._problem, self._reader.types, self._domain.predicates, line=goals[0].line, place="the goal"
-        )
-        parts = tuple(reader.condition(goal) for goal in parsed.goals)
+        wanted = [part for goal in goals for part in goal.rest]
+        for fact in (fact for part in wanted for fact in facts_of(part)):
+            self._reader.check_fact(fact, self._problem)
+        reader = ExpressionReader(self._problem, self._reader.types, self._domain.predicates, self._types)
+        parts = tuple(map(reader.condition, wanted))
         goal = parts[0] if len(parts) == 1 else c.And(parts)
         bound = c.bind(goal, {ACTING: c.Id(agents[0])})
         if bound != goal and len(agents) > 1:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field, PlainValidator, ValidationError
+from pydantic import Field, PlainValidator
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.field_types import Form, as_validator
-from scenecypher.db.graph.problems import document_error, problems_of
+from scenecypher.db.graph.problems import document_error, validated
 from scenecypher.db.graph.scene import InvalidValue, SceneGraph, relation_type
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import KINDS
@@ -208,10 +208,7 @@ def read_mapping(path: Path) -> DomainMapping:
         document = tomllib.loads(read_bytes(path, max_bytes=MAPPING_BYTES).decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
-    try:
-        form = _MappingForm.model_validate(document)
-    except ValidationError as error:
-        raise document_error(str(path), problems_of(error, document)) from None
+    form = validated(_MappingForm, document, str(path))
     twice = [*_used_twice(form.predicates)]
     if twice:
         raise document_error(str(path), twice)

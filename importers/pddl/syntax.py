@@ -1,4 +1,4 @@
-"""S-expressions of PDDL files, with the lines and the comments that unified-planning's reader drops."""
+"""S-expressions of PDDL files, with their lines and comments."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ MAX_DEPTH: Final = 60
 OBJECT: Final = "object"
 """The type of all objects."""
 
-_TOKEN: Final = re.compile(r";[^\n]*|[()]|\??[^\s();?]+|\?")
-_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
+_TOKEN: Final = re.compile(r";[^\n]*|[()]|-(?=[A-Za-z])|\??[^\s();?]+|\?")
 BDDL: Final = re.compile(r"\b(omnigibson|igibson)\b|\b[a-z_-]+\.[nv]\.\d\d")
 """Words of BEHAVIOR's problems: the names of its simulators, and synsets such as `floor.n.01`."""
 
@@ -129,33 +128,6 @@ def _types(given: Expression | None) -> tuple[Word, ...]:
 def expression_text(expression: str | Sequence[Any]) -> str:
     """Return nested lists of words as text."""
     return expression if isinstance(expression, str) else f"({' '.join(map(expression_text, expression))})"
-
-
-def plain_name(word: str) -> str:
-    """Return a word as a name that every reader of PDDL takes: ``2nd.cup`` is ``n-2nd-2e-cup``."""
-    mark, name = ("?", word[1:]) if word.startswith("?") else ("", word)
-    if _NAME.fullmatch(name) or not name or name in "-=" or name.startswith(":"):
-        return word
-    return f"{mark}n-" + re.sub(r"[^a-z0-9_-]", lambda found: f"-{ord(found[0]):x}-", name)
-
-
-def laid_out(expression: Expression) -> str:
-    """Return an expression as text of plain names, each word in its line if the lines are in order."""
-    parts, line = [], 1
-    for word, at in _words(expression):
-        parts += ["\n" * (at - line) or " ", word]
-        line = max(line, at)
-    return "".join(parts)
-
-
-def _words(expression: Expression) -> Iterator[tuple[str, int]]:
-    if isinstance(expression, Word):
-        yield plain_name(expression.text), expression.line
-        return
-    yield "(", expression.line
-    for item in expression.items:
-        yield from _words(item)
-    yield ")", expression.line
 
 
 def nested_words(expression: Expression) -> Any:

@@ -46,11 +46,6 @@ class TypeTree:
             found += [it for it in self.parents.get(parent, ()) if it not in found]
         return tuple(found)
 
-    @property
-    def is_tree(self) -> bool:
-        """Check that no type has several parents."""
-        return all(len(parents) < 2 for parents in self.parents.values())
-
     def check(self, types: Iterable[Word]) -> tuple[str, ...]:
         """Return the names of `types`. Raises DocumentError for one that is not declared."""
         for type_ in types:
@@ -58,11 +53,6 @@ class TypeTree:
                 hint = did_you_mean(type_.text, tuple(self.parents))
                 self.source.fail(type_.line, f"the type {type_.text} is not declared{hint}; add it to (:types …)")
         return tuple(type_.text for type_ in types if type_.text != OBJECT)
-
-    def common(self, names: tuple[str, ...]) -> str:
-        """Return the nearest type that all of `names` are or have as an ancestor."""
-        first, *others = ((name, *self.ancestors(name)) for name in names)
-        return next((name for name in first if all(name in other for other in others)), OBJECT)
 
     def _check_ancestors(self, name: str) -> None:
         for parent in self.ancestors(name):
@@ -73,12 +63,11 @@ class TypeTree:
 
 
 class DomainTypes:
-    """The types of one domain and their forms in one scene; `originals` are names by the plain ones for readers."""
+    """The types of one domain and their forms in one scene."""
 
     def __init__(self, source: PddlFile, mapping: DomainMapping, words: SceneWords) -> None:
         self._mapping, self._words = mapping, words
         self.tree = TypeTree.of(source)
-        self.originals: dict[str, str] = {}
 
     @cached_property
     def agent_types(self) -> frozenset[str]:
@@ -111,7 +100,6 @@ class DomainTypes:
 
     def node_named(self, name: str) -> str:
         """Return the id of the node that a constant or an object stands for."""
-        name = self.originals.get(name, name)
         return self._words.ids.get(name, name)
 
     def is_agent(self, types: Iterable[str]) -> bool:

@@ -216,7 +216,86 @@ def test_a_bad_link_or_record_is_told_at_its_place(tmp_path: Path) -> None:
     bad = {"nodes": {"room": [{"id": "a"}, 7, {"id": "a"}]}, "links": ["a↔nowhere", 5]}
     with pytest.raises(DocumentError) as refused:
         read_any(written(tmp_path, "bad.json", bad))
-    assert [place for place, _ in refused.value.problems] == ["$.room[1]", "$.room[2]", "$.links[0]", "$.links[1]"]
+    assert [place for place, _ in refused.value.problems] == [
+        "$.nodes.room[1]",
+        "$.nodes.room[2]",
+        "$.links[0]",
+        "$.links[1]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "inner", "around"),
+    [
+        ("sayplan", SAYPLAN, ("scene_graph",)),
+        ("nested-rooms", TREE, ("data", "house")),
+        ("3rscan", RELATIONSHIPS["scans"][0], ()),
+        ("thor", {**METADATA, "objects": []}, ("environment",)),
+    ],
+)
+def test_a_scene_one_level_more_or_less_deep_is_recognized(
+    tmp_path: Path, form: str, inner: dict[str, Any], around: tuple[str, ...]
+) -> None:
+    """A scene under a key such as `scene_graph`, a scan outside its list, and a room without objects."""
+    document = inner
+    for key in around:
+        document = {key: document, "tasks": []}
+    scene = read_any(written(tmp_path, "x.json", document))
+    assert scene.notes[0] == f"taken for {OURS[form].words}"
+    told = [note for note in scene.notes if note.startswith("read from")]
+    assert told == [f"read from {key}; 'tasks' beside it left out" for key in reversed(around)]
+
+
+def test_names_and_states_of_rooms_have_several_spellings(tmp_path: Path) -> None:
+    cup = {
+        "label": "cup",
+        "states": {"dirty": True, "broken": False, "filled_with": "tea"},
+        "attributes": {"color": "red"},
+    }
+    room = {"room_id": 7, "room_name": "study", "items": [{**cup, "rotation": {"x": 0, "y": 90, "z": 0}}]}
+    nodes = read_any(written(tmp_path, "x.json", {"rooms": [room]})).graph.nodes
+    assert (nodes["7"].name, nodes["cup"].states) == ("study", ("dirty", "tea"))
+    assert (nodes["cup"].properties["color"], nodes["cup"].properties["rotation"]) == ("red", Point(0, 90, 0))
+
+
+def test_poses_of_sayplan_are_waypoints(tmp_path: Path) -> None:
+    links = ["study - pose1", "pose1 <--> pose2", "lamp--pose2", "robot→pose1"]
+    kinds = {"room": ["study"], "pose": ["pose1", "pose2"], "asset": ["lamp"], "agent": ["robot"]}
+    scene = read_any(written(tmp_path, "x.json", {"nodes": kinds, "links": links}))
+    assert scene.graph.nodes["pose1"].kind == "Waypoint"
+    assert relations(scene) >= {
+        ("pose1", "INSIDE", "study"),
+        ("pose1", "CONNECTS", "pose2"),
+        ("robot", "INSIDE", "pose1"),
+    }
+    with pytest.raises(DocumentError, match="there is no node 'attic'"):
+        read_any(written(tmp_path, "y.json", {"nodes": kinds, "links": ["study↔attic"]}))
+
+
+@pytest.mark.parametrize(
+    "edge", [["mug", "inside", "hall"], {"from": "mug", "to": "hall", "predicate": "in", "value": 2}]
+)
+def test_ends_of_edges_have_several_spellings(tmp_path: Path, edge: object) -> None:
+    document = {"directed": True, "nodes": [{"id": "hall", "type": "room"}, {"id": "mug"}], "links": [edge]}
+    assert relations(read_any(written(tmp_path, "x.json", document))) == {("mug", "INSIDE", "hall")}
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "value"),
+    [
+        (
+            "center",
+            {"position": {"x": 1, "y": 2, "z": 3}, "orientation": {"x": 0, "y": 0, "z": 0, "w": 1}},
+            Point(1, 2, 3),
+        ),
+        ("color", {"x": 1, "y": 2, "z": 3}, Point(1, 2, 3)),
+        ("color", {"x": 0, "y": 0.0, "z": 0, "w": 1}, (0.0, 0.0, 0.0, 1.0)),
+    ],
+)
+def test_a_map_by_axis_is_a_position_under_any_key(tmp_path: Path, key: str, given: object, value: object) -> None:
+    word = "pose" if key == "center" else key
+    document = {"directed": True, "nodes": [{"id": "mug", word: given}], "links": []}
+    assert read_any(written(tmp_path, "x.json", document)).graph.nodes["mug"].properties[key] == value
 
 
 @pytest.mark.parametrize("ending", ["json", "yaml"])
@@ -362,6 +441,8 @@ def test_facts_about_a_file_are_left_out_and_data_are_never_to_be_removed() -> N
         ("kitchen.pddl", "(define)", "this is PDDL; give a problem and its domain to `scenecypher import pddl"),
         ("room.ply", "ply", "a mesh or a point cloud"),
         ("labels.yaml", "label_names: []", "this is Hydra's label space; give it to `scenecypher import dsg MAP"),
+        ("semseg.json", '{"segGroups": []}', "this is 3RScan's segments of a mesh"),
+        ("graph.json", '{"adjacency": []}', "this is NetworkX's adjacency form; save networkx.node_link_data"),
         ("other.json", '{"a": 1}', r"no format that is known by its form\. Formats that are read: json: "),
     ],
 )
