@@ -10,10 +10,11 @@ from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation.replies import REFERENCE
 from scenecypher.evaluation.views import GoldView, PlacedThing, belief_before_view
 from scenecypher.planner.perception.observation import Extent, Observation, Sighting
-from scenecypher.planner.perception.vision import EXTENTS, RELATIONS
+from scenecypher.planner.perception.vision import EXTENTS, RELATIONS, STATES
 
 SIMULATED_OBSERVER: Final = "simulated observer"
 RELATION_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
+STATE_WORDS: Final = {ours: word for word, ours in STATES.items()}
 EXTENT_WORDS: Final = {
     "whole": "All of it is in view.",
     "part": "Only a part of it is in view.",
@@ -31,29 +32,41 @@ class GoldReader:
 
     def reply(self, request: Request) -> Reply:
         """Return the gold subgraph, at no cost."""
-        text = self._words() if request.schema is None else json.dumps(self._form())
+        view = self._asked(request.messages[-1].text)
+        text = _words(view) if request.schema is None else json.dumps(_form(view))
         return Reply(text, Usage(), REFERENCE, source="scripted")
 
-    def _words(self) -> str:
-        sentences = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}." for it in self.view.gold]
-        if not sentences and self.view.seen == "whole":
-            return f"All of {self.view.asset.name} is in view. There is nothing on or in it."
-        return " ".join([EXTENT_WORDS[self.view.seen], *sentences])
+    def _asked(self, prompt: str) -> GoldView:
+        """Return the view of the look that a prompt is about: the one whose asset it names first."""
+        looks = [self.view.of_look(), *map(self.view.of_look, self.view.looks)]
+        places = [prompt.find(f"of {it.asset.name}") % (len(prompt) + 1) for it in looks]
+        return looks[places.index(min(places))]
 
-    def _form(self) -> dict[str, Any]:
-        objects: list[dict[str, Any]] = [
-            {
-                "name": it.name,
-                "count": 1,
-                "relation": RELATION_WORDS[it.relation],
-                "related_to": it.related_to,
-                "states": [],
-                "confidence": None,
-            }
-            for it in self.view.gold
-        ]
-        view = self.view
-        return {"extent": view.seen, "part": view.part or None, "reason": view.reason or None, "objects": objects}
+
+def _words(view: GoldView) -> str:
+    sentences = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}{_told(it)}." for it in view.gold]
+    if not sentences and view.seen == "whole":
+        return f"All of {view.asset.name} is in view. There is nothing on or in it."
+    return " ".join([EXTENT_WORDS[view.seen], *sentences])
+
+
+def _told(thing: PlacedThing) -> str:
+    return f", {' and '.join(thing.states)}" if thing.states else ""
+
+
+def _form(view: GoldView) -> dict[str, Any]:
+    objects: list[dict[str, Any]] = [
+        {
+            "name": it.name,
+            "count": 1,
+            "relation": RELATION_WORDS[it.relation],
+            "related_to": it.related_to,
+            "states": [STATE_WORDS[state] for state in it.states],
+            "confidence": None,
+        }
+        for it in view.gold
+    ]
+    return {"extent": view.seen, "part": view.part or None, "reason": view.reason or None, "objects": objects}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,7 @@ class GoldObserver:
         """Return the gold subgraph as an observation, for any node."""
         sightings = tuple(_sighting(it) for it in self.view.gold)
         extent = Extent(EXTENTS[self.view.seen], self.view.part, self.view.reason)
-        return Observation(of, sightings, step, ("INSIDE", "ON"), extent=extent)
+        return Observation(of, sightings, step, ("INSIDE", "ON"), partial_states=True, extent=extent)
 
 
 def view_classes(view: GoldView) -> tuple[str, ...]:
@@ -76,4 +89,4 @@ def view_classes(view: GoldView) -> tuple[str, ...]:
 
 
 def _sighting(thing: PlacedThing) -> Sighting:
-    return Sighting(thing.name, thing.class_name, (thing.relation, thing.related_to))
+    return Sighting(thing.name, thing.class_name, (thing.relation, thing.related_to), tuple(thing.states) or None)

@@ -8,10 +8,12 @@ spent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from scenecypher.chat.model import Model
+from scenecypher.db.graph.delta import apply
 from scenecypher.errors import ReplyRejected
 from scenecypher.evaluation.augmentation_gold import SIMULATED_OBSERVER, GoldObserver, view_classes
 from scenecypher.evaluation.metered_model import MeteredModel
@@ -25,6 +27,7 @@ from scenecypher.evaluation.subgraphs import (
     seen_parts,
 )
 from scenecypher.evaluation.views import VOCABULARY, GoldView, ViewFile, belief_before_view
+from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import WHOLE, Observation
 from scenecypher.planner.perception.picture_set import PictureSet
@@ -35,32 +38,44 @@ from scenecypher.planner.perception.vision import read_pictures
 def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
     """Score a model's reading of a picture; a reply that can't be read counts as having seen nothing."""
     view, metered = file.view, MeteredModel(model)
-    known = known_node(belief_before_view(view), view.asset.name, vocabulary=VOCABULARY)
+    belief, seen, words = belief_before_view(view), list[Observation](), list[str]()
     try:
-        reading = read_pictures(metered, PictureSet(file.images(), view.conventions), known, step=STEP)
+        for step, one in enumerate(file.in_turn, STEP):
+            known = known_node(belief, one.view.asset.name, vocabulary=VOCABULARY)
+            reading = read_pictures(metered, PictureSet(one.images(), view.conventions), known, step=step)
+            belief = apply(belief, merge(belief, _as_read(reading.observation), vocabulary=VOCABULARY).delta)
+            seen.append(reading.observation)
+            words.append(reading.description)
     except ReplyRejected as error:
         unreadable = _comparison_fields(view, SeenSubgraph()) | asdict(Similarity(0.0, 0.0, exact=False))
         return unreadable | _reply_fields(str(error), metered) | {"outcome": "unreadable"}
-    return _comparison_fields(view, _seen(view, reading.observation)) | _reply_fields(reading.description, metered)
+    return _comparison_fields(view, _seen(view, seen)) | _reply_fields("\n".join(words), metered)
 
 
 def score_simulation(file: ViewFile, *, noise: Noise, seed: int) -> dict[str, Any]:
     """Score a simulated observer's view, with seeded mistakes."""
-    view = file.view
-    observer = NoisyObserver(GoldObserver(view), seed=seed, classes=view_classes(view), noise=noise)
-    seen = observer.observe(view.asset.name, step=STEP)
+    view, seen = file.view, list[Observation]()
+    for number, one in enumerate(file.in_turn):
+        gold = GoldObserver(one.view)
+        observer = NoisyObserver(gold, seed=seed + number, classes=view_classes(view), noise=noise)
+        seen.append(observer.observe(one.view.asset.name, step=STEP + number))
     return _comparison_fields(view, _seen(view, seen)) | _reply_fields(SIMULATED_OBSERVER, None)
 
 
-def _seen(view: GoldView, observation: Observation) -> SeenSubgraph:
-    """Return the subgraph after a look.
+def _seen(view: GoldView, observations: Sequence[Observation]) -> SeenSubgraph:
+    """Return the subgraph after looks.
 
     One that contradicts most of the belief is scored as it was read, though `observe` merges it only with `--accept`.
     No hidden thing counts as lost in that case.
     """
-    if observation.extent.kind not in {"doubted", "disputed"}:
-        return seen_parts(view, observation)
-    return replace(seen_parts(view, replace(observation, extent=WHOLE)), lost=())
+    read = [*map(_as_read, observations)]
+    found = seen_parts(view, *read)
+    return found if read == [*observations] else replace(found, lost=())
+
+
+def _as_read(observation: Observation) -> Observation:
+    is_doubted = observation.extent.kind in {"doubted", "disputed"}
+    return replace(observation, extent=WHOLE) if is_doubted else observation
 
 
 def _comparison_fields(view: GoldView, seen: SeenSubgraph) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.evaluation.views import VOCABULARY, GoldView, belief_before_view, class_from_name
-from scenecypher.planner.perception.merge import merge
+from scenecypher.planner.perception.merge import merge_all
 from scenecypher.planner.perception.observation import Observation
 
 STEP: Final = 1
@@ -25,12 +25,13 @@ CONTAINMENT: Final = conventions_of(VOCABULARY).containment
 
 @dataclass(frozen=True, slots=True)
 class SubgraphNode:
-    """Thing below the asset; `parent` is None if the thing was seen but not placed."""
+    """Thing below an asset; `parent` is None if the thing was seen but not placed, `states` are those that count."""
 
     name: str
     class_: str
     relation: str = ""
     parent: str | None = None
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +54,25 @@ class SeenSubgraph:
 def gold_parts(view: GoldView) -> tuple[SubgraphNode, ...]:
     """Return the nodes that the belief should have below the asset: the gold ones, and those that nobody could see."""
     return tuple(
-        SubgraphNode(it.name, it.class_name.casefold(), it.relation, it.related_to) for it in (*view.gold, *view.kept)
+        SubgraphNode(it.name, it.class_name.casefold(), it.relation, it.related_to, tuple(sorted(it.states)))
+        for it in (*view.gold, *view.kept)
     )
 
 
-def seen_parts(view: GoldView, observation: Observation) -> SeenSubgraph:
-    """Return the subgraph after merging the observation into the belief, things without a place included.
+def seen_parts(view: GoldView, *observations: Observation) -> SeenSubgraph:
+    """Return the subgraph after merging the observations into the belief in turn, things without a place included.
 
-    Its parts are the seen things and those believed things that the look left in place: all of them, or, if the whole
-    was seen, the hidden ones only, since the gold leaves out what is shut in. Raises UnknownReference if the
-    observation is of another node.
+    Its parts are the seen things and those believed things that the looks left in place: all of them, or, if the last
+    one saw the whole, the hidden ones only, since the gold leaves out what is shut in. States count if the gold has
+    any. Raises UnknownReference if an observation is of another node.
     """
     belief = belief_before_view(view)
-    found = merge(belief, observation, vocabulary=VOCABULARY)
+    found = merge_all(belief, observations, vocabulary=VOCABULARY)
     after = apply(belief, found.delta)
-    is_whole = observation.extent.is_whole
+    is_whole = observations[-1].extent.is_whole
     counted = {it.name for it in (view.kept if is_whole else view.priors)}
-    placed = tuple(_parts(after, counted))
+    has_states = any(it.states for it in view.gold)
+    placed = tuple(it if has_states else replace(it, states=()) for it in _parts(after, counted))
     loose = (SubgraphNode(it.node, class_from_name(it.node)) for it in found.findings if it.kind == "unplaced")
     names = {part.name for part in placed}
     return SeenSubgraph((*placed, *loose), tuple(it.name for it in view.kept if it.name not in names))
@@ -109,11 +112,11 @@ def f1(gold: Iterable[Hashable], seen: Iterable[Hashable]) -> float:
 def _parts(after: SceneGraph, counted: set[str]) -> Iterable[SubgraphNode]:
     """Yield the things that were seen, and of the others those that count."""
     for node in after.nodes.values():
-        is_seen = node.properties.get("last_seen") == STEP
+        is_seen = node.properties.get("last_seen") is not None
         if node.kind == "Object" and (is_seen or node.id in counted):
             for relation in after.outgoing.get(node.id, ()):
                 if relation.type in CONTAINMENT:
-                    yield SubgraphNode(node.id, node.class_.casefold(), relation.type, relation.target)
+                    yield SubgraphNode(node.id, node.class_.casefold(), relation.type, relation.target, node.states)
 
 
 def _edges(asset: str, parts: Sequence[SubgraphNode]) -> Iterable[tuple[str, str, str]]:
@@ -124,15 +127,17 @@ def _edges(asset: str, parts: Sequence[SubgraphNode]) -> Iterable[tuple[str, str
 
 
 def _form(asset: str, parts: Sequence[SubgraphNode]) -> str:
-    """Return a canonical text of a tree; trees that differ only in the numbers of interchangeable things are equal."""
+    """Return a canonical text of the trees below the assets, equal if only numbers of interchangeable things differ."""
     below = defaultdict[str | None, list[SubgraphNode]](list)
     for part in parts:
         below[part.parent].append(part)
-    order = [SubgraphNode(asset, "")]
+    others = {it.parent for it in parts if it.parent is not None} - {it.name for it in parts} - {asset}
+    roots = (asset, *sorted(others))
+    order = [SubgraphNode(it, "") for it in roots]
     for part in order:
         order += below[part.name]
     forms: dict[str, str] = {}
     for part in reversed(order):
         within = sorted(f"{child.relation} {forms[child.name]}" for child in below[part.name])
-        forms[part.name] = f"{part.class_!r}({','.join(within)})"
-    return forms[asset]
+        forms[part.name] = f"{part.class_!r}{'+'.join(part.states)}({','.join(within)})"
+    return " ".join(f"{it}: {forms[it]}" for it in roots)

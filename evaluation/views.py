@@ -26,6 +26,8 @@ VOCABULARY: Final = "grasif"
 """LookPlanGraph's vocabulary: things are ON or INSIDE one another, each in one place."""
 MAX_FILES: Final = 10_000
 """Largest number of files that are read from a folder."""
+MAX_LOOKS: Final = 50
+"""Largest number of looks before a view's own."""
 
 Name = Annotated[
     str,
@@ -62,10 +64,24 @@ class PlacedThing(ViewedAsset):
     related_to: Name
 
 
+class EarlierLook(_StrictModel):
+    """Look before a view's own: its pictures, and the asset that they show, by default that of the view."""
+
+    image: FileName
+    others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
+    asset: ViewedAsset | None = None
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """Return the paths of all pictures."""
+        return (self.image, *self.others)
+
+
 class GoldView(_StrictModel):
     """Content of one file: the picture (a path within the folder), its asset, and the gold subgraph.
 
-    `others` are further pictures of the same look. `conventions` explain the picture to the model. `known` are further
+    `others` are further pictures of the same look; `looks` are read and merged before it, and the gold is what is
+    believed after all of them, of their assets too. `conventions` explain the picture to the model. `known` are further
     things that a model may name; `priors` is the belief before the look, and `hidden` are those of them that the
     pictures can't show: they must stay believed. `seen` says how much of the asset is shown; unless that is the
     whole, `part` says which part, and `reason` why.
@@ -73,6 +89,7 @@ class GoldView(_StrictModel):
 
     image: FileName
     others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
+    looks: Annotated[list[EarlierLook], Field(max_length=MAX_LOOKS)] = []
     asset: ViewedAsset
     set: Name = "all"
     conventions: Annotated[str, Field(max_length=2_000)] = ""
@@ -90,6 +107,22 @@ class GoldView(_StrictModel):
         return (self.image, *self.others)
 
     @property
+    def assets(self) -> tuple[ViewedAsset, ...]:
+        """Return the assets of all looks, that of the last one first."""
+        found = [self.asset, *(it.asset for it in self.looks if it.asset)]
+        return tuple({it.name: it for it in reversed(found)}.values())[::-1]
+
+    def of_look(self, look: EarlierLook | None = None) -> GoldView:
+        """Return the view of one look alone, by default of the last: its pictures, and what is on or in its asset."""
+        asset = (look and look.asset) or self.asset
+        below = {asset.name}
+        while fresh := {it.name for it in self.gold if it.related_to in below} - below:
+            below |= fresh
+        gold = [it for it in self.gold if it.name in below]
+        shown = {"image": look.image, "others": look.others} if look else {}
+        return self.model_copy(update={**shown, "looks": [], "asset": asset, "gold": gold})
+
+    @property
     def kept(self) -> tuple[PlacedThing, ...]:
         """Return the believed things that the pictures can't show."""
         return tuple(it for it in self.priors if it.name in self.hidden)
@@ -97,15 +130,21 @@ class GoldView(_StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class ViewFile:
-    """View with its name (the file's, without suffix) and the paths of its pictures."""
+    """View with its name (the file's, without suffix) and the paths of its pictures; `earlier` are its looks before."""
 
     name: str
     view: GoldView
     pictures: tuple[Path, ...]
+    earlier: tuple[ViewFile, ...] = ()
 
     def images(self) -> tuple[Image, ...]:
         """Read the pictures. Raises InputError."""
         return tuple(read_picture(picture) for picture in self.pictures)
+
+    @property
+    def in_turn(self) -> tuple[ViewFile, ...]:
+        """Return each look as a view of its own, in their order."""
+        return (*self.earlier, ViewFile(self.name, self.view.of_look(), self.pictures))
 
 
 def class_from_name(name: str) -> str:
@@ -129,12 +168,11 @@ def read_views(folder: Path) -> tuple[ViewFile, ...]:
 
 
 def belief_before_view(view: GoldView) -> SceneGraph:
-    """Return the belief before the look: the asset, the priors in their places, and the further known things."""
-    asset = view.asset
-    things = {it.name: it.class_name for it in view.priors}
-    things |= {name: class_from_name(name) for name in view.known if name not in things and name != asset.name}
-    nodes = [Node(asset.name, asset.kind, asset.name, asset.class_name, tuple(asset.states))]
-    nodes += [Node(name, "Object", name, class_) for name, class_ in things.items()]
+    """Return the belief before the looks: the assets, the priors in their places, and the further known things."""
+    things = {it.name: it for it in (*view.assets, *view.priors)}
+    nodes = [Node(it.name, it.kind, it.name, it.class_name, tuple(it.states)) for it in things.values()]
+    known = dict.fromkeys(name for name in view.known if name not in things)
+    nodes += [Node(name, "Object", name, class_from_name(name)) for name in known]
     return initial_belief(SceneGraph.of(nodes, [Relation(it.name, it.relation, it.related_to) for it in view.priors]))
 
 
@@ -145,14 +183,18 @@ def _read_view(file: Path, folder: Path) -> ViewFile:
     except ValidationError as error:
         raise document_error(str(file), problems_of(error, document)) from error
     problems = [
-        *_placement_problems("priors", view.asset, view.priors),
-        *_placement_problems("gold", view.asset, view.gold),
+        *_placement_problems("priors", view.assets, view.priors),
+        *_placement_problems("gold", view.assets, view.gold),
     ]
     problems += [*_hidden_problems(view), *_file_problems(view, folder)]
     if problems:
         raise document_error(str(file), problems)
-    pictures = tuple((folder / name).resolve() for name in view.images)
-    return _check_belief(ViewFile(file.stem, view, pictures), file)
+    earlier = (ViewFile(file.stem, view.of_look(it), _paths(folder, it.images)) for it in view.looks)
+    return _check_belief(ViewFile(file.stem, view, _paths(folder, view.images), tuple(earlier)), file)
+
+
+def _paths(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
+    return tuple((folder / name).resolve() for name in names)
 
 
 def _hidden_problems(view: GoldView) -> Iterator[Problem]:
@@ -165,8 +207,9 @@ def _hidden_problems(view: GoldView) -> Iterator[Problem]:
 
 def _file_problems(view: GoldView, folder: Path) -> Iterator[Problem]:
     """Yield pictures that are missing, or outside the folder."""
-    for number, name in enumerate(view.images):
-        place = f"$.others[{number - 1}]" if number else "$.image"
+    looks = [("$", view.images), *((f"$.looks[{number}]", it.images) for number, it in enumerate(view.looks))]
+    for look, number, name in ((look, number, name) for look, names in looks for number, name in enumerate(names)):
+        place = f"{look}.others[{number - 1}]" if number else f"{look}.image"
         picture = (folder / name).resolve()
         if not picture.is_relative_to(folder.resolve()):
             yield place, "leads out of the folder; give a path within it"
@@ -183,11 +226,11 @@ def _check_belief(view_file: ViewFile, file: Path) -> ViewFile:
     return view_file
 
 
-def _placement_problems(field: str, asset: ViewedAsset, things: Sequence[PlacedThing]) -> Iterator[Problem]:
-    """Yield the problems that keep a list from being a tree below the asset: repeated names, dead ends and cycles."""
-    below = {asset.name}
+def _placement_problems(field: str, assets: Sequence[ViewedAsset], things: Sequence[PlacedThing]) -> Iterator[Problem]:
+    """Yield the problems that keep a list from being trees below the assets: repeated names, dead ends and cycles."""
+    below = {it.name for it in assets}
     for number, thing in enumerate(things):
-        if thing.name.casefold() in {asset.name.casefold(), *(it.name.casefold() for it in things[:number])}:
+        if thing.name.casefold() in {*map(str.casefold, below), *(it.name.casefold() for it in things[:number])}:
             yield f"$.{field}[{number}].name", f"{shown(thing.name)} occurs twice; number things of the same class"
     while fresh := {it.name for it in things if it.related_to in below} - below:
         below |= fresh

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from minigrid.core.grid import Grid
-from minigrid.core.world_object import Ball, Box, Key
+from minigrid.core.world_object import Ball, Box, Door, Key
 
 from scenecypher.chat import Image
 from scenecypher.planner.perception.grid_view import TILE_PIXELS
 from scenecypher.planner.perception.picture import encode_png
 
-KINDS: Any = {"ball": Ball, "box": Box, "key": Key}
+KINDS: Any = {"ball": Ball, "box": Box, "key": Key, "cabinet": Door}
 WIDTH = 5
 
 
@@ -30,13 +30,16 @@ def table(things: Sequence[str]) -> Image:
 
 
 def framed(size: tuple[int, int], things: dict[tuple[int, int], str], *, dark: bool = False) -> Any:
-    """Return pixels of a grid in a grey frame, with things such as ``red ball`` at cells; `dark` hides its inside."""
+    """Return pixels of a grid in a grey frame; `dark` hides its inside.
+
+    Things such as ``red ball`` are at cells, a cabinet is MiniGrid's door: ``red cabinet``, ``red cabinet open``.
+    """
     columns, rows = size
     grid = Grid(columns + 2, rows + 2)
     grid.wall_rect(0, 0, columns + 2, rows + 2)
     for (column, row), thing in things.items():
-        color, kind = thing.split()
-        grid.set(column + 1, row + 1, KINDS[kind](color))
+        color, kind, *is_open = thing.split()
+        grid.set(column + 1, row + 1, KINDS[kind](color, *map(bool, is_open)))
     mask = np.ones((grid.width, grid.height), dtype=bool)
     if dark:
         grid, lit = Grid(grid.width, grid.height), mask

@@ -26,9 +26,11 @@ class BeliefDraft:
     nodes: dict[str, Node] = field(init=False)
     relations: set[Relation] = field(init=False)
     placed: dict[str, set[str]] = field(init=False, default_factory=dict)
+    moves: Moves = field(init=False)
 
     def __post_init__(self) -> None:
         self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.in_order())
+        self.moves = Moves(self.belief, self.vocabulary)
 
     def delta(self) -> Delta:
         """Return the changes so far; only changed nodes and the ends of changed relations are compared."""
@@ -47,12 +49,12 @@ class BeliefDraft:
 
     def contents_of(self, node_id: str) -> set[str]:
         """Return the objects on or in a node that are not placed elsewhere by what is merged so far."""
-        return Moves(self.belief, self.vocabulary).contents(node_id) - self.placed.keys()
+        return self.moves.contents(node_id) - self.placed.keys()
 
     def remove_from_place(self, node_id: str) -> None:
         """Remove a node from its believed place, with what depends on that; its contents stay on or in it."""
         contents = self.contents_of(node_id)
-        self.relations -= Moves(self.belief, self.vocabulary).lost(node_id, contents)
+        self.relations -= self.moves.lost(node_id, contents)
         self.placed.pop(node_id, None)
         for it in (node_id, *contents):
             facts = self.nodes[it].properties

@@ -13,7 +13,6 @@ from scenecypher.planner.perception.draft import CONFIDENCE, SEEN, BeliefDraft, 
 from scenecypher.planner.perception.evidence import INFERRED, LEAST, PRIOR, agreeing, disagreeing
 from scenecypher.planner.perception.findings import Finding, FindingKind
 from scenecypher.planner.perception.matching import Matches, is_unnamed
-from scenecypher.planner.perception.moving import Moves
 from scenecypher.planner.perception.new_things import ASSUMED, NewThings
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import Placement, fixtures_of, is_covered, is_shut_in
@@ -42,11 +41,9 @@ class ObservationDraft(BeliefDraft):
     is_accepted: bool = False
     new_things: NewThings | None = None
     fixtures: tuple[Node, ...] = ()
-    moves: Moves = field(init=False)
 
     def __post_init__(self) -> None:
         BeliefDraft.__post_init__(self)
-        self.moves = Moves(self.belief, self.vocabulary)
         fixtures = fixtures_of(self.belief, self.observation.of, vocabulary=self.vocabulary)
         self.fixtures = tuple(map(self.belief.nodes.__getitem__, fixtures))
 

@@ -35,30 +35,14 @@ _SPEECH: Final = frozenset(
 )
 """Words of sentences that are in no name of a thing."""
 
-_SAME: Final = {
-    word: words.split()[0]
-    for words in (
-        *("cup mug teacup", "napkin serviette", "plate dish", "glass tumbler", "sofa couch settee", "rug carpet"),
-        *(
-            "tv television telly",
-            "fridge refrigerator",
-            "phone telephone cellphone smartphone",
-            "faucet tap",
-            "tin can",
-        ),
-        *(
-            "pan skillet",
-            "jug pitcher",
-            "bin wastebasket trashcan",
-            "cookie biscuit",
-            "flashlight torch",
-            "bucket pail",
-        ),
-        *("stove cooker", "closet wardrobe", "cupboard cabinet", "cushion pillow", "bag sack", "picture painting"),
-    )
-    for word in words.split()
-}
-"""Words that people use for the same things, with the first of each row."""
+_ALIKE: Final = (
+    "cup mug teacup,napkin serviette,plate dish,glass tumbler,sofa couch settee,rug carpet,tv television telly,"
+    "fridge refrigerator,phone telephone cellphone smartphone,faucet tap,tin can,pan skillet,jug pitcher,"
+    "bin wastebasket trashcan,cookie biscuit,flashlight torch,bucket pail,stove cooker,closet wardrobe,"
+    "cupboard cabinet,cushion pillow,bag sack,picture painting"
+)
+_SAME: Final = {word: words.split()[0] for words in _ALIKE.split(",") for word in words.split()}
+"""Words that people use for the same things, with the first of each group."""
 
 
 def one_line(words: str) -> str:
@@ -110,8 +94,3 @@ def are_near(one: str, other: str) -> bool:
 def is_of_class(word: str, class_: str) -> bool:
     """Check if a word means a class: it is its name, maybe in the plural or with a number."""
     return normal_form(class_) in singular_forms(word)
-
-
-def is_end_of_class(word: str, class_: str) -> bool:
-    """Check if a word is the end of a class's name, such as ``table`` of ``breakfast_table``."""
-    return any(normal_form(class_).endswith(f" {form}") for form in singular_forms(word))

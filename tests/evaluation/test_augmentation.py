@@ -40,6 +40,8 @@ from tests.views.describers import Describer
 from tests.views.generate import make_views
 
 pytestmark = pytest.mark.usefixtures("own_folder")
+LOOKS = 60 + 2 * (10 + 4 + 1 + 1)
+"""Looks of all views: drift has ten each, turns four."""
 CUP = {"name": "cup-1", "relation": "ON", "related_to": "table-1"}
 
 
@@ -90,11 +92,11 @@ def test_a_perfect_describer_reads_every_picture_and_its_replies_score_the_same(
     assert live.finished
     table = table_of(live)
     rows = rows_of(live)
-    assert rows["all"].cells["exact"].count == 60
-    assert (rows["all"].cells["kept"].value, rows["all"].cells["kept"].n) == (1, 14)
+    assert rows["all"].cells["exact"].count == 68
+    assert (rows["all"].cells["kept"].value, rows["all"].cells["kept"].n) == (1, 15)
     assert "kept" not in rows["tables"].cells
     assert table.published[2].cells["exact"].value == 0.44, "a model looked: Table III stands beside it"
-    assert (live.provenance.replies, live.provenance.tokens) == (("live",), 60 * 36)
+    assert (live.provenance.replies, live.provenance.tokens) == (("live",), LOOKS * 36)
     again = augmentation_result(run_task(augmentation(replies=tape, limit=9), RunOptions(None)))
     assert again.provenance.replies == ("recorded",)
     assert [trial.figures for trial in again.samples] == [
@@ -111,6 +113,33 @@ def test_a_careless_describer_is_told_apart_and_loses_nothing_unseen() -> None:
     assert not exact.keys() & {"crowded", "rooms", "sides", "tables", "twins"}
     assert exact["elsewhere"] < 3
     assert {"elsewhere", "sides"} <= {kind for kind, seen in found if "invented" in seen["slips"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "failed"),
+    [
+        ("careless", {"drift-01", "states-01", "states-02"}),
+        ("overconfident", {"drift-01", "drift-02", "states-01", "states-02"}),
+        ("near", set[str]()),
+        ("loose", {"states-01", "states-02", "turns-01", "turns-02", "words-01", "words-02"}),
+    ],
+)
+def test_what_makes_beliefs_drift_is_told_apart(kind: str, failed: set[str]) -> None:
+    """Looks in turn: ten at one table, twins on two tables, other words for what is known, and states that exclude.
+
+    A describer loses what it tells carelessly; one that uses near words loses nothing.
+    """
+    views = [it for it in read_views(bundled_views()) if it.view.set in {"drift", "turns", "words", "states"}]
+    found = {file.name: seen["exact"] for file, seen in zip(views, scored(kind, views), strict=True)}
+    assert {name for name, is_exact in found.items() if not is_exact} == failed
+
+
+def test_a_thing_that_is_seen_elsewhere_than_the_gold_has_it_is_no_match() -> None:
+    gold = [SubgraphNode("cup-1", "cup", "ON", "table-1"), SubgraphNode("cup-2", "cup", "ON", "table-2")]
+    assert measure_similarity("table-1", gold, gold[::-1]).exact
+    other = [gold[0], SubgraphNode("cup-2", "cup", "ON", "table-1")]
+    assert not measure_similarity("table-1", gold, other).exact
+    assert not measure_similarity("table-1", gold, [gold[0], replace(gold[1], states=("open",))]).exact
 
 
 @pytest.mark.usefixtures("scripted_key")
@@ -145,8 +174,8 @@ def test_conventions_make_the_rooms_fair() -> None:
 
 
 def test_a_limit_spreads_over_all_sets() -> None:
-    log = run_task(augmentation(replies="reference", limit=9), RunOptions(None))
-    assert len({str(it.metadata["set"]) for it in log.samples or ()}) == 9
+    log = run_task(augmentation(replies="reference", limit=13), RunOptions(None))
+    assert len({str(it.metadata["set"]) for it in log.samples or ()}) == 13
 
 
 def test_an_explanation_names_what_was_missed_and_what_is_too_many() -> None:
@@ -234,11 +263,11 @@ def test_bundled_views_equal_generated_views() -> None:
     """Compare pixels, since versions of libraries compress equal pictures to different bytes."""
     views = {one.name: one for one in make_views()}
     taken = {one.name: one for one in read_views(bundled_views())}
-    assert len(taken) == 60
+    assert len(taken) == 68
     assert {name: (bundled_views() / f"{name}.json").read_text("utf-8") for name in taken} == {
         name: one.text() for name, one in views.items()
     }
-    for name in ("rooms-01", "tables-04", "blurred-02", "sides-01", "shelves-02"):
+    for name in ("rooms-01", "tables-04", "blurred-02", "sides-01", "shelves-02", "drift-02", "states-01", "words-02"):
         for image, made in zip(taken[name].images(), views[name].pictures.values(), strict=True):
             assert (decoded(image.data_url) == decoded(made.data_url)).all()
 
@@ -275,6 +304,7 @@ def test_pictures_without_a_set_are_counted_once_in_all(tmp_path: Path) -> None:
         ({"priors": [CUP | {"related_to": "cup-1"}]}, r"\$\.priors\[0\]\.related_to: 'cup-1' does not lead"),
         ({"gold": [CUP | {"relation": "NEAR"}]}, r"\$\.gold\[0\]\.relation: "),
         ({"others": ["b.png"]}, r"\$\.others\[0\]: there is no such file"),
+        ({"looks": [{"image": "b.png"}]}, r"\$\.looks\[0\]\.image: there is no such file"),
         ({"hidden": ["fork-1"]}, r"\$\.hidden\[0\]: 'fork-1' should be one of the priors"),
         ({"hidden": ["cup-1"], "priors": [CUP]}, r"\$\.hidden\[0\]: 'cup-1' should be .* not in the gold"),
         ({"golden": []}, r"\$\.golden: is no field that is known here; remove it"),

@@ -7,7 +7,10 @@ turns words into the form. No language model is asked.
 - **careless**: counts no more than three alike and no more than twelve in all, takes whatever picture it gets for the
   asset, adds up what several pictures show, and does not say how much is in view;
 - **overconfident**: the same, but says each time that all is in view;
-- **unexplained**: sees all, but is not told the conventions: it lists the agent and the doors too.
+- **unexplained**: sees all, but is not told the conventions: it lists the agent and the doors too;
+- **near**: sees all, and uses a near word for what has a name of its own, such as "serviette" for a dinner napkin;
+- **loose**: sees all, takes any thing for the first one of its name, uses another word for what has a name of its own,
+  and says of each thing all that it might be: open, closed, on and off.
 """
 
 from __future__ import annotations
@@ -32,7 +35,11 @@ MOST_THINGS: Final = 12
 UNLIKE: Final = 100.0
 """Mean squared difference of a tile from the nearest template beyond which it shows nothing that is known."""
 AT: Final = re.compile(r"Look at this picture of (\S+?)\. ")
-THING: Final = re.compile(r"(\d+) (\w+ \w+)(?: things?)? (?:is|are) (on top of|inside) (\S+)\.")
+THING: Final = re.compile(r"(\d+) (\w+(?: \w+)?(?:-\d+)?) (?:is|are) (?:([\w, ]+) and )?(on top of|inside) (\S+)\.")
+STANDS_FOR: Final = re.compile(r"[Aa] (\w+ \w+) stands for a (\w+)")
+NEAR: Final = {"dinner_napkin": "serviette", "coffee_mug": "cup", "half_apple": "apple"}
+FAR: Final = {"dinner_napkin": "cloth", "coffee_mug": "bowl", "half_apple": "fruit"}
+STATES: Final = {"open": "open", "closed": "closed", "on": "turned_on", "off": "turned_off"}
 FORMS: Final = {
     "All of it is in view.": ("whole", None),
     "Only a part of it is in view.": ("part", "a part"),
@@ -40,7 +47,7 @@ FORMS: Final = {
     "It is another place.": ("another_place", None),
 }
 
-KINDS: Final = ("perfect", "careless", "overconfident", "unexplained")
+KINDS: Final = ("perfect", "careless", "overconfident", "unexplained", "near", "loose")
 
 Tiles = list[list[str]]
 
@@ -58,18 +65,31 @@ class Describer:
         prompt = str(content[0]["text"])
         pictures = [tiles_of(decoded(it["image_url"]["url"])) for it in content[1:]]
         (asset,) = AT.findall(prompt)
-        careful = self.kind in {"perfect", "unexplained"}
+        careful = self.kind not in {"careless", "overconfident"}
         extent = extent_of(pictures, prompt) if careful else "All of it is in view." if self._is_sure else ""
         if careful and extent in {"Nothing can be made out.", "It is another place."}:
             return extent
         things = Counter(things_of(pictures, joined=careful))
+        if "cabinet" in prompt and self.kind != "unexplained":
+            things.update(cabinets_of(pictures))
         if self.kind == "unexplained":
             things.update(lore_of(pictures))
         if not careful:
             things = Counter({it: min(n, MOST_ALIKE) for it, n in sorted(things.items())[:MOST_THINGS]})
         where = "on top of" if asset.startswith("table") else "inside"
-        said = [f"{n} {thing} {'is' if n == 1 else 'are'} {where} {asset}." for thing, n in sorted(things.items())]
+        named = dict(STANDS_FOR.findall(prompt))
+        said = [f"{n} {self._told(thing, n, named)} {where} {asset}." for thing, n in sorted(things.items())]
         return " ".join([extent, *said]).strip() or "Things are there."
+
+    def _told(self, thing: str, amount: int, named: dict[str, str]) -> str:
+        """Return what a thing is called, and with a verb in which states it is."""
+        name, _, state = thing.partition(":")
+        word = named.get(name, name)
+        word = {"near": NEAR, "loose": FAR}.get(self.kind, {}).get(word, word)
+        if self.kind == "loose":
+            word, state = (f"{word}-1" if amount == 1 and word == name else word), ", ".join(STATES)
+        states = f" {state} and" if state and self.kind not in {"careless", "overconfident"} else ""
+        return f"{word} {'is' if amount == 1 else 'are'}{states}"
 
     @property
     def _is_sure(self) -> bool:
@@ -87,10 +107,10 @@ def form_of(prompt: str) -> dict[str, Any]:
             "count": int(count),
             "relation": relations[how],
             "related_to": on,
-            "states": [],
+            "states": [STATES[it] for it in states.split(", ") if it],
             "confidence": None,
         }
-        for count, name, how, on in THING.findall(words)
+        for count, name, states, how, on in THING.findall(words)
     ]
     return {"extent": extent, "part": part, "reason": None, "objects": objects}
 
@@ -131,6 +151,13 @@ def things_of(pictures: list[Tiles], *, joined: bool) -> Iterator[str]:
         yield from (it for row in picture for it in row[first:] if it.endswith((" ball", " box", " key")))
 
 
+def cabinets_of(pictures: list[Tiles]) -> Iterator[str]:
+    """Yield doors as cabinets, with their states."""
+    for picture in pictures:
+        for color, _, state in (it.split() for row in picture for it in row if " door " in it):
+            yield f"{color} cabinet:{state}"
+
+
 def lore_of(pictures: list[Tiles]) -> Iterator[str]:
     """Yield what MiniGrid draws besides things: doors and the agent."""
     for picture in pictures:
@@ -142,7 +169,7 @@ def known_tiles() -> tuple[list[str], Pixels]:
     """Return the drawings of all things in view, of the agent, and of the dark."""
     names, library = templates()
     agent = Grid.render_tile(None, agent_dir=3, highlight=True, tile_size=TILE).astype(np.float32).ravel()
-    words = [f"{color} {kind}" if color else kind for kind, color, _ in names]
+    words = [f"{color} {kind} {state}".strip() if color else kind for kind, color, state in names]
     return [*words, "red agent"], np.concatenate([library, agent[None]])
 
 

@@ -33,6 +33,17 @@ SIDES: Final = (
     "columns 5 to 7 are in both. Things are balls, boxes and keys, each inside the room itself; call them by colour "
     "and kind."
 )
+CABINETS: Final = (
+    FRAMED
+    + " A door is a small cabinet that stands there too: call it a cabinet by its colour, and say if it is open or "
+    "closed. Nothing else there can be opened or switched on."
+)
+STANDS_FOR: Final = {"blue ball": "dinner_napkin", "green box": "coffee_mug", "red key": "half_apple"}
+WORDS: Final = FRAMED.replace(
+    "Things are balls, boxes and keys; call them by colour and kind.",
+    "A {}. Nothing else is there.".format(", a ".join(f"{it} stands for a {word}" for it, word in STANDS_FOR.items())),
+)
+LOOKS: Final = 10
 Cells = dict[tuple[int, int], str]
 
 
@@ -41,6 +52,8 @@ def hard_views() -> Iterator[MadeView]:
     for make, amount in ((_blurred, 4), (_cut, 4), (_elsewhere, 3), (_shelves, 3), (_crowded, 3), (_twins, 3)):
         yield from (make(number) for number in range(1, amount + 1))
     yield from (_sides(number) for number in range(1, 5))
+    for make in (_drift, _turns, _words, _states):
+        yield from (make(number) for number in (1, 2))
 
 
 def _blurred(number: int) -> MadeView:
@@ -112,6 +125,65 @@ def _sides(number: int) -> MadeView:
     pictures = [encoded(pixels[:, : 8 * TILE_PIXELS]), encoded(pixels[:, 5 * TILE_PIXELS :])]
     name = f"sides-{number:02}"
     return _view(name, pictures, SIDES, gold=kept, believed=_before(kept, chance), asset="room")
+
+
+def _drift(number: int) -> MadeView:
+    """Return a table, or its left half, that is looked at ten times; nothing changes."""
+    chance = _chance("drift", number)
+    if number == 1:
+        things = [*[chance.choice(SORTS)] * 5, *chance.sample(SORTS, 3)]
+        picture = encoded(framed((5, 2), _laid_out(things, (5, 2), chance)))
+        view: dict[str, Any] = {"gold": things, "believed": _before(things, chance)}
+    else:
+        sorts = chance.sample(SORTS, 6)
+        cells = _laid_out(sorts[:3], (3, 2), chance) | _laid_out(sorts[3:], (3, 2), chance, first_column=3)
+        picture = encoded(framed((6, 2), cells)[:, : 4 * TILE_PIXELS])
+        part = {"seen": "part", "part": "the left half", "reason": "the picture is cut off at the right"}
+        view = {"gold": sorts[:3], "hidden": sorts[3:], "believed": sorts[:1], **part}
+    name = f"drift-{number:02}"
+    return _view(name, [picture], FRAMED, looks=[{"image": f"{name}.png"}] * (LOOKS - 1), **view)
+
+
+def _turns(number: int) -> MadeView:
+    """Return a table and a bench in turn, four looks in all, with a twin on each; one of the two is known."""
+    chance = _chance("turns", number)
+    twin, *others = chance.sample(SORTS, 2 + number)
+    name, bench = f"turns-{number:02}", {"name": "table-2", "class": "table"}
+    pictures = {
+        f"{name}.png": encoded(framed((4, 2), _laid_out([twin, *others], (4, 2), chance))),
+        f"{name}b.png": encoded(framed((4, 2), _laid_out([twin], (4, 2), chance))),
+    }
+    looks = [{"image": f"{name}b.png", "asset": bench}, {"image": f"{name}.png"}]
+    made = _view(name, [*pictures.values()][:1], FRAMED, gold=[twin, *others], believed=[twin], looks=looks * 2)
+    made.document["looks"].pop()
+    made.document["gold"].append({"name": f"{twin}-2", "relation": "ON", "related_to": bench["name"]})
+    return MadeView(name, pictures, made.document)
+
+
+def _words(number: int) -> MadeView:
+    """Return a table with things that have names of their own; all are known."""
+    chance = _chance("words", number)
+    things = [*STANDS_FOR][: number + 1]
+    picture = encoded(framed((4, 2), _laid_out(things, (4, 2), chance)))
+    named = [STANDS_FOR[it] for it in things]
+    made = _view(f"words-{number:02}", [picture], WORDS, gold=named, believed=named)
+    made.document["known"] = []
+    return made
+
+
+def _states(number: int) -> MadeView:
+    """Return a table with cabinets that were opened or closed since, and things that have no such state."""
+    chance = _chance("states", number)
+    colors = chance.sample(("blue", "green", "purple", "red"), 2)
+    cabinets, things = [f"{it} cabinet" for it in colors], chance.sample(SORTS, 1 + number)
+    cells = _laid_out([f"{cabinets[0]} open", cabinets[1], *things], (4, 2), chance)
+    made = _view(f"states-{number:02}", [encoded(framed((4, 2), cells))], CABINETS, gold=[*cabinets, *things])
+    now = {f"{it}-1": state for it, state in zip(cabinets, ("open", "closed"), strict=True)}
+    before = {f"{it}-1": state for it, state in zip(cabinets, ("closed", "open"), strict=True)}
+    gold = made.document["gold"]
+    made.document["gold"] = [it | ({"states": [now[it["name"]]]} if it["name"] in now else {}) for it in gold]
+    made.document["priors"] = [it | {"states": [before[it["name"]]]} for it in gold if it["name"] in before]
+    return made
 
 
 def _chance(kind: str, number: int) -> Random:
