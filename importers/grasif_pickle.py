@@ -78,7 +78,8 @@ def _graph_of(value: Any, path: Path) -> tuple[bool, Mapping[Any, _Attributes], 
         cause = f"one NetworkX graph is needed, here are {len(found)}; pickle one graph a file"
         raise DocumentError(str(path), "$", cause)
     state, class_ = found[0].state, found[0].name.removeprefix(NETWORKX)
-    nodes, neighbours = (state.get(f"_{key}", state.get(key)) for key in ("node", "adj"))
+    parts: list[Any] = [state.get(f"_{key}", state.get(key)) for key in ("node", "adj")]
+    nodes, neighbours = parts
     kind = _CLASS.fullmatch(class_)
     if kind is None or not all(isinstance(it, dict) and _are_maps(it.values()) for it in (nodes, neighbours)):
         cause = f"{class_} is no graph with nodes and edges; pickle a networkx.DiGraph"

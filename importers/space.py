@@ -27,7 +27,8 @@ def position(given: Given, place: str) -> Mapping[str, object]:
 def as_value(given: Given) -> Given:
     """Return a map by axis as a position, one with `w` besides as a list; any other value as it is."""
     if isinstance(given, dict) and given.keys() == {"x", "y", "z", "w"}:
-        return [float(it) if _is_length(it) else it for it in map(given.get, "xyzw")]
+        parts: list[Any] = [given[axis] for axis in "xyzw"]
+        return [float(it) if _is_length(it) else it for it in parts]
     axes = _by_axis(given)
     return given if axes is given else {"point": axes}
 

@@ -129,7 +129,7 @@ def _line_chart(table: Table) -> Figure:
     panel = figure.subplots()
     for row in table.rows:
         values = {it.heading: row.cells[it.key].value for it in table.columns if it.key in row.cells}
-        steps = {int(head): value for head, value in values.items() if head.isdecimal()}
+        steps = {int(head): float(value or 0) for head, value in values.items() if head.isdecimal() and value != "?"}
         panel.plot([*steps], [*steps.values()], marker="o", label=row_name(row))
         for head, value in values.items():
             if head.endswith(TOKENS) and isinstance(value, float):

@@ -51,6 +51,6 @@ def rule_set(name: str) -> dict[str, str]:
             f"there is no set of rules {name[:60]!r}{did_you_mean(name[:60], [*SETS])}; choose one of {', '.join(SETS)}"
         )
         raise InputError(msg)
-    text = files(__package__).joinpath(SETS[name]).read_text(encoding="utf-8")
+    text = files("scenecypher.planner.rules").joinpath(SETS[name]).read_text(encoding="utf-8")
     found: dict[str, str] = tomllib.loads(text)["rules"]
     return found

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
-from scenecypher.evaluation.home_examples import graph_lines as lines
-from scenecypher.evaluation.home_examples import home_examples, joined
+from scenecypher.evaluation.home_examples import graph_lines, home_examples, joined
 from scenecypher.importers import homes
 from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_oracle import QUESTION
@@ -348,10 +347,10 @@ def _look(of: Instance, id_: str, why: str) -> str:
 
 
 def prompted(of: Traversal | Question, *, built: bool) -> Iterator[str]:
-    yield f"The scene graph:\n{lines(of.graph)}"
+    yield f"The scene graph:\n{graph_lines(of.graph)}"
     yield f"Task: {of.instruction}"
     if built:
-        yield f"The graph that matters:\n{lines(relevant(of))}"
+        yield f"The graph that matters:\n{graph_lines(relevant(of))}"
     yield f"{of.explanation}\nSolution: {of.solution}"
 
 
