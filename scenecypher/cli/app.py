@@ -53,7 +53,7 @@ PANELS: Final[Mapping[str, Sequence[str]]] = {
     "Start": ("demo", "import"),
     "Look": ("scenes", "query", "history", "ui"),
     "Ask and plan": ("ask", "plan", "session", "methods", "runs"),
-    "Change": ("act", "observe", "undo", "redo", "actions"),
+    "Change": ("act", "observe", "undo", "redo", "rules", "actions"),
     "Data": ("tasks",),
     "Serve": ("mcp",),
     "Measure": ("eval",),
