@@ -19,6 +19,7 @@ from scenecypher.floorplan.figure import thumbnail_of
 from scenecypher.floorplan.home_view import HomeView, changed_nodes, nodes_with, view_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.ruled import ApprovalNeeded
 from scenecypher.planner.methods import METHODS
 from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.worlds.belief import belief_name
@@ -192,6 +193,7 @@ class Pages:
             typed=typed,
             error=str(error or ""),
             remedies=_remedies(error),
+            asked_by=error.rule.name if isinstance(error, ApprovalNeeded) else "",
             answered=answered,
             read_only=self._read_only,
             methods=METHODS,

@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 import scenecypher as sc
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Address, Database
+from scenecypher.planner.rules.house import add_rule
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.retriever.retrieval import NOTICES
 from scenecypher.ui import pages
@@ -171,6 +172,17 @@ def test_an_action_is_carried_out_or_refused_in_the_words_of_the_command_line(
     assert fixed.status_code == 200
     assert home.info.version > 2
     assert client.post("/act", data={"scene": home.name, "text": " "}).status_code == 400
+
+
+def test_a_rule_that_asks_asks_the_person_at_the_page(client: TestClient, home: sc.Home, db: sc.SceneDatabase) -> None:
+    add_rule(db.store, home.name, "ask before pick_up(key)", name="keys")
+    form = {"scene": home.name, "text": "pick_up(key)"}
+    asked = client.post("/act", data=form)
+    assert (asked.status_code, "I approve" in asked.text, home.info.version) == (409, True, 1)
+    assert client.post("/act", data={**form, "approved": "another"}).status_code == 409
+    done = client.post("/act", data={**form, "approved": "keys"})
+    assert (done.status_code, home.info.version) == (200, 2)
+    assert home.history()[-1].approved_by == "person"
 
 
 def test_undo_redo_and_a_copy(client: TestClient, home: sc.Home, db: sc.SceneDatabase) -> None:
