@@ -10,6 +10,7 @@ import pytest
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ReplyRejected
+from scenecypher.evaluation.home_examples import graph_lines as lines
 from scenecypher.planner.methods.baselines.prompting import STYLES
 from scenecypher.planner.prompts.calls import ReActStep, parse_arguments, parse_step
 from scenecypher.planner.prompts.worked import worked_examples
@@ -27,7 +28,6 @@ from tests.planner.methods.playing import (
     script_usage,
     system_of,
 )
-from tests.planner.methods.worked_examples import lines
 
 ITEMS = "[['key_1', 4, 1], [key_2, 3, 3], ('ball_1', 4, 4)]"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenecypher.evaluation import homes as of_homes
-from scenecypher.evaluation.home_examples import TITLE, action_text, home_examples, relevant_part
+from scenecypher.evaluation.home_examples import TITLE, action_text, graph_lines, home_examples, relevant_part
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.methods.sayplan.sayplan import SayPlanReply
 from scenecypher.planner.prompts.solution import parse_solution
@@ -16,7 +16,6 @@ from tests.planner.methods.worked_examples import (
     Question,
     Traversal,
     home_tasks,
-    lines,
     texts,
 )
 
@@ -77,7 +76,7 @@ def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
             text = worked_examples(style, "virtualhome", task.instruction)
             assert f"Task: {task.instruction}" in text
             assert solution_line in text
-            assert (lines(part) in text) is (style == "bag")
+            assert (graph_lines(part) in text) is (style == "bag")
             assert "closed and must be opened first" in text
         assert {id_ for step in task.program for id_ in step.arguments} <= part.nodes.keys()
         assert len(part.nodes) < 8
