@@ -60,8 +60,8 @@ def grasif(
     """
     title = "GraSIF: planning on scene graphs"
     if folder:
-        empty = _table(SUBSETS[0], (), EpisodePlan(steps=steps or None))
-        found, cache = folder_tasks(folder, empty, paper="IV-", limit=limit, seed=seed)
+        pattern = _table(SUBSETS[0], (), EpisodePlan(steps=steps or None))
+        found, cache = folder_tasks(folder, pattern, paper="IV-", limit=limit, seed=seed)
         return select_rows("grasif", title, found, methods=methods, assignments=cache)
     names = select_names("table of this experiment", data, TABLES)
     tasks = {

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
+from scenecypher.evaluation.eai.grounding import ACTIONS
 from scenecypher.evaluation.episode import Wording
-from scenecypher.evaluation.home_examples import Solved, home_examples
 from scenecypher.evaluation.options import take_spread
 from scenecypher.importers.home_tasks import EXAMPLE, TESTED
 from scenecypher.importers.homes import OURS, folders, our_home, read_home
-from scenecypher.importers.task import Task
+from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.planner.prompts.home_examples import Solved, home_examples
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,18 @@ def examples_by_scene(homes: Sequence[TestedHome], wording: Wording) -> dict[str
 
     They come from the next home that has any: another one, if there is one. Without any, prompts have our apartment's.
     """
+    solved = [solved_tasks(home, wording) for home in homes]
     return {
-        home.scene.name: home_examples(_next_solved([*homes[at + 1 :], *homes[: at + 1]]), wording)
+        home.scene.name: home_examples(next(filter(None, (*solved[at + 1 :], *solved[: at + 1])), []))
         for at, home in enumerate(homes)
     }
 
 
-def _next_solved(homes: Sequence[TestedHome]) -> list[Solved]:
-    return next(([(task, home.scene.graph) for task in home.solved] for home in homes if home.solved), [])
+def solved_tasks(home: TestedHome, wording: Wording = "source") -> list[Solved]:
+    """Return the home's examples, with our actions in their programs, in the wording of the tested tasks."""
+    worded = (replace(task, instruction=task.formula) if wording == "states" else task for task in home.solved)
+    return [(replace(task, program=tuple(map(_our_step, task.program))), home.scene.graph) for task in worded]
+
+
+def _our_step(step: ProgramStep) -> ProgramStep:
+    return replace(step, action=ACTIONS.get(step.action.upper(), (step.action, 0))[0])

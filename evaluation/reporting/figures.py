@@ -128,11 +128,12 @@ def _line_chart(table: Table) -> Figure:
     figure = _figure(width=7, height=4.5)
     panel = figure.subplots()
     for row in table.rows:
-        values = {it.heading: row.cells[it.key].value for it in table.columns if it.key in row.cells}
-        steps = {int(head): float(value or 0) for head, value in values.items() if head.isdecimal() and value != "?"}
+        cells = {it.heading: row.cells[it.key].value for it in table.columns if it.key in row.cells}
+        values = {head: value for head, value in cells.items() if isinstance(value, float)}
+        steps = {int(head): value for head, value in values.items() if head.isdecimal()}
         panel.plot([*steps], [*steps.values()], marker="o", label=row_name(row))
         for head, value in values.items():
-            if head.endswith(TOKENS) and isinstance(value, float):
+            if head.endswith(TOKENS):
                 panel.axhline(value, linestyle="--", color=COLORS["published"], label=head)
     panel.set_xlabel("iteration")
     panel.set_ylabel("tokens")

@@ -82,8 +82,8 @@ def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> No
     tokens = {one.table: one.tokens for one in found.samples}
     for level in ("numqa", "trv1"):
         (row,) = by_level[f"sg2-1-{level}-iterations"].rows
-        steps: list[Any] = [cell.value for key, cell in row.cells.items() if key.startswith("iteration_")]
-        assert sum(map(float, filter(None, steps))) == tokens[level], "each token is of one iteration"
+        steps = [cell.value for key, cell in row.cells.items() if key.startswith("iteration_")]
+        assert sum(step for step in steps if isinstance(step, float)) == tokens[level], "each token is of one iteration"
 
 
 def oracle_steps(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callable[[dict[str, Any]], Step]:

@@ -45,4 +45,5 @@ def test_a_pair_is_imported_planned_and_checked(tmp_path: Path, capsys: pytest.C
     assert "released/two" in capsys.readouterr().out
     assert command(["plan", "grasif/a", "--task", f"{folder}/two", "--method", "symbolic"]) == 0
     assert command(["tasks", "check", "released/two", "grasif/a", "--file", str(folder)]) == 0
-    assert command(["scenes", "delete", "grasif/a", "grasif/b", "grasif/known", "--yes"]) == 0
+    for name in ("a", "b", "known"):
+        assert command(["scenes", "delete", f"grasif/{name}", "--yes"]) == 0

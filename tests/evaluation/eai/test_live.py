@@ -90,7 +90,8 @@ def test_a_vote_succeeds_where_greedy_decoding_fails_live_and_recorded(
     for written in Path("logs-results").glob("*.result.json"):
         written.unlink()
     assert command(["eval", "report", "logs", "--out", "page"]) == 0
-    assert Path("page/report.md").read_text("utf-8").count("| paper content prompt, SSC | ours |") == 2, "made of logs"
+    page = Path("page/report.md").read_text("utf-8")
+    assert page.count("| paper content prompt, SSC | ours |") == 4, "made of logs: two results, each with the changes"
 
 
 def test_rows_of_a_sweep_are_ours_except_for_five_replies(

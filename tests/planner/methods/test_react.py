@@ -13,6 +13,7 @@ from scenecypher.errors import ReplyRejected
 from scenecypher.evaluation.home_examples import graph_lines
 from scenecypher.planner.methods.baselines.prompting import STYLES
 from scenecypher.planner.prompts.calls import ReActStep, parse_arguments, parse_step
+from scenecypher.planner.prompts.home_examples import graph_lines as lines
 from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.sessions.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
 from tests.planner.actions.grasif_worlds import home

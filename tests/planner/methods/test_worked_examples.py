@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scenecypher.evaluation import homes as of_homes
-from scenecypher.evaluation.home_examples import TITLE, action_text, graph_lines, home_examples, relevant_part
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.methods.sayplan.sayplan import SayPlanReply
+from scenecypher.planner.prompts.home_examples import TITLE, action_text, graph_lines, home_examples, relevant_part
 from scenecypher.planner.prompts.solution import parse_solution
 from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.sessions.method import Done, Solve
@@ -85,7 +85,7 @@ def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
 def test_examples_are_chosen_by_method_vocabulary_and_sort_of_task() -> None:
     question = "find the color of the ball in a room next to the room with 2 grey keys"
     assert worked_examples("sg2", "babyai", question) != worked_examples("sg2", "babyai", "pick up the box") != ""
-    assert worked_examples("sg2", "virtualhome_ext", "Watch TV") == home_examples([*home_tasks()])["sg2"]
+    assert worked_examples("sg2", "virtualhome_ext", "Watch TV") == home_examples(home_tasks())["sg2"]
     assert worked_examples("sg2", "grasif", "Put the cup on the table") == ""
     assert worked_examples("algorithm", "virtualhome", "Watch TV") == "", "the papers have no method in words for homes"
 
@@ -97,9 +97,9 @@ def test_examples_of_homes_come_from_another_home_than_the_tested_one() -> None:
     for name, home in homes.items():
         (other,) = (it for it in homes.values() if it.name != name)
         for text in found[home.scene.name].values():
-            assert all(task.instruction in text for task in other.solved)
-            assert all(action_text(task.program[-1]) in text for task in other.solved)
-            assert not any(action_text(task.program[-1]) in text for task in home.solved)
+            assert all(task.instruction in text for task, _ in of_homes.solved_tasks(other))
+            assert all(action_text(task.program[-1]) in text for task, _ in of_homes.solved_tasks(other))
+            assert not any(action_text(task.program[-1]) in text for task, _ in of_homes.solved_tasks(home))
     states = of_homes.examples_by_scene([*homes.values()], "states")["homes/cottage"]["tasks"]
     assert "Task: milk INSIDE fridge, fridge CLOSED\n" in states, "in the wording of the tested tasks"
 
@@ -108,7 +108,8 @@ def test_a_folder_with_examples_of_its_own_shows_these() -> None:
     """Tasks of a folder that are marked as examples, and never shown."""
     apartment, cottage = of_homes.bundled_homes()
     alone = of_homes.examples_by_scene([cottage], "source")
-    assert action_text(cottage.solved[0].program[-1]) in alone["homes/cottage"]["sg2"], "its own, as no other has any"
+    own, _ = of_homes.solved_tasks(cottage)[0]
+    assert action_text(own.program[-1]) in alone["homes/cottage"]["sg2"], "its own, as no other has any"
     bare = of_homes.TestedHome(apartment.name, apartment.scene, apartment.tasks)
     assert of_homes.examples_by_scene([bare], "source") == {"homes/apartment": {}}, "none: the vocabulary's files"
     assert worked_examples("sg2", "virtualhome_ext", "Watch TV", {"sg2": "Examples: none."}) == "Examples: none."

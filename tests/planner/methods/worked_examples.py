@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
-from scenecypher.evaluation.home_examples import graph_lines, home_examples, joined
-from scenecypher.importers import homes
+from scenecypher.evaluation.homes import bundled_homes, solved_tasks
 from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_oracle import QUESTION
-from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task
+from scenecypher.planner.prompts.home_examples import graph_lines as lines
+from scenecypher.planner.prompts.home_examples import home_examples, joined
 from scenecypher.planner.prompts.text_replies import format_sections
 from scenecypher.planner.vocabularies.babyai.traversal import traverse_room
 from scenecypher.retriever.graph_api import attributes
@@ -347,10 +347,10 @@ def _look(of: Instance, id_: str, why: str) -> str:
 
 
 def prompted(of: Traversal | Question, *, built: bool) -> Iterator[str]:
-    yield f"The scene graph:\n{graph_lines(of.graph)}"
+    yield f"The scene graph:\n{lines(of.graph)}"
     yield f"Task: {of.instruction}"
     if built:
-        yield f"The graph that matters:\n{graph_lines(relevant(of))}"
+        yield f"The graph that matters:\n{lines(relevant(of))}"
     yield f"{of.explanation}\nSolution: {of.solution}"
 
 
@@ -370,10 +370,9 @@ def told(of: Traversal | Question) -> Iterator[str]:
     yield format_sections(**{"summary": of.explanation, name: of.solution})
 
 
-def home_tasks() -> Iterator[tuple[Task, SceneGraph]]:
+def home_tasks() -> list[tuple[Task, SceneGraph]]:
     """Return the two household tasks, and their home."""
-    graph = our_home("apartment")[0].graph
-    return ((task, graph) for task in homes.tasks() if task.program and task.scene == "homes/apartment")
+    return solved_tasks(bundled_homes()[0])
 
 
 def texts() -> Mapping[str, str]:
@@ -396,7 +395,7 @@ def texts() -> Mapping[str, str]:
         "babyai/examples/bag-questions.txt": joined(prompted(it, built=True) for it in questions),
         "babyai/examples/tasks.txt": joined(map(told, traversals)),
         "babyai/examples/tasks-questions.txt": joined(map(told, questions)),
-        **{f"virtualhome/examples/{name}.txt": text for name, text in home_examples([*home_tasks()]).items()},
+        **{f"virtualhome/examples/{name}.txt": text for name, text in home_examples(home_tasks()).items()},
     }
     return {name: f"{text}\n" for name, text in found.items()}
 

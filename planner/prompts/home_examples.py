@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.evaluation.eai.grounding import ACTIONS
-from scenecypher.evaluation.episode import Wording
 from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.retriever.graph_api import attributes, link_row
 
 Solved: TypeAlias = tuple[Task, SceneGraph]
-"""Task with a program, and its home."""
+"""Task with a program of our actions, and its home."""
 
 DONE_AS: Final = {
     "walk": "walks to {0}",
@@ -36,10 +33,8 @@ TOLD: Final = "Examples, of tasks in a home:"
 TITLE: Final = "Examples, from other environments:"
 
 
-def home_examples(solved: Sequence[Solved], wording: Wording = "source") -> dict[str, str]:
-    """Return the examples by the names of their files, without any if there are no tasks; worded as the tested ones."""
-    if wording == "states":
-        solved = [(replace(task, instruction=task.formula), graph) for task, graph in solved]
+def home_examples(solved: Sequence[Solved]) -> dict[str, str]:
+    """Return the examples by the names of their files, without any if there are no tasks."""
     if not solved:
         return {}
     plain = "\n\n".join([TOLD, *(f"Task: {task.instruction}\n{_solution(task)}" for task, _ in solved)])
@@ -49,10 +44,10 @@ def home_examples(solved: Sequence[Solved], wording: Wording = "source") -> dict
     return {"sg2": plain, "tasks": plain, **explained}
 
 
-def joined(examples: Iterable[Iterable[str]], *, title: str = TITLE) -> str:
+def joined(examples: Iterable[Iterable[str]]) -> str:
     """Return examples of several parts each, numbered."""
     numbered = (f"Example {number}\n\n" + "\n\n".join(parts) for number, parts in enumerate(examples, 1))
-    return "\n\n".join([title, *numbered])
+    return "\n\n".join([TITLE, *numbered])
 
 
 def graph_lines(graph: SceneGraph) -> str:
@@ -62,8 +57,8 @@ def graph_lines(graph: SceneGraph) -> str:
 
 
 def action_text(step: ProgramStep) -> str:
-    """Return a program's step as an action of ours."""
-    return f"{_action(step)}({', '.join(step.arguments)})"
+    """Return a program's step as a model is to write it."""
+    return f"{step.action}({', '.join(step.arguments)})"
 
 
 def relevant_part(task: Task, graph: SceneGraph) -> SceneGraph:
@@ -73,10 +68,6 @@ def relevant_part(task: Task, graph: SceneGraph) -> SceneGraph:
     named |= {end for it in named for end in graph.targets(it, "INSIDE", "ON")}
     links = [it for it in graph.relations if {it.source, it.target} <= named and it.type != "CLOSE"]
     return SceneGraph.of((graph.nodes[it] for it in named), links)
-
-
-def _action(step: ProgramStep) -> str:
-    return ACTIONS.get(step.action.upper(), (step.action, 0))[0]
 
 
 def _solution(task: Task) -> str:
@@ -105,7 +96,7 @@ def _explanation(task: Task, part: SceneGraph) -> str:
 
 
 def _step(step: ProgramStep) -> str:
-    words = DONE_AS.get(_action(step))
+    words = DONE_AS.get(step.action)
     return words.format(*step.arguments) if words else f"does {action_text(step)}"
 
 
