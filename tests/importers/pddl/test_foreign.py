@@ -97,9 +97,9 @@ def test_an_object_that_an_action_names_is_a_constant() -> None:
         domain_of(text)
 
 
-def test_a_type_without_objects_and_a_hyphen_without_a_space() -> None:
+def test_a_type_without_objects_a_hyphen_without_a_space_and_an_object_twice() -> None:
     text = DOMAIN.replace("?f - fridge ?r - room) (open", "?f -fridge ?r -room) (open")
-    scene = scene_of(text, "kitchen -room - fridge cup - item", "", "(holding cup)")
+    scene = scene_of(text, "kitchen -room - fridge cup - item cup - item", "", "(holding cup)")
     assert {node.id: node.class_ for node in scene.graph.nodes.values()} == {
         "kitchen": "room",
         "cup": "item",
