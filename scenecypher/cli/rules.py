@@ -86,7 +86,7 @@ def remove(
 
     with open_store() as store:
         ended = remove_rule(store, scene, rule, actor=actor)
-    output().print(f"{scene} has no longer the rule {ended.name}: {ended.words}", markup=False)
+    output().print(f"{scene} no longer has the rule {ended.name}: {ended.words}", markup=False)
 
 
 @rules_app.command()
