@@ -10,7 +10,6 @@ import pytest
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ReplyRejected
-from scenecypher.evaluation.home_examples import graph_lines
 from scenecypher.planner.methods.baselines.prompting import STYLES
 from scenecypher.planner.prompts.calls import ReActStep, parse_arguments, parse_step
 from scenecypher.planner.prompts.home_examples import graph_lines as lines
@@ -180,7 +179,7 @@ def test_react_alfworld_asks_again_for_what_is_no_action(store: SceneStore, text
 def test_graph_prompting_shows_the_whole_graph_once(store: SceneStore, style: str) -> None:
     played = play(store, style, ["I think so.", f"First the key.\n\n**Solution:** {SOLUTION}"])
     system, asked = system_of(played.requests[0]), played.said(0)
-    assert asked == f"The scene graph:\n{graph_lines(ROOMS)}\n\nTask: {INSTRUCTION}"
+    assert asked == f"The scene graph:\n{lines(ROOMS)}\n\nTask: {INSTRUCTION}"
     assert STYLES[style].how in system
     for name in ("cot", "bag", "algorithm"):
         text = worked_examples(name, "babyai", INSTRUCTION)
