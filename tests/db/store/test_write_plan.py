@@ -106,6 +106,7 @@ def test_an_event_has_its_author_its_purpose_and_the_delta() -> None:
         "undoes": [3, 2],
         "delta": text,
         "hash": delta_hash(text),
+        "approved_by": None,
         "more_nodes": 0,
         "more_relations": 0,
     }
