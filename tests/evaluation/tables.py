@@ -12,9 +12,10 @@ from scenecypher.evaluation.result import results_folder
 
 FILE: Final = Path(__file__).resolve().parents[1] / "data" / "eai" / "tables.json"
 """Tables by the name of their run."""
+VIEWS: Final = ["blurred", "crowded", "cut", "elsewhere", "rooms", "shelves", "sides", "tables", "twins"]
 RUNS: Final[Mapping[str, str]] = {
     "questions": "questions --data grasif --sample-ids lookup/lying_on/our-office,lookup/lying_on/sayplan-office",
-    "pictures": "augmentation --simulated 1 --limit 9",
+    "pictures": f"augmentation --simulated 1 --sample-ids {','.join(f'{it}-01' for it in VIEWS)}",
     "episodes": "grasif --data behavior-1k --limit 1 --method symbolic",
     "moved": "dynamic --data behavior --limit 1 --method symbolic",
 }
