@@ -182,7 +182,7 @@ def plan(
                 *(db, info, of),
                 actor=method,
                 meter=image_meter,
-                tells_earlier=recipe.without(method, given.ablations or ()).priors,
+                tells_earlier=_shows_priors(recipe, method, given.ablations or ()),
             ),
             image_meter=image_meter,
             place=given.place,
@@ -262,6 +262,14 @@ class _Options:
         if is_resumed and of.world == "minigrid":
             raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
         return recipe, of, _belief(recipe, of, wanted=self.belief, method=method), method
+
+
+def _shows_priors(recipe: Recipe, method: str, ablations: Sequence[str]) -> bool:
+    """Check if the method is shown what the robot has not seen; a wrong ablation is told where the session begins."""
+    try:
+        return recipe.without(method, ablations).priors
+    except InputError:
+        return recipe.priors
 
 
 def _wanted_then(setting: SessionSetting, then: Mapping[str, Any]) -> SessionSetting:

@@ -33,8 +33,13 @@ KITCHEN = replace(VOCABULARY, name="kitchen", operators={**VOCABULARY.operators,
 MISNAMED = replace(KITCHEN, name="scullery")
 """
 """A package of somebody else's: household's vocabulary with an action more."""
-OWN_PLACES = {ROOT / "db" / "vocabulary.py", ROOT / "planner" / "methods" / "matrix.py"}
-"""The rows; and the families of tasks that methods have a meaning for, of which some are called like vocabularies."""
+OWN_PLACES = {
+    ROOT / "db" / "vocabulary.py",
+    ROOT / "db" / "graph" / "axes.py",
+    ROOT / "planner" / "methods" / "matrix.py",
+}
+"""The rows; whose scenes had Unity's axes before they declared their own; and the families of tasks, of which some are
+called like vocabularies."""
 POINTS = """[scenecypher.vocabularies]
 kitchen = own_kitchen:KITCHEN
 lost = own_kitchen:NOWHERE
