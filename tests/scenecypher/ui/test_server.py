@@ -326,13 +326,18 @@ def test_a_home_has_a_picture_in_the_list(client: TestClient, home: sc.Home) -> 
 
 
 def test_a_new_version_is_told_to_who_looks(db: sc.SceneDatabase, home: sc.Home) -> None:
-    app = application(db)
-    app.state.is_ending = lambda: home.info.version == 1
+    app, asked = application(db), list[int]()
+
+    def is_ending() -> bool:
+        asked.append(home.info.version)
+        return asked.count(1) > 2
+
+    app.state.is_ending = is_ending
     with TestClient(app) as client, ThreadPoolExecutor(1) as pool:
         told = pool.submit(client.get, "/live", params={"scene": home.name})
-        until(lambda: not told.done(), within_s=20)
+        until(lambda: len(asked) > 1, within_s=20)
         home.act("pick_up(key)")
-        assert told.result(timeout=60).text.startswith("data: 0\n\n")
+        assert told.result(timeout=60).text == "data: 0\n\ndata: 1\n\n"
 
 
 def test_a_file_is_imported_or_refused_in_words(client: TestClient, db: sc.SceneDatabase) -> None:
