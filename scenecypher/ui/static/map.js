@@ -240,7 +240,7 @@
     for (const [id, name, state, , supports, sure] of beliefs) {
       const it = byId.get(id), support = byId.get(supports[0]);
       if (it && (state === "unseen" || state === "unknown")) hollow(it, state === "unknown");
-      if (state === "changed" && it) ghost(it.x * 1, it.y, it.width, it.height, "", sure, colours.found);
+      if (state === "changed" && it) ghost(it.x, it.y, it.width, it.height, "", sure, colours.found);
       if (!["moved", "gone", "never was"].includes(state) || !support) continue;
       const number = stacked.get(supports[0]) || 0, width = it ? it.width : support.width / 4, height = it ? it.height : support.height / 4;
       stacked.set(supports[0], number + 1);
