@@ -164,12 +164,12 @@ class Pages:
         typed = dict.fromkeys(TYPED, "") | (dict(fields) if is_sent else {})
         fields = {"scene": required(fields, "scene")} if is_sent else fields
         scene, version, snapshot = self._at(fields)
-        event = self._event(snapshot.info, version)
+        event = self._event(snapshot.info, version) if "version" in fields else None
         wanted = fields.get("text", "").strip()
         found = [it for it in fields.get("found", "").split(",") if it in snapshot.graph]
         found += _nodes_in(snapshot.graph, answered.rows)[:FOUND_SHOWN] if answered else []
         found += nodes_with(snapshot.graph, wanted)[:FOUND_SHOWN] if wanted else []
-        changed = changed_nodes(event.delta) if event and "version" in fields else frozenset[str]()
+        changed = changed_nodes(event.delta) if event else frozenset[str]()
         view = snapshot.view(found=found, changed=changed, everything="all" in fields)
         newest = snapshot.info.version
         return render(
@@ -180,7 +180,7 @@ class Pages:
             vocabulary=snapshot.info.vocabulary,
             version=version,
             newest=newest,
-            event=event if "version" in fields else None,
+            event=event,
             events=[*islice(self._store.latest(snapshot.info), EVENTS_SHOWN)],
             found=found,
             wanted=wanted,
