@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
@@ -25,17 +25,38 @@ class SceneTree:
         self._parents: dict[str, str] = {}
         self._children: dict[str, list[str]] = {}
         bearing = {it.target for it in graph.relations if it.type in PLACED}
-        self._nodes: list[str] = []
+        self._in_cycles: set[str] = set()
+        self._nodes: dict[str, None] = {}
         for node_id, node in graph.nodes.items():
             if not shell and node.class_.casefold() in SHELL and node_id not in bearing:
                 self.left_off[node.class_] += 1
             else:
-                self._nodes.append(node_id)
+                self._nodes[node_id] = None
         for node_id in self._nodes:
-            parent = self._parent(node_id)
-            if parent is not None and node_id not in self._above(parent):
-                self._parents[node_id] = parent
-                self._children.setdefault(parent, []).append(node_id)
+            self._attach(node_id)
+
+    def follow(self, graph: SceneGraph, touched: Collection[str]) -> set[str | None] | None:
+        """Go to a graph that differs in these nodes and their relations, of a tree with walls and floors.
+
+        Return what held or holds the nodes that came, went or moved, None for nothing; None instead if things are in
+        each other, so that the tree is to be made anew.
+        """
+        if self._in_cycles & {*touched}:
+            return None
+        before = {it: self._parents.pop(it, None) for it in touched if it in self._nodes}
+        for node_id, parent in before.items():
+            self._nodes.pop(node_id)
+            if parent is not None:
+                self._children[parent].remove(node_id)
+        known, self.graph = len(self._in_cycles), graph
+        now = [it for it in touched if it in graph]
+        self._nodes.update(dict.fromkeys(now))
+        for node_id in now:
+            self._attach(node_id)
+        after = {it: self._parents.get(it) for it in now}
+        moved = {it for it in touched if (it in before, before.get(it)) != (it in after, after.get(it))}
+        holders = {found[it] for found in (before, after) for it in moved if it in found}
+        return holders if len(self._in_cycles) == known else None
 
     def roots(self) -> list[str]:
         """Return what is in and on nothing: places first, then by name."""
@@ -77,6 +98,16 @@ class SceneTree:
         relation = f"{self.relation(node_id)}: " if depth and self.relation(node_id) else ""
         identity = "" if node.name == node.id else f" ({node.id})"
         return f"{relation}{node.name}{identity}{states_text(node)}"
+
+    def _attach(self, node_id: str) -> None:
+        """Put a node below what directly holds it; of things that are in each other, one is a root."""
+        parent = self._parent(node_id)
+        above = [] if parent is None else [*self._above(parent)]
+        if node_id in above:
+            self._in_cycles.update(above[: above.index(node_id) + 1])
+        elif parent is not None:
+            self._parents[node_id] = parent
+            self._children.setdefault(parent, []).append(node_id)
 
     def _parent(self, node_id: str) -> str | None:
         """Return who holds a node, else what it is on or in, else its room."""

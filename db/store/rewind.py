@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Final, LiteralString, TypeAlias
 
 from scenecypher.db.graph.delta import Delta, apply, compose, invert
 from scenecypher.db.graph.graph_json import delta_from_json
+from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.at import SceneAt, find_at
 from scenecypher.db.store.catalog import SceneInfo, split_at
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.history import Event, read_events
 from scenecypher.db.store.load import LoadedScene, load_generation, load_scene
 from scenecypher.db.store.snapshots import keep_snapshot, read_snapshot, snapshot_versions
-from scenecypher.errors import SceneReplaced
+from scenecypher.errors import ConflictError, SceneReplaced
 from scenecypher.waiting import waiting_for
 
 Load: TypeAlias = Callable[[SceneInfo], LoadedScene]
@@ -52,6 +54,35 @@ def load_version(database: Database, then: SceneAt, *, load: Load | None = None)
         keep_snapshot(database, then.scene.key, then.version, graph)
     info = replace(then.scene, version=then.version, nodes=len(graph.nodes), relations=len(graph.relations))
     return LoadedScene(info, graph)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A scene at a version, the Delta that led there from another, and the event that made it if that was read."""
+
+    graph: SceneGraph
+    delta: Delta
+    event: Event | None
+
+
+def move(database: Database, then: SceneAt, graph: SceneGraph, version: int) -> Moved | None:
+    """Return a scene at an earlier version, given its `graph` at `version`, in one read.
+
+    Return None if too many versions are in between, or the events do not lead there. Raises ServiceError.
+    """
+    first, last = sorted((version, then.version))
+    if last - first > FAR:
+        return None
+    events = {it.version: it for it in read_events(database, then.scene.key, after=first - 1, until=last)}
+    if not all(it in events for it in range(first + 1, last + 1)):
+        return None
+    way = compose(events[it].delta for it in range(first + 1, last + 1))
+    way, live = way if version < then.version else invert(way), LiveGraph(graph)
+    try:
+        live.apply(way)
+    except ConflictError:  # the database was changed by hand
+        return None
+    return Moved(live.frozen(), way, events.get(then.version))
 
 
 def _nearest(database: Database, then: SceneAt, load: Load) -> tuple[int, SceneGraph]:

@@ -352,6 +352,13 @@ class SceneStore:
             self.database, at.scene_at(self.database, self.find(name), version), load=self.now
         ).graph
 
+    def moved(self, scene: SceneInfo, graph: SceneGraph, version: int, *, to: int) -> rewind.Moved | None:
+        """Return a scene at version `to`, given its `graph` at another; None if they are too far apart: use `as_of`.
+
+        Raises InputError for a version that it never had.
+        """
+        return rewind.move(self.database, at.scene_at(self.database, scene, to), graph, version)
+
     # --- within
 
     def _publish(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.change import node_id_of
@@ -17,6 +17,8 @@ from scenecypher.tree import SceneTree
 Mark: TypeAlias = Literal["", "found", "changed"]
 """Why a node stands out: it is in an answer, or the version shown changed it."""
 
+JOINING: Final = frozenset({"CONNECTS", "BETWEEN"})
+"""The relations of rooms and doors."""
 DEPTH: Final = 6
 """Levels of things in things that are shown below a room; what is deeper is counted."""
 
@@ -66,17 +68,8 @@ def view_of(
     more than half of the nodes have are not shown.
     """
     usual = () if everything else usual_states(graph)
-    viewer = _Viewer(
-        SceneTree(graph),
-        frozenset(usual),
-        {**dict.fromkeys(changed, "changed"), **dict.fromkeys(found, "found")},
-        everything=everything,
-    )
-    roots = viewer.things(viewer.tree.roots(), 0)
-    rooms = tuple(room for root in roots for room in _rooms(root))
-    elsewhere = tuple(root for root in roots if root.kind not in {"Place", "Door"})
-    doors = {it.id: tuple(sorted(graph.nodes[one].name for one in adjacent_rooms(graph, it.id))) for it in rooms}
-    return HomeView(rooms, elsewhere, doors, viewer.left_off(), usual, len(graph.nodes), len(graph.relations))
+    marks: dict[str, Mark] = {**dict.fromkeys(changed, "changed"), **dict.fromkeys(found, "found")}
+    return Viewer(SceneTree(graph), frozenset(usual), marks, everything=everything).view()
 
 
 def nodes_with(graph: SceneGraph, text: str) -> list[str]:
@@ -115,13 +108,45 @@ def changed_nodes(delta: Delta) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Viewer:
-    """Makes the things of one tree."""
+class Viewer:
+    """Makes the things of one tree; `usual` are the states that are not shown."""
 
     tree: SceneTree
     usual: frozenset[str]
-    marks: Mapping[str, Mark]
-    everything: bool
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    everything: bool = False
+
+    def view(self) -> HomeView:
+        """Return the whole home."""
+        graph, roots = self.tree.graph, self.things(self.tree.roots(), 0)
+        rooms = tuple(room for root in roots for room in _rooms(root))
+        elsewhere = tuple(root for root in roots if root.kind not in {"Place", "Door"})
+        doors = {it.id: tuple(sorted(graph.nodes[one].name for one in adjacent_rooms(graph, it.id))) for it in rooms}
+        usual, nodes = tuple(sorted(self.usual)), len(graph.nodes)
+        return HomeView(rooms, elsewhere, doors, self.left_off(), usual, nodes, graph.size - nodes)
+
+    def holder(self, node_id: str) -> str | None:
+        """Return what a node is shown in: what holds it, but no wall or floor; None for what is in nothing."""
+        parent = self.tree.parent(node_id)
+        return None if parent is None else self.shown(parent)
+
+    def shown(self, node_id: str) -> str:
+        """Return a node, of a wall or floor what it is shown as: what holds it."""
+        parent = self.tree.parent(node_id)
+        return self.shown(parent) if parent is not None and self._is_shell(self.tree.graph.nodes[node_id]) else node_id
+
+    def depth(self, node_id: str) -> int:
+        """Return the number of nodes that a node is shown in."""
+        holder = self.holder(node_id)
+        return 0 if holder is None else 1 + self.depth(holder)
+
+    def inside(self, node_id: str) -> Iterator[str]:
+        """Yield what is directly in, on or held by a node; of a wall or floor in it, what that has."""
+        return self._without_shell(self.tree.children(node_id))
+
+    def states(self, node: Node) -> tuple[str, ...]:
+        """Return the states of a node that are shown."""
+        return tuple(it for it in node.states if it not in self.usual)
 
     def things(self, nodes: Iterable[str], depth: int) -> tuple[Thing, ...]:
         """Return these nodes as things, a wall or floor as what is on it: agents first, then what holds most."""
@@ -157,7 +182,7 @@ class _Viewer:
             node.class_,
             node.kind,
             "" if is_on_shell else self.tree.relation(node_id),
-            tuple(it for it in node.states if it not in self.usual),
+            self.states(node),
             mark,
             things,
             len(things) + sum(it.below for it in things),

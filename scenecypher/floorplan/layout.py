@@ -80,6 +80,11 @@ class Shape:
     box: Box
     height: float = 0.0
 
+    def document(self) -> list[Any]:
+        """Return what the page's script draws, numbers to two digits."""
+        words = [self.id, self.name, self.class_, self.kind, self.parent, [*self.states], self.mark]
+        return [*words, *_rounded(self.box), round(self.height, 2)]
+
 
 @dataclass(frozen=True, slots=True)
 class Doorway:
@@ -106,20 +111,7 @@ class Drawing:
     def document(self) -> dict[str, Any]:
         """Return what the page's script draws: a list for each shape, numbers to two digits."""
         return {
-            "shapes": [
-                [
-                    it.id,
-                    it.name,
-                    it.class_,
-                    it.kind,
-                    it.parent,
-                    [*it.states],
-                    it.mark,
-                    *_rounded(it.box),
-                    round(it.height, 2),
-                ]
-                for it in self.shapes
-            ],
+            "shapes": [it.document() for it in self.shapes],
             "doors": [[*(round(end, 2) for end in it.ends), it.is_in_wall] for it in self.doors],
             "lattice": [[*pair] for pair in self.lattice],
             "path": [[round(x, 2), round(y, 2)] for x, y in self.path],
@@ -139,7 +131,7 @@ def drawing_of(graph: SceneGraph, view: HomeView) -> Drawing:
         rooms[""] = Thing("", "in no room", "", "Place", "", (), "", (), 0)
         parts[""] = elsewhere
     boxes = _measured(graph, rooms, places) if is_metric else _arranged({it: _size(parts[it]) for it in rooms}, graph)
-    drawer = _Drawer(graph, places if is_metric else {})
+    drawer = Drawer(graph, places if is_metric else {})
     for room_id, room in rooms.items():
         drawer.add(room, "", boxes[room_id])
         drawer.room(room_id, boxes[room_id], parts[room_id])
@@ -157,14 +149,15 @@ def _own(room: Thing) -> tuple[Thing, ...]:
 
 
 @dataclass(slots=True)
-class _Drawer:
+class Drawer:
     """Collects the shapes of one home."""
 
     graph: SceneGraph
-    places: Mapping[str, tuple[float, float]]
+    places: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     shapes: list[Shape] = field(default_factory=list)
 
     def add(self, thing: Thing, parent: str, box: Box) -> None:
+        """Draw a thing without what is in or on it."""
         high = _height(self.graph.nodes[thing.id]) if thing.id in self.places else 0.0
         shape = Shape(thing.id, thing.name, thing.class_, thing.kind, thing.states, thing.mark, parent, box, high)
         self.shapes.append(shape)
@@ -181,8 +174,12 @@ class _Drawer:
         for number, one in enumerate(furniture):
             at = inner.x + number % columns * FURNITURE[0], inner.y + number // columns * FURNITURE[1]
             self.within(one, room, Box(*at, *FURNITURE).within(EDGE, EDGE, EDGE, EDGE))
-        below = ceil(len(furniture) / columns) * FURNITURE[1]
-        self.fill(room, inner.within(EDGE, below, EDGE, EDGE), [it for it in things if it.kind != "Asset"])
+        self.floor(room, box, [it for it in things if it.kind != "Asset"], furniture=len(furniture))
+
+    def floor(self, room: str, box: Box, things: Sequence[Thing], *, furniture: int) -> None:
+        """Draw what stands in a room and is no furniture: in the strip below so much of it."""
+        below = ceil(furniture / _columns(furniture)) * FURNITURE[1]
+        self.fill(room, box.within(EDGE, TITLE, EDGE, EDGE).within(EDGE, below, EDGE, EDGE), things)
 
     def fill(self, parent: str, area: Box, things: Sequence[Thing]) -> None:
         """Draw things side by side in an area, as large as fits."""
@@ -199,9 +196,13 @@ class _Drawer:
     def within(self, thing: Thing, parent: str, box: Box) -> None:
         """Draw a thing, and below its name what is in or on it."""
         self.add(thing, parent, box)
+        self.contents(thing.id, box, thing.things)
+
+    def contents(self, holder: str, box: Box, things: Sequence[Thing]) -> None:
+        """Draw what is in or on a thing, below its name."""
         edge = min(box.width, box.height) * 0.06
         inner = box.within(edge, max(box.height * HEAD, edge), edge, edge)
-        self.fill(thing.id, inner, self.placed(thing.id, thing.things))
+        self.fill(holder, inner, self.placed(holder, things))
 
     def placed(self, parent: str, things: Iterable[Thing]) -> list[Thing]:
         """Draw the things that have positions, and return the others."""

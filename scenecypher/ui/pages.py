@@ -6,17 +6,18 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import JSONResponse, Response
 
 from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.store.enumerations import DENSE
-from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError, SceneCypherError, UnknownReference
 from scenecypher.floorplan.figure import thumbnail_of
-from scenecypher.floorplan.home_view import HomeView, changed_nodes, nodes_with, view_of
+from scenecypher.floorplan.followed import FollowedDrawing, Patch
+from scenecypher.floorplan.home_view import HomeView, Mark, changed_nodes, nodes_with, view_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.ruled import ApprovalNeeded
@@ -35,6 +36,7 @@ from scenecypher.ui.run_view import Frame, frames_of
 from scenecypher.ui.timeline import timeline_of
 
 if TYPE_CHECKING:
+    from scenecypher.db.graph.delta import Delta
     from scenecypher.db.graph.scene import Node, Relation, SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.history import Event, EventHead
@@ -96,20 +98,21 @@ class Answered:
 
 
 class LoadedHome:
-    """A scene as it was loaded; its plain view is made once."""
+    """A scene at one version, with the event that made it if it is known; its plain view is made once.
 
-    def __init__(self, snapshot: LoadedScene) -> None:
-        self._snapshot = snapshot
+    `drawn` is its drawing if the map has asked for it, `patch` how that differs from the one of version `since`.
+    """
 
-    @property
-    def info(self) -> SceneInfo:
-        """The facts of the scene."""
-        return self._snapshot.info
+    def __init__(self, key: str, version: int, graph: SceneGraph, event: Event | None = None) -> None:
+        self.key, self.version, self.graph, self.event = key, version, graph, event
+        self.drawn: FollowedDrawing | None = None
+        self.since = -1
+        self.patch: Patch | None = None
 
-    @property
-    def graph(self) -> SceneGraph:
-        """The whole scene."""
-        return self._snapshot.graph
+    def follow(self, before: LoadedHome, delta: Delta) -> None:
+        """Take the drawing of another version over, which `delta` leads from; the other has none from then on."""
+        self.drawn, before.drawn, self.since = before.drawn, None, before.version
+        self.patch = self.drawn.follow(self.graph, delta) if self.drawn else None
 
     @cached_property
     def plain_view(self) -> HomeView:
@@ -131,7 +134,8 @@ class Pages:
     ) -> None:
         self._database, self._store, self._read_only = database, database.store, read_only
         self._plans, self._draws = plans, draws
-        self._loaded: dict[str, LoadedHome] = {}
+        self._shown: LoadedHome | None = None
+        self._drawing = RLock()
 
     def fleet(self, fields: Fields) -> str:
         """Return the list of all scenes, or of those with the text `q` in their name or vocabulary."""
@@ -163,32 +167,32 @@ class Pages:
         is_sent = error is not None or answered is not None
         typed = dict.fromkeys(TYPED, "") | (dict(fields) if is_sent else {})
         fields = {"scene": required(fields, "scene")} if is_sent else fields
-        scene, version, snapshot = self._at(fields)
-        event = self._event(snapshot.info, version) if "version" in fields else None
+        info, home = self._at(fields)
+        scene, version, newest = info.name, home.version, info.version
+        event = self._event(info, home) if "version" in fields else None
         wanted = fields.get("text", "").strip()
-        found = [it for it in fields.get("found", "").split(",") if it in snapshot.graph]
-        found += _nodes_in(snapshot.graph, answered.rows)[:FOUND_SHOWN] if answered else []
-        found += nodes_with(snapshot.graph, wanted)[:FOUND_SHOWN] if wanted else []
+        found = [it for it in fields.get("found", "").split(",") if it in home.graph]
+        found += _nodes_in(home.graph, answered.rows)[:FOUND_SHOWN] if answered else []
+        found += nodes_with(home.graph, wanted)[:FOUND_SHOWN] if wanted else []
         changed = changed_nodes(event.delta) if event else frozenset[str]()
-        view = snapshot.view(found=found, changed=changed, everything="all" in fields)
-        newest = snapshot.info.version
+        view = home.view(found=found, changed=changed, everything="all" in fields)
         return render(
             "home.html",
             title=scene,
             scene=scene,
             view=view,
-            vocabulary=snapshot.info.vocabulary,
+            vocabulary=info.vocabulary,
             version=version,
             newest=newest,
             event=event,
-            events=[*islice(self._store.latest(snapshot.info), EVENTS_SHOWN)],
+            events=[*islice(self._store.latest(info), EVENTS_SHOWN)],
             found=found,
             wanted=wanted,
             refused=self._refused(scene, fields),
-            belief=snapshot.info.role == "world" and self._has_belief(scene),
+            belief=info.role == "world" and self._has_belief(scene),
             address=Address(scene, None if version == newest else version),
             open=view.nodes <= OPEN_NODES,
-            drawing=_drawing(snapshot, view) if view.nodes <= OPEN_NODES else None,
+            drawing=_drawing(home, view) if view.nodes <= OPEN_NODES else None,
             map_address=Address(scene, version).map(found),
             typed=typed,
             error=str(error or ""),
@@ -197,14 +201,14 @@ class Pages:
             answered=answered,
             read_only=self._read_only,
             methods=METHODS,
-            actions=_actions(snapshot.info.vocabulary),
+            actions=_actions(info.vocabulary),
         )
 
     def room(self, fields: Fields) -> str:
         """Return the things in one room, as a part of a page."""
-        scene, version, snapshot = self._at(fields)
-        wanted = required(fields, "id")
-        room = next((it for it in snapshot.view().rooms if it.id == wanted), None)
+        info, home = self._at(fields)
+        scene, version, wanted = info.name, home.version, required(fields, "id")
+        room = next((it for it in home.view().rooms if it.id == wanted), None)
         if room is None:
             raise UnknownReference(f"{scene} has no room {wanted!r}; open its page again, which shows them")
         return render("room.html", room=room, address=Address(scene, version if "version" in fields else None))
@@ -216,16 +220,28 @@ class Pages:
         return self.home(fields, answered=Answered(fields["cypher"], "nothing was run", refused=str(error)))
 
     def map(self, fields: Fields) -> Response:
-        """Return what the map draws of a home at a version, with the robot's belief if it is asked for."""
-        scene, version, snapshot = self._at(fields)
-        found = [it for it in fields.get("found", "").split(",") if it in snapshot.graph]
-        event = self._event(snapshot.info, version) if "changed" in fields else None
-        view = snapshot.view(found=found, changed=changed_nodes(event.delta) if event else ())
-        drawing = _drawing(snapshot, view)
+        """Return what the map draws of a home at a version, with the robot's belief if it is asked for.
+
+        To who has the drawing of version `since`, only what differs is returned, if that is little.
+        """
+        info, since = self._store.find(required(fields, "scene")), number(fields, "since")
+        version = number(fields, "version")
+        with self._drawing:
+            if since is not None:
+                self._loaded(info, since)
+            home = self._loaded(info, info.version if version is None else version)
+            event = self._event(info, home) if "changed" in fields else None
+            marks: dict[str, Mark] = dict.fromkeys(changed_nodes(event.delta) if event else (), "changed")
+            marks |= dict.fromkeys((it for it in fields.get("found", "").split(",") if it in home.graph), "found")
+            home.drawn = home.drawn or FollowedDrawing(home.graph)
+            if home.patch and home.since == since:
+                drawing = home.patch.document(marks) | {"since": since}
+            else:
+                drawing = home.drawn.document(marks)
         if "belief" in fields:
-            groups = self._compared(scene, snapshot)
+            groups = self._compared(info, home)
             drawing["belief"] = [it.document(group.state) for group in groups for it in group.things]
-        return JSONResponse(drawing | {"event": _words(event)})
+        return JSONResponse(drawing | {"version": home.version, "event": _words(event)})
 
     def timeline(self, fields: Fields) -> Response:
         """Return the versions of a home, its runs and their refusals, for the line below the map."""
@@ -237,17 +253,18 @@ class Pages:
 
     def thumbnail(self, fields: Fields) -> Response:
         """Return a home as a small picture."""
-        snapshot = self._load(required(fields, "scene"))
-        drawing = drawing_of(snapshot.graph, snapshot.plain_view)
+        graph = self._store.now(self._store.find(required(fields, "scene"))).graph
+        drawing = drawing_of(graph, view_of(graph))
         return Response(thumbnail_of(drawing), media_type="image/svg+xml")
 
     def inspect(self, fields: Fields) -> str:
         """Return what a node is, what can be done with it now, and its relations, as a part of a page."""
-        scene, version, snapshot = self._at(fields)
-        node = _node_of(snapshot.graph, scene, version, fields)
-        relations, names, _ = _relations(snapshot.graph, node.id)
-        is_now = version == snapshot.info.version and not self._read_only
-        found = doable(snapshot.graph, snapshot.info.vocabulary, node.id) if is_now else ()
+        info, home = self._at(fields)
+        scene, version = info.name, home.version
+        node = _node_of(home.graph, scene, version, fields)
+        relations, names, _ = _relations(home.graph, node.id)
+        is_now = version == info.version and not self._read_only
+        found = doable(home.graph, info.vocabulary, node.id) if is_now else ()
         return render(
             "inspect.html",
             scene=scene,
@@ -261,10 +278,11 @@ class Pages:
 
     def node(self, fields: Fields) -> str:
         """Return all that is known of a node: its fields, its relations, what happened to it."""
-        scene, version, snapshot = self._at(fields)
-        node = _node_of(snapshot.graph, scene, version, fields)
-        telling, names, left_off = _relations(snapshot.graph, node.id)
-        events = [*islice(self._store.latest(snapshot.info), EVENTS_SEARCHED)]
+        info, home = self._at(fields)
+        scene, version = info.name, home.version
+        node = _node_of(home.graph, scene, version, fields)
+        telling, names, left_off = _relations(home.graph, node.id)
+        events = [*islice(self._store.latest(info), EVENTS_SEARCHED)]
         return render(
             "node.html",
             title=node.name,
@@ -272,21 +290,21 @@ class Pages:
             node=node.id,
             facts=[*_facts(node)],
             relations=telling,
-            drawn=drawn(snapshot.graph, telling) if self._draws and telling else None,
+            drawn=drawn(home.graph, telling) if self._draws and telling else None,
             names=names,
             left_off=left_off,
             events=[it for it in events if any(node.id in nodes_of(change) for change in it.delta.changes)],
             older=EVENTS_SEARCHED if len(events) == EVENTS_SEARCHED else 0,
             version=version,
-            newest=snapshot.info.version,
+            newest=info.version,
             address=Address(scene, version if "version" in fields else None),
         )
 
     def belief(self, fields: Fields) -> str:
         """Return a robot's belief beside its world."""
-        scene, _, snapshot = self._at(fields)
-        groups = self._compared(scene, snapshot)
-        return render("belief.html", title="Belief", scene=scene, groups=groups, address=Address(scene))
+        info, home = self._at(fields)
+        groups = self._compared(info, home)
+        return render("belief.html", title="Belief", scene=info.name, groups=groups, address=Address(info.name))
 
     def runs(self, fields: Fields) -> str:
         """Return the latest runs, all or those of one scene."""
@@ -352,32 +370,40 @@ class Pages:
         answered = Answered(cypher, summary, found.columns, found.rows, hints=tuple(found.hints))
         return self.home(fields, answered=answered)
 
-    def _at(self, fields: Fields) -> tuple[str, int, LoadedHome]:
-        """Return the scene that a page is about, at its version."""
-        scene, version = required(fields, "scene"), number(fields, "version")
-        now = self._load(scene)
-        if version is None or version == now.info.version:
-            return scene, now.info.version, now
-        return scene, version, LoadedHome(LoadedScene(now.info, self._store.as_of(scene, version)))
+    def _at(self, fields: Fields) -> tuple[SceneInfo, LoadedHome]:
+        """Return the facts of the scene that a page is about, and the scene at its version.
 
-    def _load(self, scene: str) -> LoadedHome:
-        """Return a scene as it is now; one that nobody changed is kept from the last time."""
-        info = self._store.find(scene)
-        kept = self._loaded.get(info.key)
-        if kept is None or kept.info.version != info.version:
-            kept = LoadedHome(self._store.now(info))
-            self._loaded.clear()
-            self._loaded[kept.info.key] = kept
-        return kept
+        Raises SceneNotFound; InputError for a version that it does not have.
+        """
+        info, version = self._store.find(required(fields, "scene")), number(fields, "version")
+        return info, self._loaded(info, info.version if version is None else version)
 
-    def _compared(self, scene: str, snapshot: LoadedHome) -> tuple[Group, ...]:
+    def _loaded(self, info: SceneInfo, version: int) -> LoadedHome:
+        """Return a scene at a version, from the state that was shown last where the events in between lead there."""
+        with self._drawing:
+            self._shown = self._moved(info, version, self._shown)
+            return self._shown
+
+    def _moved(self, info: SceneInfo, version: int, shown: LoadedHome | None) -> LoadedHome:
+        if shown is None or shown.key != info.key:
+            now = self._store.now(info)
+            shown = LoadedHome(info.key, now.info.version, now.graph)
+        if shown.version != version:
+            before, moved = shown, self._store.moved(info, shown.graph, shown.version, to=version)
+            graph = moved.graph if moved else self._store.as_of(info.name, version)
+            shown = LoadedHome(info.key, version, graph, moved.event if moved else None)
+            if moved:
+                shown.follow(before, moved.delta)
+        return shown
+
+    def _compared(self, info: SceneInfo, home: LoadedHome) -> tuple[Group, ...]:
         """Return the belief about a world beside it; the world's past is read if the world lacks what is believed."""
-        belief = self._store.now(self._store.find(belief_name(scene))).graph
-        if all(it in snapshot.graph for it, node in belief.nodes.items() if node.kind == "Object"):
-            return compare(belief, snapshot.graph)
-        latest = islice(self._store.latest(snapshot.info), EVENTS_SEARCHED)
+        belief = self._store.now(self._store.find(belief_name(info.name))).graph
+        if all(it in home.graph for it, node in belief.nodes.items() if node.kind == "Object"):
+            return compare(belief, home.graph)
+        latest = islice(self._store.latest(info), EVENTS_SEARCHED)
         touched = {node for event in latest for change in event.delta.changes for node in nodes_of(change)}
-        return compare(belief, snapshot.graph, touched | {*self._store.as_of(scene, 0).nodes})
+        return compare(belief, home.graph, touched | {*self._store.as_of(info.name, 0).nodes})
 
     def _refused(self, scene: str, fields: Fields) -> Frame | None:
         """Return the refusal that a page is about: the frame of this place in a run of this scene; None without."""
@@ -387,8 +413,11 @@ class Pages:
         frames = islice(frames_of(read_lines(self._store.database, run)), place, place + 1)
         return next((it for it in frames if it.kind == "refused"), None)
 
-    def _event(self, info: SceneInfo, version: int) -> Event | None:
-        return next(iter(self._store.history(info, after=version - 1)), None) if version else None
+    def _event(self, info: SceneInfo, home: LoadedHome) -> Event | None:
+        """Return the event that made a version; None for the first."""
+        if home.event is None and home.version:
+            home.event = next(iter(self._store.history(info, after=home.version - 1, limit=1)), None)
+        return home.event
 
     def _has_belief(self, scene: str) -> bool:
         from scenecypher.db.store.catalog import lookup_scene
@@ -396,8 +425,8 @@ class Pages:
         return lookup_scene(self._store.database, belief_name(scene)) is not None
 
 
-def _drawing(snapshot: LoadedHome, view: HomeView) -> dict[str, Any]:
-    return drawing_of(snapshot.graph, view).document()
+def _drawing(home: LoadedHome, view: HomeView) -> dict[str, Any]:
+    return drawing_of(home.graph, view).document()
 
 
 def _node_of(graph: SceneGraph, scene: str, version: int, fields: Fields) -> Node:

@@ -12,7 +12,7 @@
   const SMALL = 6, SLIDE_MS = 350, GLOW_MS = 1500;
   const layers = new Set([...document.querySelectorAll("[data-layer] input:checked")].map((it) => it.value));
   const mostZoom = () => (metric ? 2000 : 400);
-  let view = null, isWhole = true, chosen = "", found = new Set(), colours = {}, waiting = false, flight = 0, sliding = 0, glow = 0, turned = 0.5;
+  let view = null, isWhole = true, chosen = "", found = new Set(), colours = {}, waiting = false, flight = 0, sliding = 0, moving = [], glow = 0, turned = 0.5;
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const readColours = () => {
@@ -34,12 +34,21 @@
   const at = (x, y) => [(x - view.x) * view.scale, (y - view.y) * view.scale];
   const under = (left, top) => [left / view.scale + view.x, top / view.scale + view.y];
 
-  // Takes a drawing: things slide from where they are to where it has them, and what has changed glows.
+  // Takes a drawing, or what is other than in the one before: things slide from where they are to where it has them, and what has changed glows.
   const take = (drawing) => {
-    const before = byId;
-    ({ doors, path, bounds, metric, lattice = [], belief: beliefs = [] } = drawing);
-    nodes = drawing.shapes.map(([id, name, class_, kind, parent, states, mark, x, y, width, height, z]) => (
+    for (const [it, keys] of moving) for (const [key, , to] of keys) it[key] = to;
+    const before = byId, shapes = drawing.shapes.map(([id, name, class_, kind, parent, states, mark, x, y, width, height, z]) => (
       { id, name, kind, parent, states, mark, x, y, width, height, z, words: `${name} ${class_} ${id}`.toLowerCase() }));
+    beliefs = drawing.belief || [];
+    if (drawing.without) {
+      const gone = new Set(drawing.without), drawn = new Map(shapes.map((it) => [it.id, it]));
+      const left = nodes.filter((it) => !gone.has(it.id)).map((it) => { const now = drawn.get(it.id) || it; drawn.delete(it.id); return now; });
+      nodes = [...left, ...drawn.values()];
+    } else {
+      ({ doors, path, bounds, metric, lattice = [] } = drawing);
+      nodes = shapes;
+    }
+    if (drawing.marks) for (const it of nodes) it.mark = drawing.marks[it.id] || "";
     byId = new Map(nodes.map((it) => [it.id, it]));
     bearing = new Set(nodes.map((it) => it.parent));
     canvas.things = nodes;
@@ -52,7 +61,7 @@
   };
   const slide = (before) => {
     const began = performance.now(), mine = (sliding += 1);
-    const moving = nodes.flatMap((it) => {
+    moving = nodes.flatMap((it) => {
       const old = before.get(it.id), keys = ["x", "y", "width", "height"];
       return old && keys.some((key) => old[key] !== it[key]) ? [[it, keys.map((key) => [key, old[key], it[key]])]] : [];
     });
@@ -415,7 +424,9 @@
   });
   canvas.hidden = false;
   readColours();
-  take(answer ? await answer.json() : JSON.parse(document.getElementById("map-data").textContent));
+  const first = answer ? await answer.json() : JSON.parse(document.getElementById("map-data").textContent);
+  take(first);
+  if (first.version !== undefined) canvas.dataset.version = first.version;
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); look(); });
   new ResizeObserver(() => { if (isWhole) view = whole(); look(); }).observe(canvas);
   try { view = JSON.parse(sessionStorage.getItem(kept)); } catch { view = null; }

@@ -48,8 +48,8 @@
   };
   const drawingAt = async (version) => {
     if (within) return within.get(version).drawing;
-    const layers = map.asked ? map.asked() : "";
-    const answer = await fetch(`${form.dataset.map.replace(/&version=\d+/, "")}&version=${version}&changed=1${layers}`).catch(() => null);
+    const layers = map.asked ? map.asked() : "", since = map.dataset.version ? `&since=${map.dataset.version}` : "";
+    const answer = await fetch(`${form.dataset.map.replace(/&version=\d+/, "")}&version=${version}&changed=1${since}${layers}`).catch(() => null);
     return answer && answer.ok ? answer.json() : null;
   };
   // Shows the map at a version at once; the rest of the page when the version stays.
@@ -60,6 +60,7 @@
     clearTimeout(settling);
     const drawing = await drawingAt(version);
     if (mine !== asked || !drawing) return;
+    if (drawing.since !== undefined && String(drawing.since) !== map.dataset.version) { show(version, { settle, isTold }); return; }
     map.take(drawing);
     map.dataset.version = version;
     told.textContent = isTold && drawing.event ? `Version ${version}: ${drawing.event}` : "";

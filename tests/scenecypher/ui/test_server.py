@@ -302,6 +302,23 @@ def test_the_line_of_versions_has_who_did_what_the_runs_and_what_was_refused(cli
     assert "open(cup)</b> was refused" in then
 
 
+def test_to_who_has_a_version_only_what_another_draws_otherwise_is_sent(client: TestClient, home: sc.Home) -> None:
+    home.act("go_to(kitchen)")
+    home.act("open(fridge)")
+    where = {"scene": home.name, "changed": 1}
+    whole = client.get("/map", params={**where, "version": 0}).json()
+    opened = client.get("/map", params={**where, "version": 2, "since": 1}).json()
+    assert (opened["since"], opened["version"], opened["without"]) == (1, 2, [])
+    assert [(it[0], it[5]) for it in opened["shapes"]] == [("fridge", ["open"])]
+    assert opened["marks"] == {"fridge": "changed"}
+    back = client.get("/map", params={**where, "version": 0, "since": 2}).json()
+    assert "robot" in back["without"]
+    assert {it[0]: it for it in back["shapes"]}.items() <= {it[0]: it for it in whole["shapes"]}.items()
+    again = client.get("/map", params={**where, "version": 0, "since": 0}).json()
+    assert "since" not in again
+    assert len(again["shapes"]) == len(whole["shapes"])
+
+
 def test_the_map_has_a_version_with_what_it_changed_and_what_the_robot_believes(
     client: TestClient, home: sc.Home, db: sc.SceneDatabase
 ) -> None:
@@ -309,7 +326,7 @@ def test_the_map_has_a_version_with_what_it_changed_and_what_the_robot_believes(
     home.act("pick_up(key)")
     where: dict[str, str | int] = {"scene": home.name, "version": 1, "changed": 1}
     drawing = client.get("/map", params=where).json()
-    assert {it[0] for it in drawing["shapes"] if it[6] == "changed"} == {"key", "robot"}
+    assert drawing["marks"] == {"key": "changed", "robot": "changed"}
     assert drawing["event"] == "pick_up(key) by person"
     assert "belief" not in drawing
     believed = client.get("/map", params={**where, "belief": 1}).json()["belief"]

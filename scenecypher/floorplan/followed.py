@@ -1,0 +1,169 @@
+"""A home's drawing that follows its scene from version to version, in time of what changed, not of the home."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from scenecypher.db.graph.change import (
+    AddNode,
+    AddRelation,
+    Change,
+    ChangeList,
+    RemoveNode,
+    RemoveRelation,
+    SetProperty,
+    nodes_of,
+)
+from scenecypher.db.graph.delta import Delta
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.enumerations import DENSE
+from scenecypher.floorplan.home_view import DEPTH, JOINING, Mark, Viewer, usual_states
+from scenecypher.floorplan.layout import Drawer, Shape, drawing_of
+from scenecypher.tree import SceneTree
+
+MOVABLE: Final = frozenset({"Object", "Agent"})
+"""The kinds of nodes that come, go and move without moving anything beside them."""
+LAID_OUT: Final = frozenset({"name", "class", "center"})
+"""The fields by which things are laid out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What a version changes in a drawing: ids of shapes that go, and shapes that are new or replace one of their id.
+
+    New shapes are drawn after all others.
+    """
+
+    without: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+
+    def document(self, marks: Mapping[str, Mark]) -> dict[str, Any]:
+        """Return what the page's script draws, with what stands out."""
+        return {"without": [*self.without], "shapes": [it.document() for it in self.shapes], "marks": {**marks}}
+
+
+class FollowedDrawing:
+    """The drawing of one home; as `drawing_of` draws it but for the order of shapes. Not safe to share."""
+
+    def __init__(self, graph: SceneGraph) -> None:
+        self._draw(graph)
+
+    def document(self, marks: Mapping[str, Mark]) -> dict[str, Any]:
+        """Return what the page's script draws of the whole home, with what stands out."""
+        return replace(self._drawing, shapes=(*self._shapes.values(),)).document() | {"marks": {**marks}}
+
+    def follow(self, graph: SceneGraph, delta: Delta) -> Patch | None:
+        """Go to the graph to which a Delta leads; return None if all of it was drawn anew.
+
+        That is so for maps with positions, and where rooms, doors or furniture come, go or move.
+        """
+        if not self._is_kept(graph, delta):
+            self._draw(graph)
+            return None
+        touched = {it for change in delta.changes for it in nodes_of(change)}
+        holders = self._tree.follow(graph, touched)
+        viewer = self._viewer()
+        if holders is None or not all(_can_refill(viewer, it) for it in holders):
+            self._draw(graph)
+            return None
+        return self._patched(viewer, touched, {viewer.shown(it) for it in holders if it is not None})
+
+    def _draw(self, graph: SceneGraph) -> None:
+        self._tree = SceneTree(graph)
+        self._usual = frozenset(usual_states(graph))
+        self._drawing = drawing_of(graph, self._viewer().view())
+        holders = {self._tree.parent(it) for it in graph.by_kind.get("Place", ())} - {None}
+        self._is_plain = not self._drawing.is_metric and holders <= {*graph.by_kind.get("Place", ())}
+        self._shapes: dict[str, Shape] = {}
+        self._inside: defaultdict[str, set[str]] = defaultdict(set)
+        self._keep(self._drawing.shapes)
+
+    def _viewer(self) -> Viewer:
+        return Viewer(self._tree, self._usual)
+
+    def _keep(self, shapes: Iterable[Shape]) -> None:
+        for it in shapes:
+            self._shapes[it.id] = it
+            self._inside[it.parent].add(it.id)
+
+    def _is_kept(self, graph: SceneGraph, delta: Delta) -> bool:
+        """Check that nothing but movable things and states of things changed."""
+        are_small = self._is_plain and all(_is_small(graph, it) for it in delta.changes)
+        return are_small and {*usual_states(graph)} == self._usual
+
+    def _patched(self, viewer: Viewer, touched: AbstractSet[str], holders: AbstractSet[str]) -> Patch:
+        """Draw anew what is in these nodes, and the states of those that were touched."""
+        drawn = {it for it in holders if it in self._shapes and viewer.depth(it) < DEPTH}
+        outer = [it for it in drawn if not self._is_within(viewer, it, drawn)]
+        without = dict.fromkeys(it for holder in outer for it in self._below(holder))
+        for it in without:
+            self._inside[self._shapes.pop(it).parent].discard(it)
+        new = [shape for it in outer if it in self._shapes for shape in self._refilled(viewer, it)]
+        self._keep(new)
+        edited = [*self._edited(viewer, touched - {it.id for it in new})]
+        self._keep(edited)
+        return Patch(tuple(without), (*edited, *new))
+
+    def _is_within(self, viewer: Viewer, node: str, others: AbstractSet[str]) -> bool:
+        """Check if a node is drawn anew with one of `others`; with a room only what stands on its floor is."""
+        below, above = node, viewer.holder(node)
+        while above is not None:
+            if above in others and self._is_refilled(above, below):
+                return True
+            below, above = above, viewer.holder(above)
+        return False
+
+    def _is_refilled(self, holder: str, inner: str) -> bool:
+        """Check if a thing is drawn anew with what holds it: in a room furniture stays."""
+        nodes = self._tree.graph.nodes
+        return nodes[holder].kind != "Place" or inner not in nodes or nodes[inner].kind in MOVABLE
+
+    def _below(self, holder: str) -> Iterator[str]:
+        for it in sorted(self._inside[holder]):
+            if self._is_refilled(holder, it):
+                yield it
+                yield from self._below(it)
+
+    def _refilled(self, viewer: Viewer, holder: str) -> Iterable[Shape]:
+        box, inside = self._shapes[holder].box, [*viewer.inside(holder)]
+        nodes, drawer = self._tree.graph.nodes, Drawer(self._tree.graph)
+        things = viewer.things((it for it in inside if self._is_refilled(holder, it)), viewer.depth(holder) + 1)
+        if nodes[holder].kind == "Place":
+            drawer.floor(holder, box, things, furniture=sum(nodes[it].kind == "Asset" for it in inside))
+        else:
+            drawer.contents(holder, box, things)
+        return drawer.shapes
+
+    def _edited(self, viewer: Viewer, touched: Iterable[str]) -> Iterator[Shape]:
+        for it in sorted(touched):
+            shape, node = self._shapes.get(it), self._tree.graph.nodes.get(it)
+            if shape and node and shape.states != (states := viewer.states(node)):
+                yield replace(shape, states=states)
+
+
+def _is_small(graph: SceneGraph, change: Change) -> bool:
+    """Check that a change moves no room, door or furniture, and joins no rooms."""
+    match change:
+        case AddRelation(relation) | RemoveRelation(relation):
+            source = graph.nodes.get(relation.source)
+            return relation.type == DENSE or (
+                relation.type not in JOINING and (source is None or source.kind in MOVABLE)
+            )
+        case AddNode(node) | RemoveNode(node):
+            return node.kind in MOVABLE
+        case SetProperty():
+            return change.key not in LAID_OUT
+        case _:
+            return isinstance(change, ChangeList)
+
+
+def _can_refill(viewer: Viewer, holder: str | None) -> bool:
+    """Check that what is in a node can be drawn by itself: it is no root, and no room with rooms in it."""
+    nodes = viewer.tree.graph.nodes
+    if holder is None or holder not in nodes:
+        return False
+    return nodes[holder].kind != "Place" or all(nodes[it].kind != "Place" for it in viewer.inside(holder))
