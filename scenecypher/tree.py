@@ -83,10 +83,14 @@ class SceneTree:
 
     def lines(self, of: str | None = None) -> Iterator[str]:
         """Yield the tree as text, a node a line, indented; of one node, that and all below it."""
+        yield from (line for line, _ in self.entries(of))
+
+    def entries(self, of: str | None = None) -> Iterator[tuple[str, Node]]:
+        """Yield the lines of the tree, each with its node."""
         waiting = [(root, 0) for root in ([of] if of is not None else self.roots())][::-1]
         while waiting:
             node_id, depth = waiting.pop()
-            yield f"{'  ' * depth}{self._line(node_id, depth)}"
+            yield f"{'  ' * depth}{self._line(node_id, depth)}", self.graph.nodes[node_id]
             waiting += [(child, depth + 1) for child in self.children(node_id)][::-1]
 
     def left_off_text(self) -> str:

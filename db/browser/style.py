@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
+from scenecypher.db.palette import line_colour
+
 LIGHT, DARK = "#FFFFFF", "#1B2430"
 
 
@@ -37,12 +39,12 @@ STYLE: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "node.Scene": _node("#1B2430", "#000000", LIGHT, 80, "{name}"),
     "node.Entity": _node("#A5ABB6", "#7F8694", DARK, 50, "{name}"),
-    "node.Place": _node("#2F6DB5", "#1F4F88", LIGHT, 80, "{name}"),
+    "node.Place": _node(line_colour("Place"), "#1F4F88", LIGHT, 80, "{name}"),
     "node.Door": _node("#9CC3EB", "#5E93C7", DARK, 30, "{name}"),
     "node.Waypoint": _node("#DCE4EC", "#A9B7C5", DARK, 20, "{name}"),
-    "node.Asset": _node("#C98B3C", "#986522", DARK, 50, "{class}"),
-    "node.Object": _node("#5DB075", "#3B8653", DARK, 40, "{class}"),
-    "node.Agent": _node("#C2414B", "#8E2A33", LIGHT, 65, "{name}"),
+    "node.Asset": _node(line_colour("Asset"), "#986522", DARK, 50, "{class}"),
+    "node.Object": _node(line_colour("Object"), "#26756A", DARK, 40, "{class}"),
+    "node.Agent": _node(line_colour("Agent"), "#8E2A33", LIGHT, 65, "{name}"),
     "node.Past": _node("#B9AFCB", "#8D80A6", DARK, 40, "{name}"),
     "node.Run": _node("#5B3F8C", "#412B68", LIGHT, 80, "{instruction}"),
     "node.Step": _node("#A48CCB", "#7A60A6", DARK, 50, "{kind} {action}"),
@@ -51,12 +53,12 @@ STYLE: Final[Mapping[str, Mapping[str, str]]] = {
     "node.PastNode": _node("#C9D6C9", "#93A893", DARK, 40, "{name}"),
     "relationship.CLOSE": _relation("#E3E6EA"),
     "relationship.FACING": _relation("#E3E6EA"),
-    "relationship.HOLDS": _relation("#C2414B", 3),
-    "relationship.HOLDS_LH": _relation("#C2414B", 3),
-    "relationship.HOLDS_RH": _relation("#C2414B", 3),
+    "relationship.HOLDS": _relation(line_colour("Agent"), 3),
+    "relationship.HOLDS_LH": _relation(line_colour("Agent"), 3),
+    "relationship.HOLDS_RH": _relation(line_colour("Agent"), 3),
     "relationship.LED_TO": _relation("#5B3F8C", 2),
     "relationship.BEGAN": _relation("#3B8653", 2),
-    "relationship.ENDED": _relation("#C2414B", 2),
+    "relationship.ENDED": _relation(line_colour("Agent"), 2),
 }
 """The rules of the style by Browser's selector."""
 

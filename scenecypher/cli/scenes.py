@@ -149,6 +149,7 @@ def show_tree(
     everything: Annotated[bool, typer.Option("--all", help="Walls and floors too.")] = False,
 ) -> None:
     """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
+    from scenecypher.db.palette import line_colour
     from scenecypher.db.store.reference import resolve_reference
     from scenecypher.tree import SceneTree
 
@@ -156,8 +157,8 @@ def show_tree(
         graph = store.load_at(scene).graph
     node = None if of is None else resolve_reference(graph, of)
     tree = SceneTree(graph, shell=everything)
-    for line in tree.lines(node):
-        output().print(line, markup=False, highlight=False, soft_wrap=True)
+    for line, of_line in tree.entries(node):
+        output().print(line, style=line_colour(of_line.kind), markup=False, highlight=False, soft_wrap=True)
     if tree.left_off and node is None:
         tell(f"left off: {tree.left_off_text()}; --all shows them")
 

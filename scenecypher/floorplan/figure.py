@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.sax.saxutils import escape
 
+from scenecypher.db.palette import OTHER, PALETTE
 from scenecypher.floorplan.layout import Drawing, Shape
 
 WIDTH: Final = 1_100
@@ -15,15 +16,8 @@ LETTER: Final = 0.56
 """Width of a letter of a sans-serif font, as a part of its size."""
 SMALLEST, LARGEST = 4.5, 15.0
 """Sizes of letters in pixels: smaller names are left to the title that a pointer shows."""
-COLOURS: Final = {
-    "Place": ("#f7f9fc", "#2f6db5"),
-    "Asset": ("#f6e9d6", "#c98b3c"),
-    "Object": ("#e2f2e6", "#5db075"),
-    "Agent": ("#c2414b", "#8e2a33"),
-}
-OTHER: Final = ("#ffffff", "#8a8a8a")
 MARKS: Final = {"found": "#d89b00", "changed": "#1b7a3a"}
-"""Fill and stroke by kind, and the stroke of what stands out; the page's style has the same."""
+"""The stroke of what stands out; the page's style has the same."""
 
 
 def figure_of(drawing: Drawing, title: str) -> str:
@@ -45,11 +39,11 @@ def thumbnail_of(drawing: Drawing) -> str:
     bounds, lines = drawing.bounds, []
     thin = max(bounds.width, bounds.height) / 300
     for shape in drawing.shapes:
-        fill, stroke = COLOURS.get(shape.kind, OTHER)
+        colours = PALETTE.get(shape.kind, OTHER)
         box, width = shape.box, 3 * thin if shape.kind == "Place" else thin
         lines.append(
             f'<rect x="{box.x:.2f}" y="{box.y:.2f}" width="{box.width:.2f}" height="{box.height:.2f}" '
-            f'fill="{fill}" stroke="{stroke}" stroke-width="{width:.2f}"/>'
+            f'fill="{colours.light}" stroke="{colours.line}" stroke-width="{width:.2f}"/>'
         )
     view = f"{bounds.x:.2f} {bounds.y:.2f} {bounds.width:.2f} {bounds.height:.2f}"
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}">' + "".join(lines) + "</svg>"
@@ -77,13 +71,13 @@ class _Pen:
     def _shape(self, shape: Shape) -> Iterator[str]:
         (x, y), box = self._at(shape.box.x, shape.box.y), shape.box
         width, height = box.width * self._scale, box.height * self._scale
-        fill, stroke = COLOURS.get(shape.kind, OTHER)
+        colours = PALETTE.get(shape.kind, OTHER)
         is_room = shape.kind == "Place"
         thick = 2.5 if is_room or shape.mark else 0.8
         states = f" ({', '.join(shape.states)})" if shape.states else ""
         yield (
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{0 if is_room else 2}" '
-            f'fill="{fill}" stroke="{MARKS.get(shape.mark, stroke)}" stroke-width="{thick}">'
+            f'fill="{colours.light}" stroke="{MARKS.get(shape.mark, colours.line)}" stroke-width="{thick}">'
             f"<title>{escape(shape.name + states)}</title></rect>"
         )
         bears = shape.id in self._bearing

@@ -10,6 +10,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from scenecypher.db.palette import css_variables
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import InputError
 from scenecypher.floorplan.figure import WIDTH
@@ -118,8 +119,9 @@ def render(template: str, **values: Any) -> str:
 
 
 def static_text(name: str) -> str:
-    """Return the text of a style or script."""
-    return (files("scenecypher.ui") / "static" / name).read_text(encoding="utf-8")
+    """Return the text of a style, with the colours of kinds, or of a script."""
+    text = (files("scenecypher.ui") / "static" / name).read_text(encoding="utf-8")
+    return css_variables() + text if name.endswith(".css") else text
 
 
 @cache
