@@ -28,7 +28,12 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 OTHER_HOST: Final = "This server answers at its own address only."
 NO_TOKEN: Final = "Send the token that `scenecypher mcp --http` printed as the header Authorization: Bearer TOKEN."  # noqa: S105
-NO_ACCESS: Final = "Open the address that `scenecypher ui` printed; its token counts once. Start it again for another."
+NO_ACCESS: Final = (
+    "Open the address that `scenecypher ui` printed; its token counts once. For another browser, press "
+    '"another browser" on a page of the first, or start the command again.'
+)
+LINK: Final = "/link"
+"""The path that a browser asks for an address for another."""
 
 
 class Guard:
@@ -51,13 +56,19 @@ class Guard:
         if headers.get("host") not in _hosts(self._host):
             return await _refuse(send, 421, OTHER_HOST)
         if self._is_known(headers):
-            if scope["method"] == "POST" and headers.get("origin") not in _origins(self._host):
-                return await _refuse(send, 403, "Changes are taken from this server's own pages only.")
-            return await self._app(scope, receive, _with_headers(send))
+            return await self._answer(scope, headers, receive, send)
         if self._takes(query.pop(TOKEN, [""])[0]):
             rest = f"?{urlencode(query, doseq=True)}" if query else ""
             return await self._welcome(send, _path(scope["path"]) + rest)
         return await _refuse(send, 403, NO_ACCESS)
+
+    async def _answer(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> None:
+        """Answer a browser that is in."""
+        if scope["method"] == "POST" and headers.get("origin") not in _origins(self._host):
+            return await _refuse(send, 403, "Changes are taken from this server's own pages only.")
+        if scope["method"] == "POST" and scope["path"] == LINK:
+            return await _send(send, 200, self._link(), [])
+        return await self._app(scope, receive, _with_headers(send))
 
     def _is_known(self, headers: Mapping[str, str]) -> bool:
         try:
@@ -73,6 +84,11 @@ class Guard:
             return False
         self._token = None
         return True
+
+    def _link(self) -> str:
+        """Return an address for another browser, in words; the one before it that nobody opened counts no more."""
+        self._token = secrets.token_urlsafe(24)
+        return f"For one other browser, once: http://{self._host}/?{urlencode({TOKEN: self._token})}"
 
     def _name(self) -> str:
         """Return the cookie's name: cookies know no port, and two servers may run."""

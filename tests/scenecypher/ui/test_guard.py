@@ -48,6 +48,19 @@ def test_two_tabs_share_the_cookie(client: TestClient) -> None:
     assert client.get("/?token=right").text == "GET /", "a reload of the first address"
 
 
+def test_a_browser_that_is_in_gets_a_link_for_another(client: TestClient) -> None:
+    assert client.post("/link", headers={"origin": HERE}).status_code == 403
+    client.get("/?token=right")
+    assert client.post("/link").status_code == 403, "from another origin"
+    told = client.post("/link", headers={"origin": HERE}).text
+    link = told.split()[-1]
+    assert link.startswith(f"{HERE}/?token=")
+    client.cookies.clear()
+    assert client.get(link).status_code == 200
+    client.cookies.clear()
+    assert client.get(link).status_code == 403, "it counts once"
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1:1", "127.0.0.1", ""])
 def test_another_host_is_refused(client: TestClient, host: str) -> None:
     client.get("/?token=right")
