@@ -305,7 +305,7 @@ def test_the_line_of_versions_has_who_did_what_the_runs_and_what_was_refused(cli
 def test_to_who_has_a_version_only_what_another_draws_otherwise_is_sent(client: TestClient, home: sc.Home) -> None:
     home.act("go_to(kitchen)")
     home.act("open(fridge)")
-    where = {"scene": home.name, "changed": 1}
+    where: dict[str, str | int] = {"scene": home.name, "changed": 1}
     whole = client.get("/map", params={**where, "version": 0}).json()
     opened = client.get("/map", params={**where, "version": 2, "since": 1}).json()
     assert (opened["since"], opened["version"], opened["without"]) == (1, 2, [])
