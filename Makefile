@@ -27,7 +27,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-full test-oldest quick check format setup docs prompts bench clean
+.PHONY: help demo test test-full test-oldest quick check format setup docs site dist prompts bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,13 @@ setup: $(VENV)/.dev ## all that a contributor needs, in .venv
 
 docs: $(VENV)/.dev ## run the commands of README and docs/
 	$(PYTEST) tests/test_docs.py
+
+site: $(VENV)/.dev ## build the site of all pages, with the reference, into build/site
+	$(BIN)/python -m docs.site
+
+dist: site ## build wheel, sdist and site into dist/
+	$(BIN)/python -m hatchling build --directory dist
+	tar -C build -czf dist/scenecypher-site.tar.gz site
 
 prompts: $(VENV)/.dev ## render the prompts that tests compare anew, after a change on purpose
 	$(BIN)/python -m tests.prompts
