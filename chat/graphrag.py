@@ -18,7 +18,7 @@ try:
     from neo4j_graphrag.llm.types import LLMUsage
     from neo4j_graphrag.types import LLMMessage
 except ImportError as error:
-    raise InputError(f"neo4j-graphrag is missing ({error}): run `pip install 'scenecypher[graphrag]'`") from error
+    raise InputError(f"neo4j-graphrag is missing ({error}): run `pip install 'scenecypher[agents]'`") from error
 
 NAME: Final = "scenecypher"
 

@@ -65,7 +65,7 @@ class RunOptions:
 def check_inspect_installed() -> None:
     """Check that Inspect is installed. Raises InputError."""
     if find_spec("inspect_ai") is None:
-        raise InputError("Inspect is not installed: run `pip install 'scenecypher[evaluation]'`")
+        raise InputError("Inspect is not installed: run `pip install 'scenecypher[papers]'`")
 
 
 def run_task(task: Task, options: RunOptions) -> EvalLog:

@@ -2,7 +2,7 @@
 
     python examples/play_home.py [TASK]
 
-It needs `pip install 'scenecypher[gym,pddl]'`, and no database.
+It needs `pip install 'scenecypher[agents,pddl]'`, and no database.
 """
 
 from __future__ import annotations

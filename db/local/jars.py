@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pooch import Pooch
 
 PARALLEL_DOWNLOADS: Final = 8
+MAVEN_CENTRAL: Final = "https://repo.maven.apache.org/maven2"
 CHUNK_BYTES: Final = 1 << 16
 TIMEOUT_S: Final = 30
 LIBRARY_TIMEOUT_S: Final = 5
@@ -142,10 +143,9 @@ def _fetch(missing: Sequence[Pin], folder: Path, use: Use, *, tell: Tell, reposi
 
 def _downloads(missing: Iterable[Pin], draft: Path, repository: str | None) -> Pooch:
     import pooch
-    from jgo.constants import MAVEN_CENTRAL_URL
 
     pooch.get_logger().setLevel(logging.ERROR)  # `tell` reports progress
-    address = repository or MAVEN_CENTRAL_URL
+    address = repository or MAVEN_CENTRAL
     return pooch.create(
         path=draft,
         base_url=address,

@@ -1,4 +1,4 @@
-"""Writer of lists of jars: `python -m scenecypher.db.local.pins VERSION > FILE`.
+"""Writer of lists of jars: `python -m scenecypher.db.local.pins VERSION > FILE`, with jgo of the extra `dev`.
 
 `db/local/jars.txt` lists the version that users get, `tests/data/neo4j-5.26.txt` the oldest that the tests run on.
 """
@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from scenecypher.db.local.jars import MAVEN_CENTRAL
+
 if TYPE_CHECKING:
     from jgo.maven import Artifact
 
@@ -20,10 +22,9 @@ USED_SCOPES: Final = ("compile", "runtime")
 
 def resolve_artifacts(version: str, folder: Path) -> list[Artifact]:
     """Resolve all dependencies of the server by Maven, in a few minutes of small requests."""
-    from jgo.constants import MAVEN_CENTRAL_URL
     from jgo.maven import MavenContext
 
-    maven = MavenContext(repo_cache=folder, remote_repos={"central": MAVEN_CENTRAL_URL}, timeout=30)
+    maven = MavenContext(repo_cache=folder, remote_repos={"central": MAVEN_CENTRAL}, timeout=30)
     coordinates = (
         f"org.neo4j.app:neo4j-server:jar:{version}",
         f"org.neo4j:neo4j:jar:{version}",

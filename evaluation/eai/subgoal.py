@@ -71,7 +71,7 @@ class SubgoalScorer:
         self._scenes = TaskScenePool(pool)
 
     def task_ids(self) -> Sequence[str]:
-        """Return the tasks with a goal. Raises InputError if `eai-eval` is not installed."""
+        """Return the tasks with a goal. Raises InputError, ServiceError without `eai-eval`."""
         return tuple(filter(has_goal, all_task_ids()))
 
     def score(self, task_id: str, output: str | None) -> Judgement:

@@ -14,7 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import DocumentError
-from scenecypher.importers.eai import GOALS, package_folder, program_files, unknown_task
+from scenecypher.importers.eai import GOALS, REPAIR, package_folder, program_files, unknown_task
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep
 from scenecypher.importers.virtualhome import packaged_pairs
@@ -139,7 +139,7 @@ def final_goal(task_id: str) -> tuple[tuple[ActionGoal, ...], Condition]:
     try:
         return parse_formula(formula or "")
     except ValueError as error:
-        raise DocumentError(str(package_folder() / GOALS), task_id, f"{error}; install eai-eval again") from error
+        raise DocumentError(str(package_folder() / GOALS), task_id, f"{error}; {REPAIR}") from error
 
 
 def _state(fact: _Fact, ids: Mapping[int, str]) -> Condition:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.transition_text import PddlAction
-from scenecypher.importers.eai import package_folder, task_order
+from scenecypher.importers.eai import REPAIR, package_folder, task_order
 from scenecypher.importers.json_file import read_json
 
 RESOURCES: Final = Path("resources/virtualhome")
@@ -17,7 +17,7 @@ RESOURCES: Final = Path("resources/virtualhome")
 
 @cache
 def transition_task_ids() -> tuple[str, ...]:
-    """Return the 296 tasks that have a PDDL problem, by number. Raises InputError if `eai-eval` is not installed."""
+    """Return the 296 tasks that have a PDDL problem, by number. Raises InputError, ServiceError without `eai-eval`."""
     return tuple(sorted(_read("success_task.json"), key=task_order))
 
 
@@ -64,5 +64,5 @@ def domain_head() -> str:
 def _read(name: str) -> Any:
     path = package_folder() / RESOURCES / name
     if not path.is_file():
-        raise InputError(f"{name} is missing in the installed data: run `pip install --no-deps eai-eval==1.0.5`")
+        raise InputError(f"{name} is missing in the installed data: {REPAIR}")
     return read_json(path)

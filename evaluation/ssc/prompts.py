@@ -1,6 +1,6 @@
 """Prompts of a task: EAI's own, ours with the paper's content, and our short ones.
 
-The prompts of three tasks are read from the installed `eai-eval`; those of goal interpretation from the wheel of the
+The prompts of three tasks are read from `eai-eval`; those of goal interpretation from the wheel of the
 recordings, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include the task-specific parts
 of these. `paper-content` has all parts of the paper's appendix A.2; `structured` has its rules only, and stays as it
 is, since earlier runs were recorded with it.
@@ -24,7 +24,7 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.recordings import SCENE_PREFIX
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.eai.transition_gold import domain_head
-from scenecypher.importers.eai import package_folder
+from scenecypher.importers.eai import REPAIR, package_folder
 from scenecypher.importers.json_file import read_json
 
 PromptForm: TypeAlias = Literal["eai", "structured", "paper-content"]
@@ -112,9 +112,7 @@ def _cut(text: str, start: str, end: str, *, after: bool = False) -> str:
     """Return the part from the last `start`, or from behind it, to the next `end`. Raises InputError."""
     at = text.rfind(start)
     if at < 0:
-        raise InputError(
-            f"a prompt of eai-eval lacks {start!r}: reinstall it (`pip install --no-deps eai-eval==1.0.5`)"
-        )
+        raise InputError(f"a prompt of eai-eval lacks {start!r}: {REPAIR}")
     return text[at + len(start) * after :].partition(end)[0].strip()
 
 
@@ -133,7 +131,7 @@ def _read_installed(path: Path) -> Mapping[str, str]:
     try:
         return _by_id(path.read_bytes(), path)
     except OSError as error:
-        raise InputError(f"{path.name} can't be read ({error}): run `pip install --no-deps eai-eval==1.0.5`") from error
+        raise InputError(f"{path.name} can't be read ({error}): {REPAIR}") from error
 
 
 def _by_id(raw: bytes, where: Any) -> Mapping[str, str]:

@@ -115,10 +115,7 @@ def camera_of(picture: Path) -> PosedCamera | None:
 
 def _read_depth(file: Path, content: CameraFile) -> NDArray[Any]:
     """Read depth in metres: floats of a .npy, or whole numbers of a 16-bit PNG. Raises InputError."""
-    try:
-        import numpy as np
-    except ImportError as error:
-        raise InputError("depth is read by numpy: run `pip install 'scenecypher[depth]'`") from error
+    import numpy as np
     from PIL import Image
 
     if file.stat().st_size > MAX_DEPTH_BYTES:

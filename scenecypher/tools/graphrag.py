@@ -20,7 +20,7 @@ try:
     from neo4j_graphrag.tool import ObjectParameter, Tool
     from neo4j_graphrag.types import RetrieverResult, RetrieverResultItem
 except ImportError as error:
-    raise InputError(f"neo4j-graphrag is missing ({error}): run `pip install 'scenecypher[graphrag]'`") from error
+    raise InputError(f"neo4j-graphrag is missing ({error}): run `pip install 'scenecypher[agents]'`") from error
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.db.palette import css_variables
 from scenecypher.db.store.enumerations import DENSE
-from scenecypher.errors import InputError
 from scenecypher.floorplan.figure import WIDTH
 from scenecypher.floorplan.home_view import changed_nodes, view_of
 from scenecypher.floorplan.layout import drawing_of
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 OPEN_NODES: Final = 1_500
 """Up to this many nodes, all rooms are open at first."""
-INSTALL: Final = "pages need the extra `ui`: run `pip install 'scenecypher[ui]'`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +65,7 @@ def home_file(
     """Return a scene as one HTML page with all that it needs inside: rooms, map, search, and `events`.
 
     The map plays the `versions`, oldest first, the last of which is the scene.
-    With the text of cytoscape as `library`, up to OPEN_NODES nodes have their relations drawn on a click. Raises
-    InputError without the extra `ui`.
+    With the text of cytoscape as `library`, up to OPEN_NODES nodes have their relations drawn on a click.
     """
     graph = snapshot.graph
     view = view_of(graph)
@@ -97,7 +94,7 @@ def home_file(
 
 
 def run_file(run: RunInfo, frames: Sequence[Frame]) -> str:
-    """Return a run as one HTML page that needs no server. Raises InputError without the extra `ui`."""
+    """Return a run as one HTML page that needs no server."""
     style = static_text("home.css")
     title = f"Run {run.number} in {run.scene_name}"
     values = {"style": _markup(style), "style_hash": _hash(style)}
@@ -105,16 +102,14 @@ def run_file(run: RunInfo, frames: Sequence[Frame]) -> str:
 
 
 def png_of(figure: str) -> bytes:
-    """Return a figure as PNG of twice its size, with this machine's fonts. Raises InputError without the extra `ui`."""
-    try:
-        from resvg_py import svg_to_bytes
-    except ImportError as error:
-        raise InputError(INSTALL) from error
+    """Return a figure as PNG of twice its size, with this machine's fonts."""
+    from resvg_py import svg_to_bytes
+
     return bytes(svg_to_bytes(svg_string=figure, width=2 * WIDTH))
 
 
 def render(template: str, **values: Any) -> str:
-    """Return a template with its values, which are escaped. Raises InputError without the extra `ui`."""
+    """Return a template with its values, which are escaped."""
     return _templates().get_template(template).render(**values)
 
 
@@ -126,19 +121,15 @@ def static_text(name: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise InputError(INSTALL) from error
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     loader = PackageLoader("scenecypher.ui")
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=False)
 
 
 def _markup(text: str) -> str:
-    try:
-        from markupsafe import Markup
-    except ImportError as error:
-        raise InputError(INSTALL) from error
+    from markupsafe import Markup
+
     return Markup(text)  # noqa: S704 - our own files, and templates that have escaped their values
 
 

@@ -20,7 +20,7 @@ from scenecypher.evaluation.measures import figures
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.world_pool import WorldPool
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 pytestmark = pytest.mark.usefixtures("server_settings")
 
 COLORS: Final = ("red", "green", "blue", "purple", "yellow", "grey")

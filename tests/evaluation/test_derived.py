@@ -149,7 +149,7 @@ def test_iterations_are_drawn_as_lines_and_changes_beyond_100_as_bars(tmp_path: 
 
 def test_a_wrong_answer_is_explained_by_the_room_or_by_the_number() -> None:
     """A wrong answer of which nothing tells whether rooms or numbers were mistaken."""
-    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
     from scenecypher.importers.babyai import read_level, read_task
 
     found = set[str]()

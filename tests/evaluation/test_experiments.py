@@ -29,8 +29,8 @@ from scenecypher.importers.reference_plans import reference_plans
 from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
+pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
 assert provider.PROGRAMS, "importing it makes the oracles known"
 pytestmark = pytest.mark.usefixtures("server_settings")
 

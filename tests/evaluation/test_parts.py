@@ -21,8 +21,8 @@ from scenecypher.evaluation.options import take_of_each
 from tests.scripted_model import Fail, ScriptedModel
 
 pytest.importorskip("eai_eval", reason="needs `pip install --no-deps eai-eval`")
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
+pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
 
 LIMIT: Final = 4
 OPTIONS: Final[Mapping[str, str]] = dict.fromkeys(OURS, "") | {

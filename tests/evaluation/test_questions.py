@@ -134,7 +134,7 @@ def test_a_model_that_reads_the_whole_graph_is_scored_by_its_words() -> None:
 
 
 def test_text2cypher_is_scored() -> None:
-    pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'")
+    pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed: pip install 'scenecypher[agents]'")
     prompts: list[str] = []
 
     def written(asked: str) -> str:

@@ -28,7 +28,7 @@ from scenecypher.importers.babyai_grid import grid_cells, rooms
 from scenecypher.importers.babyai_oracle import oracle_answer, oracle_plan
 from scenecypher.importers.task import ProgramStep
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
 SEEDS: Final = range(200)
 APP: Final = typer.Typer()
@@ -191,7 +191,7 @@ def test_a_missing_package_is_an_error() -> None:
         "except Exception as error: print(type(error).__name__, error)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told == "InputError MiniGrid is not installed: run `pip install 'scenecypher[babyai]'`\n"
+    assert told == "InputError MiniGrid is not installed: run `pip install 'scenecypher[papers]'`\n"
 
 
 def test_the_command_counts_and_writes_nothing_in_a_dry_run() -> None:

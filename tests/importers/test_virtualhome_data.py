@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
+from zipfile import ZipFile
 
 import pytest
 
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.importers.eai import graph_files, task_order
+from scenecypher.importers import eai
+from scenecypher.importers.eai import DATASET, WHEEL, graph_files, task_order
+from scenecypher.importers.published_wheel import PublishedWheel
 from scenecypher.importers.virtualhome import packaged_pairs, packaged_scene, read_graph, to_document
 from tests.importers.canonical import canonical
 from tests.sampling import sample
@@ -82,16 +90,55 @@ def test_the_error_for_an_unknown_task_names_the_nearest() -> None:
         list(packaged_pairs("kitchen"))
 
 
-def test_without_the_package_the_error_says_what_to_install() -> None:
-    script = "from scenecypher.importers.virtualhome import packaged_pairs; list(packaged_pairs())"
+FETCH: Final = """
+import sys
+from scenecypher.errors import SceneCypherError
+from scenecypher.importers import eai
+sys.modules["virtualhome_eval"] = None
+try:
+    print(eai.package_folder())
+except SceneCypherError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def _fetched(cache: Path, index: Path) -> str:
+    """Return what a Python without `eai-eval` says of its folder; pip finds only the wheels in `index`."""
+    found = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "XDG_CACHE_HOME": str(cache)}
     run = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.modules['virtualhome_eval'] = None; {script}"],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", FETCH], env={**os.environ, **found}, capture_output=True, text=True, check=True
     )
-    assert run.returncode != 0
-    assert "pip install --no-deps eai-eval==1.0.5" in run.stderr
+    return run.stdout.strip()
+
+
+def test_without_a_network_the_error_says_what_to_do(tmp_path: Path) -> None:
+    """Data of another package that a reader had to install by hand, past its dependencies."""
+    told = _fetched(tmp_path / "cache", tmp_path)
+    assert told.startswith("ServiceError pip could not download eai-eval==1.0.5")
+    assert told.endswith("connect to the network and repeat the command, or give a PATH")
+
+
+def test_another_wheel_of_that_name_is_not_unpacked(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / WHEEL.file, "w") as archive:
+        archive.writestr("virtualhome_eval/dataset/evil.json", "{}")
+        archive.writestr("eai_eval-1.0.5.dist-info/METADATA", "Metadata-Version: 2.1\nName: eai-eval\nVersion: 1.0.5\n")
+        archive.writestr("eai_eval-1.0.5.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+    assert "is not eai_eval-1.0.5-py3-none-any.whl as published" in _fetched(tmp_path / "cache", tmp_path)
+    assert [*tmp_path.glob("cache/scenecypher/eai*")] == []
+
+
+def test_a_fetched_wheel_is_unpacked_once_without_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel = tmp_path / WHEEL.file
+    with ZipFile(wheel, "w") as archive:
+        archive.writestr(f"virtualhome_eval/{DATASET}/init_and_final_graphs/file1_1.json", "{}")
+        archive.writestr("virtualhome_eval/agent.py", "raise SystemExit")
+    ours = replace(WHEEL, sha256=hashlib.sha256(wheel.read_bytes()).hexdigest())
+    monkeypatch.setattr(eai, "WHEEL", ours)
+    monkeypatch.setattr(PublishedWheel, "_download", lambda _, folder: shutil.copy(wheel, folder))
+    folder = eai._fetched(tmp_path / "kept")
+    assert [it.name for it in folder.rglob("*") if it.is_file()] == ["file1_1.json"]
+    wheel.unlink()
+    assert eai._fetched(tmp_path / "kept") == folder
 
 
 @pytest.mark.slow

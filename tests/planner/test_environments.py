@@ -29,7 +29,7 @@ from tests.planner.actions.grasif_worlds import home
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.scripted_vision import GridReader
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
 
 def believer(store: SceneStore, prior: SceneGraph, world: Environment, vocabulary: str) -> BeliefSimulator:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from neo4j import Driver, GraphDatabase
 
-pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'")
+pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed: pip install 'scenecypher[agents]'")
 
 from neo4j_graphrag.exceptions import LLMGenerationError, Text2CypherRetrievalError
 from neo4j_graphrag.generation import GraphRAG

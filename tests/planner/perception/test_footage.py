@@ -92,7 +92,8 @@ def test_a_video_that_is_cut_off_or_too_long_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_camera_file_of_another_picture_is_refused(tmp_path: Path) -> None:
-    np = pytest.importorskip("numpy", reason="needs `pip install 'scenecypher[depth]'`")
+    import numpy as np
+
     file = shot(tmp_path, "table.png", "red")
     np.save(tmp_path / "table.npy", np.ones((3, 4)))
     document = VIEW | {"pose": UPRIGHT, "width": 4, "height": 3}

@@ -34,7 +34,7 @@ from tests.sampling import sample
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.scripted_vision import GridReader
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
 SEEDS: Final = range(50)
 ENOUGH: Final = 5_000

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from scenecypher.db.graph.scene import Point
@@ -17,8 +18,6 @@ from scenecypher.planner.worlds.belief import initial_belief
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.perception.test_camera_file import LOOKING_DOWN, written
 from tests.planner.perception.test_vision import known, said, scripted
-
-np = pytest.importorskip("numpy", reason="needs `pip install 'scenecypher[depth]'`")
 
 RED, BLUE = (encode_png(bytes(color), width=1, height=1) for color in ((255, 0, 0), (0, 0, 255)))
 

@@ -15,7 +15,7 @@ from scenecypher.planner.perception.vision import read_pictures
 from tests.planner.actions.test_operators import put
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
 from tests.views.describers import Describer
 

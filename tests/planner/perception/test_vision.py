@@ -27,7 +27,7 @@ from tests.planner.actions.grasif_worlds import home
 from tests.scripted_model import MODEL_NAME, Say, Script, ScriptedModel
 from tests.scripted_vision import GridReader
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
 PICTURE = table(["red ball"])
 

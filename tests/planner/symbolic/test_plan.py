@@ -176,7 +176,7 @@ def test_needless_actions_are_removed_from_a_plan() -> None:
 
 @pytest.mark.parametrize("task_id", sample([f"{level}/{seed}" for level in ("trv1", "trv2") for seed in range(100)], 2))
 def test_plans_for_babyai_are_carried_out_by_minigrid(task_id: str) -> None:
-    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
     from scenecypher.importers.babyai import level_instance
 
     level, seed = task_id.split("/")
@@ -194,7 +194,7 @@ BEHAVIOR: Final = sample(range(177), 3)
 
 @pytest.mark.parametrize("number", BEHAVIOR)
 def test_plans_for_behavior_reach_their_goals(number: int) -> None:
-    pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
+    pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
     rows = DATASETS["behavior-1k"]
     task = list(rows.tasks())[number]
     graph = next(rows.scenes(task.id.removeprefix("behavior-1k/"))).graph

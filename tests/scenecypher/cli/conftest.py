@@ -61,7 +61,7 @@ def home(store: SceneStore) -> Iterator[str]:
 @pytest.fixture
 def level(store: SceneStore) -> tuple[str, tuple[str, ...]]:
     """Return the name of a MiniGrid level that only this test uses, and the actions of its mission."""
-    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
     begun = level_instance("trv1", 7)
     assert begun.task is not None
     name = f"test/{uuid4().hex}/trv1/7"

@@ -22,7 +22,7 @@ from tests.scenecypher.cli.conftest import RunCommand
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Step
 from tests.scripted_vision import GridReader
 
-pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
 BALLS = ("red ball-1", "red ball-2")
 

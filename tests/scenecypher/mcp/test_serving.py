@@ -255,7 +255,7 @@ def test_without_the_extra_it_is_named(command: RunCommand, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
     result = command("mcp")
     assert result.code == 2
-    assert "pip install 'scenecypher[mcp]'" in result.err
+    assert "pip install 'scenecypher[agents]'" in result.err
 
 
 def test_the_configurations_of_the_page_start_a_server(

@@ -248,7 +248,7 @@ def test_a_home_is_observed_by_what_was_seen(db: sc.SceneDatabase, home: sc.Home
 
 
 def test_neo4j_graphrag_asks_a_home_and_calls_its_tools(home: sc.Home) -> None:
-    pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'")
+    pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed: pip install 'scenecypher[agents]'")
     from neo4j import GraphDatabase
     from neo4j_graphrag.llm import OpenAILLM
     from neo4j_graphrag.retrievers import ToolsRetriever

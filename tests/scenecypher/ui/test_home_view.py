@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import pytest
-
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
-from scenecypher.errors import InputError
 from scenecypher.floorplan.figure import figure_of
 from scenecypher.floorplan.home_view import HomeView, Thing, changed_nodes, view_of
 from scenecypher.floorplan.layout import drawing_of
-from scenecypher.ui import render as rendering
 from scenecypher.ui.belief_view import compare
 from scenecypher.ui.render import render
 from tests.planner.actions.household_worlds import NODES, RELATIONS, ROBOT, SILENT, node
@@ -151,9 +146,3 @@ def _page(view: HomeView) -> str:
         "drawn": None,
     }
     return render("file.html", title=HOSTILE, view=view, open=True, **blank)
-
-
-def test_a_page_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "markupsafe", None)
-    with pytest.raises(InputError, match=r"pip install 'scenecypher\[ui\]'"):
-        rendering._markup("")
