@@ -161,7 +161,7 @@ def read_views(folder: Path) -> tuple[ViewFile, ...]:
     """Read the views of a folder, sorted by name. Raises InputError; DocumentError with a file's problems."""
     found = sorted(folder.glob("*.json"))
     if not found:
-        raise InputError(f"{folder}: there are no views, a *.json beside each picture; docs/evaluation.md has the form")
+        raise InputError(f"{folder}: it has no views, a *.json beside each picture; docs/experiments.md has the form")
     if len(found) > MAX_FILES:
         raise InputError(f"{folder}: {len(found):,} views; at most {MAX_FILES:,} are read: split the folder")
     return tuple(_read_view(file, folder) for file in found)

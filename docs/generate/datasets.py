@@ -23,15 +23,13 @@ UNPLANNED: Final[Mapping[str, str]] = {
 """Tasks of the GraSIF form without a reference plan, with the reasons."""
 
 HEAD: Final = """\
-# Data sets
+# Data sets and tasks
 
-What comes with SceneCypher or is read from public packages, counted; where the papers count too, their figures stand
-beside. This page is made by `python -m docs.generate datasets`, which takes some minutes; a test compares the two.
-`scenecypher tasks list --dataset NAME` lists a data set's tasks, `tasks show` shows one, and `tasks check` tells
-whether it is done.
+A data set has scenes and tasks. Those that come with SceneCypher or are read from public packages are counted here,
+beside the papers' figures (`python -m docs.generate datasets` makes this page in some minutes; a test compares the
+two).
 
-One command brings a data set into the database; `--only ID` takes the scene of one task, `--dry-run` counts and writes
-nothing:
+One command imports a data set; `--only ID` imports the scene of one task, `--dry-run` counts and writes nothing:
 
 ```console
 $ scenecypher import grasif --subset sayplan-office
@@ -52,6 +50,73 @@ $ scenecypher import babyai --level trv1 --seed 7
 babyai/trv1/7: created, ...
 ```
 
+## Tasks
+
+A task is an instruction, its initial scene, and a test of success. The goal is a condition on the graph; some tasks
+of VirtualHome also require actions ("grab, then wash or rinse"), and BabyAI's questions have an answer instead. Ids
+begin with the data set's name.
+
+```console
+$ scenecypher tasks list --dataset eai --category "Wash clothes"
+task  goal  scene  instruction
+...
+eai: 4 tasks, 4 graph
+$ scenecypher tasks show eai/27_2
+eai/27_2  Walk to the kitchen and find the basket of clothes. ...
+  scene: virtualhome/27_2
+  import: scenecypher import virtualhome --only 27_2
+...
+```
+
+`tasks list` without `--dataset` lists all installed data sets; `--goal actions` and `--about soap` filter the tasks.
+
+`check` evaluates the goal. If the task is not done, it prints the missing conditions, and the exit code is 1:
+
+```console
+$ scenecypher import virtualhome --only 27_2 --final
+...
+2 scenes imported; 0 failed
+```
+
+<!-- exits 1 -->
+```console
+$ scenecypher tasks check eai/27_2
+eai/27_2: not done in virtualhome/27_2, version 0
+  missing: washing_machine_1001 is not on
+  missing: clothes_jacket_1003 is not on washing_machine_1001
+  missing: soap_1002 is not on washing_machine_1001
+```
+
+Any scene can be checked, here the home after the recorded program:
+
+```console
+$ scenecypher tasks check eai/27_2 virtualhome/27_2@final
+eai/27_2: done in virtualhome/27_2@final, version 0
+```
+
+Action goals are checked on the scene's history, in order; undone actions do not count.
+
+A GraSIF file of your own may hold tasks beside its scene; `--file` reads them, by their ids:
+
+<!-- shown: needs a file -->
+```sh
+scenecypher import grasif kitchen.json
+scenecypher tasks check serve_breakfast --file kitchen.json
+```
+
+`scenes diff` compares two scenes:
+
+```console
+$ scenecypher scenes diff virtualhome/27_2 virtualhome/27_2@final
+...
++ soap_1002 ON washing_machine_1001
+...
+22 changes
+```
+
+`scenes diff NAME@3` compares version 3 with now, `NAME@3 NAME@7` two versions ([past](past.md)), and
+`NAME --replaced` a scene with the generation that a later import replaced, until `db clean` collects it.
+
 ## Sizes
 
 Rooms and nodes are means a scene; nodes count rooms and the agent. Actions are the mean of the reference plans.
@@ -61,11 +126,10 @@ Rooms and nodes are means a scene; nodes count rooms and the agent. Actions are 
 """
 
 PLANS_HEAD: Final = """
-A reference plan is the shortest that was found for a task, by [symbolic planning](acting.md) and A*, without any action
-that nothing in it needs; each was carried out by the operators and reaches the goal. They come with the package
-(`importers/data/reference_plans.jsonl`; `python -m scenecypher.planner.symbolic.reference` finds them anew), and a
-plan's end is the goal graph that LookPlanGraph's average plan precision compares with. The paper prints its means, not
-its plans. Tasks without a plan:
+A reference plan is the shortest that was found for a task, by [symbolic planning](acting.md#without-a-model) and A*,
+without needless actions; the operators carried out each, and it reaches the goal. The plans come with the package
+(`importers/data/reference_plans.jsonl`; `python -m scenecypher.planner.symbolic.reference` finds them anew). A plan's
+end is the goal graph of LookPlanGraph's average plan precision. Tasks without a plan:
 
 """
 
@@ -88,28 +152,27 @@ that graph.
 TAIL: Final = """
 ## GraSIF's parts
 
-GraSIF's own files can't be shipped, so its three parts are rebuilt. BEHAVIOR-1K's goals are those of its
-definitions, and each activity has an instruction of ours. A scene of RobotHow is the home before a recorded program,
-in GraSIF's terms: rooms, assets and objects, of which what can be grabbed is an object; no floors, walls, ceilings and
-doors; and of all relations one a node, since GraSIF's nodes have one parent:
+GraSIF's own files can't be shipped, so its three parts are rebuilt. BEHAVIOR-1K's goals are those of its definitions,
+with instructions of ours. A scene of RobotHow is the home before a recorded program, in GraSIF's terms: rooms, assets
+and objects (what can be grabbed is an object), without floors, walls, ceilings and doors, and with one relation a
+node:
 
 - an asset and the agent are in their room, whatever else they are on or in;
-- an object is held, else inside what is no room, else on something, else in the room. Of several things that it is on,
-  it is on the one that lies on another: the mouse is on the mouse pad, not on the desk.
+- an object is held, else inside what is no room, else on something, else in the room. Of several things that it is
+  on, it is on the one that lies on another: the mouse is on the mouse pad, not on the desk.
 
-Its goal is what the program changed of the nodes that it names, in these terms; of a program that only goes about, the
-room that the robot ends in. Where VirtualHome lays clothes *on* a washing machine, so does the goal. The instruction
-says all of it, in our words, since the programs' titles do not.
+Its goal is what the program changed of the nodes that it names; of a program that only walks, the room that the robot
+ends in. If VirtualHome lays clothes *on* a washing machine, so does the goal. The instruction says all of it, in our
+words.
 
 ## Your own homes
 
-`scenecypher import homes FOLDER` reads a folder that holds `graph.json`, an environment graph of VirtualHome, and
-`tasks.json` beside it: a title and tasks, each with an id, an instruction and a goal as a list of desired states,
-such as `plum INSIDE garbagecan` or `breadslice HEATED`. A word is a node's id or a class; a class of several nodes
-stands for any one of them, the same in all states of the goal. Tasks that are examples say so and bring a program;
-`eval household` shows those of the folder's next home, its own if no other has any. The states HEATED and WASHED,
-which VirtualHome does not have, are what a closed microwave or toaster, and a closed dishwasher, that is switched on
-gives to what is in it.
+`scenecypher import homes FOLDER` reads a folder with `graph.json`, an environment graph of VirtualHome, and
+`tasks.json`: a title and tasks, each with an id, an instruction and a goal as a list of desired states, such as
+`plum INSIDE garbagecan` or `breadslice HEATED`. A word is a node's id or a class; a class of several nodes stands for
+any one of them, the same in all states of the goal. Tasks that are examples say so and bring a program;
+`eval household` shows those of the folder's next home. HEATED and WASHED are what a closed microwave or toaster, and
+a closed dishwasher, that is switched on gives to what is in it.
 """
 
 

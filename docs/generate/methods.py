@@ -12,7 +12,7 @@ from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.sessions.recipe import Recipe
 
 REST: Final = "\n## What the prompts carry\n"
-"""Heading of the part that is not generated: the measurements."""
+"""Heading of the part that is written by hand."""
 
 HEAD: Final = """\
 # Methods
@@ -76,7 +76,7 @@ def page() -> str:
 
 
 def whole_page(text: str) -> str:
-    """Return the page with its generated part made anew; the measurements stay."""
+    """Return the page with its generated part made anew."""
     return page() + REST + text.partition(REST)[2]
 
 

@@ -14,7 +14,7 @@ from scenecypher.planner.methods import METHODS
 
 MADE: Final = (
     "Generated: `scenecypher eval leaderboard docs/leaderboard > docs/leaderboard.md`. Any folder of results, or of "
-    "Inspect's logs, can stand in its place ([how](evaluation.md#leaderboard))."
+    "Inspect's logs, can stand in its place ([how](experiments.md#leaderboard))."
 )
 LEGEND: Final = (
     "Each row is one finished run of a method with a model. In brackets: 95% intervals. `prompts` is the version of "

@@ -338,7 +338,7 @@ def test_an_invalid_picture_fails_its_sample_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["no-such-folder"], "a *.json beside each picture; docs/evaluation.md has the form"),
+        (["no-such-folder"], "a *.json beside each picture; docs/experiments.md has the form"),
         (["--simulated", "1", "--model", "openai/x"], "--model and --simulated exclude each other; give one"),
         (["--record", "x.jsonl"], "name one with --model"),
     ],

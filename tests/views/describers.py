@@ -1,7 +1,7 @@
 """Scripted describers of the bundled views, over HTTP: they read the pixels, some with care and some without.
 
-`python -m tests.views.describers` prints the table of docs/evaluation.md. A describer tells in words what it sees, and
-turns words into the form. No language model is asked.
+`python -m tests.views.describers` prints the table of docs/measurements.md. A describer tells in words what it sees,
+and turns words into the form. No language model is asked.
 
 - **perfect**: sees all, obeys the conventions, and says how much is in view;
 - **careless**: counts no more than three alike and no more than twelve in all, takes whatever picture it gets for the
