@@ -6,8 +6,9 @@ belief made before a thing was moved, and acts in the changed world. Only symbol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from inspect_ai import task
@@ -15,12 +16,13 @@ from inspect_ai import task
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
 from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
-from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
+from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, OURS, PAPER, Experiment, RowPlan, TablePlan, plan_tables
 from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
+from scenecypher.evaluation.task_pictures import bundled_pictures, check_pictures, pictured_tasks
 from scenecypher.importers.reference_plans import reference_plans
 
 WORLDS: Final = ("virtualhome", "behavior")
@@ -35,6 +37,8 @@ COLUMNS: Final = ("sr", "app", "sr_moved", "sr_unmoved", "app_moved", "app_unmov
 PICTURES: Final = "needs pictures of the simulators' assets, which do not come with SceneCypher"
 TRUTH: Final = (("augmentation", "ground truth"),)
 SIMULATED: Final = (("augmentation", "simulated observer"),)
+INCLUDED: Final = "included"
+"""Value of `pictures` for those that come along."""
 ROWS: Final = (
     RowPlan("llm-as-p", "LLM-as-P"),
     RowPlan("llm+p", "LLM+P"),
@@ -54,6 +58,7 @@ SIMULATED_ROWS: Final = {
     OURS: (RowPlan("explore-then-plan", observer="simulated", options=SIMULATED, is_ours=True),),
 }
 """Rows of the methods that look, the papers' and ours."""
+OUR_PICTURES: Final = RowPlan("explore-then-plan", observer="pictures", is_ours=True, absent=PICTURES)
 
 
 @task
@@ -65,6 +70,8 @@ def dynamic(
     methods: Names = PAPER,
     wording: Wording = "source",
     simulated: bool = False,
+    pictures: str = "",
+    vision_model: str = "",
     limit: int = 0,
     seed: int | None = None,
     steps: int = 0,
@@ -72,30 +79,56 @@ def dynamic(
     """Plan the tables of `data`, which names some of WORLDS, or those of a `folder` of GraSIF's own files.
 
     In a folder, methods know each task's `known` graph. With `simulated`, tables of an observer with seeded mistakes
-    are added. Raises InputError.
+    are added. `pictures` is a folder of them by task and asset, or INCLUDED: the tables have its tasks alone, and the
+    rows that need pictures, which are read by `vision_model` (empty: the model that plans). Raises InputError.
     """
+    shown = bundled_pictures() if pictures == INCLUDED else Path(pictures).absolute() if pictures else None
+    common = EpisodePlan(
+        wording=wording,
+        belief=True,
+        steps=steps or None,
+        known_places=True,
+        pictures=str(shown or ""),
+        vision_model=vision_model,
+    )
     if folder:
-        like = replace(_table(WORLDS[1], [], wording=wording, steps=steps), columns=FOLDER_COLUMNS)
+        like = replace(_table(WORLDS[1], [], common), columns=FOLDER_COLUMNS)
         found, cache = folder_tasks(folder, like, paper="", limit=limit, seed=seed)
         planned, run = plan_tables(found, methods)
-        return Experiment("dynamic", TITLE, planned, cache, run)
+        return _checked(Experiment("dynamic", TITLE, planned, cache, run))
+    has = None if shown is None else pictured_tasks(shown, [line.id for line in dynamic_tasks()])
     lines = {
-        name: take_of_each(_lines(name, wording), limit, seed, kind=_kind)
+        name: take_of_each(_lines(name, wording, has), limit, seed, kind=_kind)
         for name in select_names("world of this experiment", data, WORLDS)
     }
-    tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
+    if shown is not None:
+        lines = {name: found for name, found in lines.items() if found}
+    if not lines:
+        raise InputError(f"{shown}: pictures of none of the chosen tasks; choose others with --data or --wording")
+    tables = [_table(name, found, common) for name, found in lines.items()]
     simulated_methods = _simulated_rows(methods) if simulated else ()
-    planned, run = plan_tables(tables, _played_methods(methods) if simulated else methods)
+    planned, run = plan_tables(tables, _played_methods(methods, tables) if simulated else methods)
     if simulated:
-        simulated_tables = [
-            _table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()
-        ]
+        noisy = common.model_copy(update={"eyes": "noise"})
+        simulated_tables = [_table(name, found, noisy) for name, found in lines.items()]
         more, also = plan_tables(simulated_tables, simulated_methods)
         planned, run = (*planned, *more), run | also
     all_lines = [line for found in lines.values() for line in found]
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
     assignments = AssignmentCache(map(to_task, all_lines), scenes=load_dynamic_scene, plans=plans)
-    return Experiment("dynamic", TITLE, planned, assignments, run)
+    return _checked(Experiment("dynamic", TITLE, planned, assignments, run))
+
+
+def _checked(made: Experiment) -> Experiment:
+    """Return an experiment whose pictures are whole and of its tasks. Raises InputError."""
+    seeing = {it.task: it for it in made.episodes() if it.eyes == "pictures"}
+    if any(table.common.pictures for table in made.tables) and not seeing:
+        names = ", ".join(row.key for row in (*ROWS, OUR_PICTURES) if row.absent)
+        raise InputError(f"pictures are for {names}: name one with --method, and a model with --model")
+    for episode in seeing.values():
+        found = made.assignments.of(episode)
+        check_pictures(Path(episode.pictures) / episode.task, at_start=found.initial, believed=found.scene.graph)
+    return made
 
 
 def _simulated_rows(methods: Names) -> tuple[str, ...]:
@@ -110,17 +143,18 @@ def _simulated_rows(methods: Names) -> tuple[str, ...]:
     return found
 
 
-def _played_methods(methods: Names) -> list[str]:
+def _played_methods(methods: Names, tables: Sequence[TablePlan]) -> list[str]:
     """Return the methods to be played without the simulated observer."""
-    unplayable = {row.key for rows in SIMULATED_ROWS.values() for row in rows} | {row.key for row in ROWS if row.absent}
+    rows = [row for table in tables for row in (*table.rows, *table.ours) if row.absent]
+    unplayable = {row.key for row in (*rows, *(row for group in SIMULATED_ROWS.values() for row in group))}
     return [word for word in split_names(methods) if word not in unplayable]
 
 
-def _lines(world: str, wording: Wording) -> Iterator[DynamicTask]:
-    """Yield a world's tasks; with the wording `goal`, only tasks whose goals are fully expressed in words."""
+def _lines(world: str, wording: Wording, has: Collection[str] | None) -> Iterator[DynamicTask]:
+    """Yield a world's tasks, those among `has`; with the wording `goal`, only tasks whose words express all of it."""
     for line in dynamic_tasks():
         is_here = (line.category == "behavior") == (world == "behavior")
-        if is_here and (wording != "goal" or is_ground_goal(to_task(line).goal)):
+        if is_here and (has is None or line.id in has) and (wording != "goal" or is_ground_goal(to_task(line).goal)):
             yield line
 
 
@@ -128,21 +162,34 @@ def _kind(line: DynamicTask) -> str:
     return "unmoved" if line.seed is None else "moved"
 
 
-def _table(
-    world: str, lines: list[DynamicTask], *, wording: Wording, steps: int, eyes: Perception = "truth"
-) -> TablePlan:
-    is_paper, group = eyes == "truth", world if eyes == "truth" else f"{world}-simulated"
+def _table(world: str, lines: list[DynamicTask], common: EpisodePlan) -> TablePlan:
+    is_paper = common.eyes == "truth"
+    group = world if is_paper else f"{world}-simulated"
+    ours = (*OUR_ROWS, OUR_PICTURES) if common.pictures else OUR_ROWS
     return TablePlan(
         key=group,
         title=TITLES[world] if is_paper else f"{TITLES[world]}, seen by a simulated observer",
         columns=COLUMNS,
-        rows=ROWS if is_paper else SIMULATED_ROWS[PAPER],
+        rows=tuple(_seeing(row, common) for row in (ROWS if is_paper else SIMULATED_ROWS[PAPER])),
         tasks=tuple(line.id for line in lines),
-        common=EpisodePlan(
-            group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None, known_places=True
-        ),
+        common=common.model_copy(update={"group": group}),
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",
-        ours=OUR_ROWS if is_paper else SIMULATED_ROWS[OURS],
+        notes=_notes(common.pictures),
+        ours=tuple(_seeing(row, common) for row in (ours if is_paper else SIMULATED_ROWS[OURS])),
     )
+
+
+def _notes(pictures: str) -> tuple[str, ...]:
+    which = "labelled drawings of ours" if pictures == str(bundled_pictures()) else f"those in {pictures}"
+    return (f"only the tasks that have pictures: {which}",) if pictures else ()
+
+
+def _seeing(row: RowPlan, common: EpisodePlan) -> RowPlan:
+    """Return a row that needs pictures as it is played with them; another row as it is."""
+    if not (row.absent and common.pictures):
+        return row
+    reader = {"pictures read by": common.vision_model} if common.vision_model else {}
+    options = {"augmentation": "pictures"} | reader
+    return replace(row, absent="", eyes="pictures", options=tuple(options.items()))

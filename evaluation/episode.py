@@ -10,8 +10,9 @@ from scenecypher.planner.sessions.recipe import Recipe, SchemaScope
 
 Wording: TypeAlias = Literal["source", "goal", "states"]
 """The data set's instruction, the goal in words that a program can parse, or the goal in its source's notation."""
-Perception: TypeAlias = Literal["truth", "noise", "person"]
-"""Source of observations: the simulator (ground truth), the simulator with seeded mistakes, or a person's pictures."""
+Perception: TypeAlias = Literal["truth", "noise", "pictures", "person"]
+"""Source of observations: the simulator (ground truth), the simulator with seeded mistakes, pictures of a folder, or
+a person's."""
 Marking: TypeAlias = Literal["goal", "minigrid", "answer", "person", "gold"]
 """Criterion of success: the goal on the graph, MiniGrid's own steps, an answer, a person's judgement, or a program."""
 
@@ -26,7 +27,8 @@ class EpisodePlan(BaseModel):
     `task` are empty in the plan that a table's episodes share. `moved` is the number of things moved by `seed` before
     the episode begins and after the belief is made. Without `goal_graph` there is no APP. `belief`, `schema_scope`,
     `ids_only` and `known_places` are as in `SessionSetting`; `steps` is None if the task decides. With `sizes`, the
-    tokens of the scene's text are measured.
+    tokens of the scene's text are measured. `pictures` is a folder of the tasks' pictures; `vision_model` reads
+    pictures (empty: the model that plans).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")  # logs of earlier versions have other settings
@@ -40,6 +42,8 @@ class EpisodePlan(BaseModel):
     moved: int = 0
     seed: int = 0
     eyes: Perception = "truth"
+    pictures: str = ""
+    vision_model: str = ""
     belief: bool | None = None
     marking: Marking = "goal"
     steps: int | None = None

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.derived import PartsPlan
-from scenecypher.evaluation.episode import EpisodePlan
+from scenecypher.evaluation.episode import EpisodePlan, Perception
 from scenecypher.evaluation.options import Names, split_names
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.methods import METHODS, recipe_named
@@ -20,8 +20,8 @@ PAPER: Final = "paper"
 """Value of `methods` that selects the rows of the paper's table."""
 OURS: Final = "ours"
 """Value of `methods` that selects our rows beside those of the paper."""
-Observer: TypeAlias = Literal["", "gt", "simulated"]
-"""Observer of a row, if a table has several rows of one method: the paper's, ground truth, or one that errs."""
+Observer: TypeAlias = Literal["", "gt", "simulated", "pictures"]
+"""Observer of a row, if a table has several rows of one method: the paper's, ground truth, one that errs, pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class RowPlan:
     """Row of a table: the paper's `label`, and the settings that its episodes are played with.
 
     `observer` distinguishes it from another row of the same method; `absent` is the reason if it can never be played.
+    `eyes` are those of its episodes, if others than the table's.
     """
 
     method: str
@@ -38,6 +39,7 @@ class RowPlan:
     options: tuple[tuple[str, str], ...] = ()
     is_ours: bool = False
     absent: str = ""
+    eyes: Perception | None = None
 
     @property
     def key(self) -> str:
@@ -160,4 +162,6 @@ def _episode(table: TablePlan, row: RowPlan, task: str, *, is_first: bool) -> Ep
     fields: dict[str, Any] = {"row": row.key, "method": row.method, "ablations": row.ablations, "task": task}
     if task in table.moved:
         fields |= {"moved": 1, "seed": table.moved[task]}
+    if row.eyes is not None:
+        fields["eyes"] = row.eyes
     return table.common.model_copy(update={**fields, "sizes": table.common.sizes and is_first})

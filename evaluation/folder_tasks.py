@@ -9,6 +9,7 @@ from pathlib import Path
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.experiment import TablePlan
 from scenecypher.evaluation.options import take_spread
+from scenecypher.evaluation.task_pictures import pictured_tasks
 from scenecypher.importers.grasif_folder import GraphPair, read_pairs
 from scenecypher.planner.worlds.perturbation import Perturbation
 
@@ -19,8 +20,12 @@ def folder_tasks(
     """Return a table `like` this one for each of GraSIF's subsets in a folder, and the tasks. Raises InputError.
 
     `paper` is the key of the published tables, before the subset's name; tasks of no subset have a table without one.
+    If `like` has pictures, only their tasks are in the tables.
     """
     pairs = read_pairs(Path(folder))
+    if shown := like.common.pictures:
+        found = pictured_tasks(Path(shown), [pair.task.id for pair in pairs])
+        pairs = tuple(pair for pair in pairs if pair.task.id in found)
     chosen = {
         subset: take_spread([pair for pair in pairs if pair.subset == subset], limit, seed)
         for subset in dict.fromkeys(pair.subset for pair in pairs)

@@ -23,12 +23,13 @@ from inspect_ai.model import (
     ModelOutput,
     ResponseSchema,
     StopReason,
+    get_model,
 )
 from inspect_ai.model import Model as Generator
 from inspect_ai.util import JSONSchema
 from tenacity import RetryError
 
-from scenecypher.chat.model import Finish, Message, Reply, ReplySource, Request, Usage
+from scenecypher.chat.model import Finish, Message, Reply, Request, Usage
 from scenecypher.errors import ModelUnavailable
 
 PROGRAMS: Final = ("mockllm/", "oracle/")
@@ -47,7 +48,7 @@ CACHED_FOR: Final = "4W"
 
 @dataclass(frozen=True, slots=True)
 class InspectModel:
-    """Service that asks Inspect's model, with Inspect's retries, cache and log.
+    """Service that asks Inspect's model, or the one that a request names, with Inspect's retries, cache and log.
 
     With the id of a `run`, each reply is stored in Inspect's cache for the run, the sample and the request (the n-th
     equal one), so that a sample that is tried again, also by a resumed run, does not ask for it again.
@@ -70,20 +71,21 @@ class InspectModel:
         return from_thread.run(self._reply, request)
 
     async def _reply(self, request: Request) -> Reply:
+        generator = self.generator if request.model is None else get_model(request.model)
         turns = [_turn(message) for message in request.messages]
         try:
-            output = await self.generator.generate(turns, config=_config(request, self._cache(request)))
+            output = await generator.generate(turns, config=_config(request, self._cache(request)))
         except RetryError as error:  # says nothing of the last failure, which is its cause
             raise error.__cause__ or error from None
         if output.error or not output.choices:
             raise ModelUnavailable(
-                f"model {self.generator} gave no answer ({output.error or 'no choice'}); try again, or choose another"
+                f"model {generator} gave no answer ({output.error or 'no choice'}); try again, or choose another"
             )
         return Reply(
             output.completion,
             _usage(output),
             output.model,
-            source=self._source,
+            source="scripted" if str(generator).startswith(PROGRAMS) else "live",
             finish=FINISHES.get(output.stop_reason, "stop"),
         )
 
@@ -94,10 +96,6 @@ class InspectModel:
         self._counts[request] += 1
         scopes = {"run": self.run, "sample": self.sample, "number": str(self._counts[request])}
         return CachePolicy(expiry=CACHED_FOR, scopes=scopes)
-
-    @property
-    def _source(self) -> ReplySource:
-        return "scripted" if str(self.generator).startswith(PROGRAMS) else "live"
 
 
 def _turn(message: Message) -> ChatMessage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from scenecypher.chat.model import Model
@@ -15,13 +16,15 @@ from scenecypher.evaluation.goal_tasks import BY_ID
 from scenecypher.evaluation.marking import is_same_answer, mark_graph, named_in
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
+from scenecypher.evaluation.task_pictures import FolderCamera
 from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.importers.babyai_oracle import answer_fault
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.truth import NoisyObserver
+from scenecypher.planner.perception.vision import VisionObserver
 from scenecypher.planner.prompts.layout import SceneLayout
-from scenecypher.planner.sessions.budget import Budget
+from scenecypher.planner.sessions.budget import Budget, MeteredVisionModel
 from scenecypher.planner.sessions.events import Event
 from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, has_belief, prepare_session
@@ -128,13 +131,20 @@ def _environment(
             classes = [node.class_ for node in assignment.initial.nodes.values() if node.kind == "Object"]
             truth = SceneEnvironment(store, scene, actor=setting.name)
             return ObservedWorld(truth, NoisyObserver(truth, seed=episode.seed, classes=classes))
-        case "person":
+        case "pictures" | "person":
             belief = find_or_create_belief(store, scene)
             recipe = recipe_named(setting.name).without(setting.name, setting.ablations)
             known = known_node_reader(
                 lambda: store.now(belief).graph, vocabulary=scene.vocabulary, tells_earlier=recipe.priors
             )
-            return HumanEnvironment(ask, model=setting.model, known=known)
+            model = MeteredVisionModel(setting.model, setting.image_meter, episode.vision_model)
+            if episode.eyes == "person":
+                return HumanEnvironment(ask, model=model, known=known)
+            folder = Path(episode.pictures) / episode.task
+            camera = FolderCamera(folder, assignment.initial, lambda: store.now(scene).graph)
+            return ObservedWorld(
+                SceneEnvironment(store, scene, actor=setting.name), VisionObserver(model, camera, known)
+            )
 
 
 def _marks(

@@ -32,6 +32,7 @@ def realworld(
     *,
     folder: str = "",
     hands: Hands = "scripted",
+    vision_model: str = "",
     methods: Names = PAPER,
     wording: Wording = "source",
     limit: int = 0,
@@ -40,13 +41,15 @@ def realworld(
 ) -> Experiment:
     """Plan the one table, or those of a `folder` of GraSIF's own files.
 
-    With `hands` of a person, the world is real and the person judges success. Raises InputError.
+    With `hands` of a person, the world is real and the person judges success; `vision_model` reads the pictures (empty:
+    the model that plans). Raises InputError.
     """
     tasks = take_spread(keep_readable(dataset(OFFICE).tasks(), wording), limit, seed)
     is_real = hands == "person"
     like = EpisodePlan(group=OFFICE, wording=wording, steps=steps or None)
     if is_real:
-        like = like.model_copy(update={"eyes": "person", "marking": "person", "belief": True})
+        seen = {"eyes": "person", "marking": "person", "vision_model": vision_model}
+        like = like.model_copy(update=seen | {"belief": True})
     table = TablePlan(
         key=OFFICE,
         title=f"{dataset(OFFICE).title}, {'by a person' if is_real else 'scripted'}",

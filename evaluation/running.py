@@ -29,6 +29,7 @@ __all__ = [
     "full_name",
     "resume_task",
     "run_task",
+    "vision_model",
 ]
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ def check_inspect_installed() -> None:
 def run_task(task: Task, options: RunOptions) -> EvalLog:
     """Run a task and return its log; failed samples do not stop the others. Raises InputError."""
     from inspect_ai import eval as evaluate
-    from inspect_ai._util.error import PrerequisiteError
 
     def run() -> Sequence[EvalLog]:
         return evaluate(
@@ -87,13 +87,41 @@ def run_task(task: Task, options: RunOptions) -> EvalLog:
             **QUIET,
         )
 
-    try:
+    with _model_checked(options.model):
         return _run(run, options)
+
+
+@contextmanager
+def _model_checked(model: str | Model | None) -> Iterator[None]:
+    """Raise InputError for what Inspect says of a model that can't be asked."""
+    from inspect_ai._util.error import PrerequisiteError
+
+    try:
+        yield
     except ValueError as error:  # a model or provider that Inspect does not know
         raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
     except PrerequisiteError as error:  # a key or a package that the provider needs
         words = " ".join(re.sub(r"\[/?\w+\]", "", str(error.message)).split())
-        raise InputError(f"{options.model or 'Inspect'} can't be asked: {words}") from error
+        raise InputError(f"{model or 'Inspect'} can't be asked: {words}") from error
+
+
+def vision_model(*, is_asked: bool) -> str:
+    """Return SCENECYPHER_VISION_MODEL in Inspect's notation; empty if none is named, so that who plans reads pictures.
+
+    At a service at OPENAI_BASE_URL it has the service's name, as elsewhere. Raises InputError if it `is_asked` and
+    can't be.
+    """
+    from inspect_ai.model import get_model
+
+    name = Settings().vision_model or ""
+    if name and environ.get("OPENAI_BASE_URL"):
+        name = f"openai-api/openai/{name.removeprefix('openai/')}"
+    elif name and "/" not in name:
+        name = f"openai/{name}"
+    if name and is_asked:
+        with _model_checked(name):
+            get_model(name)
+    return name
 
 
 def resume_task(file: Path, options: RunOptions) -> EvalLog:

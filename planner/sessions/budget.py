@@ -84,14 +84,15 @@ class UsageMeter:
 
 @dataclass(frozen=True, slots=True)
 class MeteredVisionModel:
-    """Model for pictures whose tokens are counted separately from planning."""
+    """Model for pictures whose tokens are counted separately; a `name` is that of another model of the service."""
 
     model: Model
     meter: UsageMeter
+    name: str = ""
 
     def reply(self, request: Request) -> Reply:
         """Return one reply. Raises as the model does."""
-        reply = self.model.reply(request)
+        reply = self.model.reply(replace(request, model=self.name or request.model))
         self.meter.usage += reply.usage
         return reply
 

@@ -106,12 +106,29 @@ def dynamic(
             "--simulated", help="Also LookPlanGraph, ReAct and explore-then-plan with an observer that errs, by a seed."
         ),
     ] = False,
+    pictures: Annotated[
+        str,
+        typer.Option(
+            "--pictures",
+            metavar="FOLDER",
+            help="Play the rows that need pictures, in the tasks that have TASK/ASSET.png in it; 'included' has ten.",
+        ),
+    ] = "",
     wording: Wording = "source",
 ) -> "Task":
     """Play tasks in worlds where things were moved since they were seen."""
+    from scenecypher.evaluation.dynamic import INCLUDED
     from scenecypher.evaluation.dynamic import dynamic as task
 
-    return task(folder=_absolute(folder), data=data, simulated=simulated, wording=wording, **choices.playing())
+    return task(
+        folder=_absolute(folder),
+        data=data,
+        simulated=simulated,
+        wording=wording,
+        pictures=pictures if pictures in {"", INCLUDED} else _absolute(Path(pictures)),
+        vision_model=_vision_model(choices) if pictures else "",
+        **choices.playing(),
+    )
 
 
 def augmentation(
@@ -167,7 +184,8 @@ def realworld(
     """Play our office's tasks, by a person's hands and eyes or scripted."""
     from scenecypher.evaluation.realworld import realworld as task
 
-    return task(folder=_absolute(folder), hands=hands, wording=wording, **choices.playing())
+    seeing = {"vision_model": _vision_model(choices)} if hands == "person" else {}
+    return task(folder=_absolute(folder), hands=hands, wording=wording, **seeing, **choices.playing())
 
 
 def babyai(
@@ -257,6 +275,13 @@ def ssc(
         recordings=_absolute(recordings),
         **choices.asking(),
     )
+
+
+def _vision_model(choices: Choices) -> str:
+    """Return the model that reads pictures, in Inspect's notation; empty if it is the one that plans."""
+    from scenecypher.evaluation.running import vision_model
+
+    return vision_model(is_asked=choices.model is not None)
 
 
 def _absolute(path: Path | None) -> str:
