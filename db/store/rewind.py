@@ -65,7 +65,7 @@ class Moved:
     event: Event | None
 
 
-def move(database: Database, then: SceneAt, graph: SceneGraph, version: int) -> Moved | None:
+def reach(database: Database, then: SceneAt, graph: SceneGraph, version: int) -> Moved | None:
     """Return a scene at an earlier version, given its `graph` at `version`, in one read.
 
     Return None if too many versions are in between, or the events do not lead there. Raises ServiceError.

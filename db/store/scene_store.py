@@ -357,7 +357,7 @@ class SceneStore:
 
         Raises InputError for a version that it never had.
         """
-        return rewind.move(self.database, at.scene_at(self.database, scene, to), graph, version)
+        return rewind.reach(self.database, at.scene_at(self.database, scene, to), graph, version)
 
     # --- within
 
