@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -108,6 +109,18 @@ def test_extras_are_few_and_whatever_names_one_names_one_that_exists() -> None:
     }
     assert len(named) > 20
     assert sorted((file, name) for file, name in named if name not in {*extras, "NAME"}) == []
+
+
+def test_every_file_that_names_the_version_names_one() -> None:
+    """A release whose citation, server's entry or list of changes names another version than the wheel."""
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    entry = json.loads((ROOT / "server.json").read_text())
+    (package,) = entry["packages"]
+    cited = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    changed = re.findall(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    from_ = package["runtimeArguments"][0]["value"]
+    named = [entry["version"], package["version"], from_.partition("==")[2], *cited, changed[0]]
+    assert named == [stated] * 5
 
 
 def test_what_is_installed_says_with_which_pythons_it_was_tested() -> None:
