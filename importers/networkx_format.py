@@ -63,6 +63,9 @@ WEIGHTS: Final = frozenset(
 ABOUT: Final = frozenset({"metadata", "meta", "info", "name", "description", "version", "frame_id", "stamp", "header"})
 """Facts about a file, which are left out and told, unless they are lists."""
 
+FIELDS: Final = ("directed", "multigraph", "graph", "nodes", "edges", "links")
+"""Fields of a file; another one with a plain value is a fact about it too, unless its name is near to one of these."""
+
 DEFAULT_KIND: Final = "Object"
 
 KINDS: Final[Mapping[str, str]] = {

@@ -30,6 +30,7 @@ from scenecypher.importers.networkx_format import (
     EDGE_ATTRIBUTES,
     EMBEDDINGS,
     ENDS,
+    FIELDS,
     KINDS,
     NODE_ATTRIBUTES,
     OPEN_VOCABULARY,
@@ -122,7 +123,7 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
 
 def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """Return a document without facts about the file, and without weights of edges; note each sort once."""
-    about = sorted(key for key, value in document.items() if key in ABOUT and not isinstance(value, list))
+    about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
     kept = {key: value for key, value in document.items() if key not in about}
     if about:
         notes.append(f"{', '.join(about)} of the file left out")
@@ -136,6 +137,12 @@ def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, 
         told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
         notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
     return {"directed": True, **kept}
+
+
+def _is_about_the_file(key: str, value: object) -> bool:
+    """Check if a field is no part of the graph: one of ABOUT, or a plain value whose name is near to no field's."""
+    is_plain = not isinstance(value, list | dict) and key not in FIELDS and not did_you_mean(key, FIELDS)
+    return is_plain or (key in ABOUT and not isinstance(value, list))
 
 
 def _plain_edge(edge: Any) -> Any:

@@ -33,12 +33,21 @@ from tests.pages import (
     pages,
     simple_commands,
 )
+from tests.planner.test_session import says
 from tests.scripted_agent import MODELS, takes_the_cup
 from tests.scripted_model import Script, ScriptedModel
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = [page.relative_to(ROOT).as_posix() for page in pages(ROOT)]
 TIMEOUT_S: Final = 240
+SCRIPTS: Final[dict[str, Script]] = {
+    "docs/agents.md": takes_the_cup,
+    "docs/robots.md": [
+        *(says("act", it) for it in ("look_at(table-1)", "pick_up(cup-1)", "put_on(cup-1, shelf-1)")),
+        says("done", reason="the cup is on the shelf"),
+    ],
+}
+"""What a model says to the pages that need one."""
 REFUSED: Final[type[Exception]] = typer.BadParameter.__mro__[1]
 """The base of the errors that a command line raises for arguments that it does not accept."""
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
@@ -55,6 +64,7 @@ def to_run(page: str) -> list[Block]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("page", [page for page in PAGES if to_run(page)])
 def test_the_commands_of_a_page(page: str, reader: Mapping[str, str], tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     with scripted_model(page) as model:
         for block in to_run(page):
             failure = run_block(block, folder=tmp_path, environment={**reader, **model})
@@ -71,6 +81,7 @@ SCRIPTS: Final[Mapping[str, Script]] = {
 @contextmanager
 def scripted_model(page: str) -> Iterator[Mapping[str, str]]:
     """Yield the environment of a page's scripted model; of no model for most pages."""
+    """Yield the environment of a scripted model for the pages whose examples need one; of no model for others."""
     if page not in SCRIPTS:
         yield {}
         return

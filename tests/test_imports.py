@@ -54,6 +54,7 @@ HEAVY: Final = frozenset(
         "typer",
         "unified_planning",
         "virtualhome_eval",
+        "websockets",
     ]
 )
 

@@ -98,7 +98,7 @@ def _unknown_field(value: object) -> str:
     if isinstance(value, list | dict) and value:
         count = f"{len(value):,} entr{'y' if len(value) == 1 else 'ies'}"
         return f"is no field that is known here, and holds {count}: is this the right format, and the name right?"
-    return "is no field that is known here; remove it"
+    return "is no field that is known here; mend its name, or remove it"
 
 
 def _expected(what: str) -> Callable[[ErrorDetails], str]:

@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from scenecypher.db.rules import Rule
     from scenecypher.db.store.commit import Committed
     from scenecypher.planner.actions.ruled import Approve
+    from scenecypher.planner.worlds.environment import Environment
 
 
 def terminal_approval(person: str = "person") -> Approve | None:
     """Return what asks the person at the terminal, by this name; None if nobody is there."""
     return partial(_ask, person) if sys.stdin.isatty() else None
+
+
+def approval_in(world: Environment | None, *, is_asked: bool = True) -> Approve | None:
+    """Return what asks the person at the terminal, if it `is_asked`; else the person at the world's robot, if any."""
+    return (terminal_approval() if is_asked else None) or getattr(world, "approve", None)
 
 
 def approved(revert: Callable[..., Committed], person: str = "person") -> Committed:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from scenecypher.cli import INTERRUPTED
-from scenecypher.cli.approval import terminal_approval
+from scenecypher.cli.approval import approval_in
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import (
     LIMITS,
@@ -28,9 +28,9 @@ from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.session_view import show_events
 from scenecypher.cli.worlds import (
     OBSERVER_HELP,
+    ROBOT_HELP,
     SCENE,
     TRUTH,
-    URL_HELP,
     WORLD_HELP,
     WorldOptions,
     world_behind,
@@ -130,7 +130,7 @@ def plan(
         ),
     ] = None,
     world: Annotated[str | None, typer.Option("--world", metavar="WORLD", help=WORLD_HELP)] = None,
-    url: Annotated[str | None, typer.Option("--url", metavar="URL", help=URL_HELP)] = None,
+    robot: Annotated[str | None, typer.Option("--robot", metavar="URL", help=ROBOT_HELP)] = None,
     observer: Annotated[str | None, typer.Option("--observer", metavar="LOOK", help=OBSERVER_HELP)] = None,
     log: Annotated[
         Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line, in a new file.")
@@ -150,7 +150,7 @@ def plan(
     from scenecypher.planner.sessions.recording import RunRecorder
 
     given = _Options(
-        method, ablation, belief, fix, reprompt, schema, world, url, observer, max_steps, max_tokens, max_seconds
+        method, ablation, belief, fix, reprompt, schema, world, robot, observer, max_steps, max_tokens, max_seconds
     )
     _check(instruction, task, goal, log=log, resume=resume)
     given.checked(is_resumed=resume is not None)
@@ -168,22 +168,23 @@ def plan(
         given = given.or_then(then)
         recipe, of, belief, method = given.checked(is_resumed=resume is not None)
         options = PlanOptions(method=method, ablations=given.ablations or (), belief=belief, fix=given.fix)
-        options["approve"] = None if as_json else terminal_approval()
         asked = then.get("instruction") if not is_said else instruction
         setting = session_setting(db, info, asked, options | PlanOptions(task=task, goal=goal))
         if not is_said and "instruction" in then:
             setting = _wanted_then(setting, then)
+        behind = world_behind(
+            *(db, info, of),
+            actor=method,
+            meter=image_meter,
+            tells_earlier=_shows_priors(recipe, method, given.ablations or ()),
+        )
         setting = replace(
             setting,
             budget=Budget(given.steps or setting.budget.steps, tokens=given.tokens, seconds=given.seconds),
             reprompt=given.reprompt,
             schema=given.schema,
-            world=world_behind(
-                *(db, info, of),
-                actor=method,
-                meter=image_meter,
-                tells_earlier=_shows_priors(recipe, method, given.ablations or ()),
-            ),
+            world=behind,
+            approve=approval_in(behind, is_asked=not as_json),
             image_meter=image_meter,
             place=given.place,
         )
@@ -235,7 +236,7 @@ class _Options:
     reprompt: bool | None
     schema: Literal["environment", "scene"] | None
     world: str | None
-    url: str | None
+    robot: str | None
     observer: str | None
     steps: int | None
     tokens: int | None
@@ -244,7 +245,7 @@ class _Options:
     @property
     def place(self) -> dict[str, str]:
         """The options that choose another world than the scene, and another observer than the truth."""
-        named = {"world": self.world, "url": self.url, "observer": self.observer}
+        named = {"world": self.world, "robot": self.robot, "observer": self.observer}
         return {name: value for name, value in named.items() if value is not None and value not in {SCENE, TRUTH}}
 
     def or_then(self, then: Mapping[str, Any]) -> _Options:
@@ -258,7 +259,7 @@ class _Options:
         from scenecypher.planner.methods import recipe_named
 
         method = self.method or METHOD
-        recipe, of = recipe_named(method), world_options(self.world or SCENE, self.observer or TRUTH, self.url)
+        recipe, of = recipe_named(method), world_options(self.world or SCENE, self.observer or TRUTH, self.robot)
         if is_resumed and of.world == "minigrid":
             raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
         return recipe, of, _belief(recipe, of, wanted=self.belief, method=method), method
@@ -300,9 +301,11 @@ def _events(
 def _belief(recipe: Recipe, of: WorldOptions, *, wanted: bool | None, method: str) -> bool | None:
     """Return True to decide by a belief, False not to, None for the method's default. Raises InputError."""
     if recipe.goal and (wanted or not of.is_plain):
-        raise InputError(f"the method {method} plans on the world as it is; leave out --belief, --world and --observer")
+        raise InputError(
+            f"the method {method} plans on the world as it is; leave out --belief, --world, --robot and --observer"
+        )
     if wanted is False and not of.is_plain:
-        raise InputError("--world and --observer need a belief; leave out --no-belief")
+        raise InputError("--world, --robot and --observer need a belief; leave out --no-belief")
     return wanted if of.is_plain else True
 
 

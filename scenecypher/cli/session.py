@@ -30,9 +30,9 @@ from scenecypher.cli.session_commands import COMMANDS, Quit, run_line
 from scenecypher.cli.session_state import SessionState
 from scenecypher.cli.worlds import (
     OBSERVER_HELP,
+    ROBOT_HELP,
     SCENE,
     TRUTH,
-    URL_HELP,
     WORLD_HELP,
     WORLDS,
     next_line,
@@ -60,7 +60,7 @@ def session(
         bool, typer.Option("--belief", help="Act by SCENE@belief, made where absent: what was seen, and what may be.")
     ] = False,
     world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
-    url: Annotated[str | None, typer.Option("--url", metavar="URL", help=URL_HELP)] = None,
+    robot: Annotated[str | None, typer.Option("--robot", metavar="URL", help=ROBOT_HELP)] = None,
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
     model_timeout: ModelTimeout = None,
     engine_timeout: EngineTimeout = None,
@@ -77,7 +77,7 @@ def session(
     from scenecypher.planner.worlds.belief import find_or_create_belief
 
     recipe_named(method)
-    of = world_options(world, observer, url)
+    of = world_options(world, observer, robot)
     with open_database(
         model_timeout_s=model_timeout,
         engine_timeout_s=engine_timeout,

@@ -21,24 +21,25 @@ if TYPE_CHECKING:
     from scenecypher.scenes import SceneDatabase
 
 SCENE: Final = "scene"
-WORLDS: Final = (SCENE, "minigrid", "human", "robot")
+WORLDS: Final = (SCENE, "minigrid", "human")
+ROBOT: Final = "robot"
 TRUTH: Final = "truth"
 NOISY: Final = re.compile(r"noisy:(\d+)")
 INSTANCE: Final = re.compile(r"(?:.*/)?([^/]+)/(\d+)")
 """The end of a MiniGrid scene's name: the level and its seed."""
 
-WORLD_HELP: Final = "Where actions happen, with a belief: the scene, minigrid (the level itself), a person, a robot."
-URL_HELP: Final = "The robot of --world robot, such as tcp://localhost:7070."
+WORLD_HELP: Final = "Where actions happen, with a belief: the scene, minigrid (the level itself), a person."
+ROBOT_HELP: Final = "The robot that acts, with a belief, such as http://localhost:7070; ws://localhost:9090 for ROS."
 OBSERVER_HELP: Final = "What a look shows, with a belief: the truth, or noisy:SEED, with a simulated model's mistakes."
 
 
 @dataclass(frozen=True, slots=True)
 class WorldOptions:
-    """The parsed options; `seed` is of the observer's mistakes, None for none; `url` is the robot's."""
+    """The parsed options; `seed` is of the observer's mistakes, None for none; `robot` is its URL."""
 
     world: str = SCENE
     seed: int | None = None
-    url: str = ""
+    robot: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -58,18 +59,20 @@ class Eyes:
     tells_earlier: bool
 
 
-def world_options(world: str, observer: str, url: str | None = None) -> WorldOptions:
+def world_options(world: str, observer: str, robot: str | None = None) -> WorldOptions:
     """Parse the options. Raises InputError."""
-    if world not in WORLDS:
+    if robot is not None and world == SCENE:
+        world = ROBOT
+    elif robot is not None or world == ROBOT:
+        raise InputError("a robot is a world of its own; give --robot and its URL in place of --world")
+    elif world not in WORLDS:
         raise InputError(f"there is no world {world!r}{did_you_mean(world, WORLDS)}; give {', '.join(WORLDS)}")
     noisy = NOISY.fullmatch(observer)
     if observer != TRUTH and noisy is None:
         raise InputError(f"there is no observer {observer!r}; give truth, or noisy: and a seed such as noisy:7")
-    if world in {"human", "robot"} and noisy:
+    if world in {"human", ROBOT} and noisy:
         raise InputError(f"what a {world} sees can't have simulated mistakes; leave out --observer")
-    if (world == "robot") is not (url is not None):
-        raise InputError("--world robot and --url belong together; give both or neither")
-    return WorldOptions(world, int(noisy[1]) if noisy else None, url or "")
+    return WorldOptions(world, int(noisy[1]) if noisy else None, robot or "")
 
 
 def world_behind(
@@ -85,7 +88,7 @@ def world_behind(
     from scenecypher.planner.sessions.setup import NoModel
 
     store = db.store
-    reads = of.world == "human" or (of.world == "robot" and db.settings.live_model)
+    reads = of.world == "human" or (of.world == ROBOT and db.settings.live_model)
     model = MeteredVisionModel(db.vision_model() if reads else NoModel(), meter)
     eyes = Eyes(model, db.settings.accept_looks, tells_earlier)
     world = _world(store, scene, of=of, actor=actor, eyes=eyes)
@@ -105,7 +108,7 @@ def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str,
         case "human":
             return _person(store, scene, eyes)
         case "robot":
-            return _robot(store, scene, eyes, of.url)
+            return _robot(store, scene, eyes, of.robot)
         case _ if of.seed is None:
             return None
         case _:
@@ -133,10 +136,9 @@ def _person(store: SceneStore, scene: SceneInfo, eyes: Eyes) -> Environment:
 
 def _robot(store: SceneStore, scene: SceneInfo, eyes: Eyes, url: str) -> Environment:
     from scenecypher.robots.environment import RobotEnvironment
-    from scenecypher.robots.link import RobotLink
-    from scenecypher.robots.sockets import SocketTransport
+    from scenecypher.robots.link import RobotLink, door_to
 
-    link = RobotLink(SocketTransport(url))
+    link = RobotLink(door_to(url))
     return RobotEnvironment(link, model=eyes.model, known=_known(store, scene, eyes), accept=eyes.accept)
 
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from binascii import Error as NotBase64
 from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Image, Model
+from scenecypher.db.rules import Rule
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from scenecypher.planner.actions.idempotency import ActionIds
+from scenecypher.planner.actions.ruled import asks_for
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.perception.naming import KnownNode, with_names
 from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
 from scenecypher.planner.perception.picture import picture_of
 from scenecypher.planner.perception.vision import read_image
 from scenecypher.planner.perception.wording import one_line
-from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
+from scenecypher.planner.worlds.belief_simulator import LONGEST_ACTOR, LOOK_ACTIONS
 from scenecypher.robots.link import RobotLink
-from scenecypher.robots.messages import Done, Forgotten, Pictured, Refused, Seen, Thing, View
+from scenecypher.robots.messages import State, Thing, View
 
-REASON: Final = 500
-"""Length limit of a robot's reason: a model reads it."""
-RESTARTED: Final = "the robot was restarted meanwhile: it is done or not"
+REASON: Final = 500  # characters that a model reads of a robot's reason
 
 
 class RobotEnvironment:
@@ -33,12 +32,7 @@ class RobotEnvironment:
     """
 
     def __init__(
-        self,
-        link: RobotLink,
-        *,
-        model: Model,
-        known: Callable[[str], KnownNode],
-        accept: bool = False,
+        self, link: RobotLink, *, model: Model, known: Callable[[str], KnownNode], accept: bool = False
     ) -> None:
         self._link, self._model, self._known, self._accept = link, model, known, accept
         self._done = ActionIds()
@@ -53,9 +47,9 @@ class RobotEnvironment:
         call = parse_action(action)
         if call.name in LOOK_ACTIONS or self._done.has(action_id, call):
             return  # a look is asked for next
-        reply = self._link.act(call.name, call.arguments, action_id=action_id)
-        if not isinstance(reply, Done):
-            raise ActionRefused(action, [_reason(reply)])
+        state = self._link.ask("act", call.name, call.arguments, action_id=action_id)
+        if state.state != "done":
+            raise ActionRefused(action, [_reason(state)])
         self._done.add(action_id, call)
 
     def observe(self, of: str, *, step: int) -> Observation:
@@ -64,14 +58,18 @@ class RobotEnvironment:
         A picture is read by the model: raises ReplyRejected, ModelUnavailable, InputError for what is no picture.
         """
         known = self._known(of)
-        reply = self._link.look(of)
-        match reply:
-            case Seen():
-                return _observation(reply.view, known, step)
-            case Pictured():
-                return read_image(self._model, _image(reply), known, step=step, accept=self._accept).observation
-            case _:
-                raise UnknownReference(f"{of} was not seen: {_reason(reply)}")
+        state = self._link.ask("look", of)
+        if state.state != "done":
+            raise UnknownReference(f"{of} was not seen: {_reason(state)}")
+        if state.view is not None:
+            return _observation(state.view, known, step)
+        return read_image(self._model, _image(state), known, step=step, accept=self._accept).observation
+
+    def approve(self, rule: Rule, action: str) -> str | None:
+        """Have a person at the robot asked before an action; return who approves, None if nobody is named."""
+        call = parse_action(action)
+        state = self._link.ask("approve", call.name, call.arguments, words=asks_for(rule))
+        return one_line(state.by)[:LONGEST_ACTOR] or None if state.state == "done" else None
 
     def body(self, agent: str) -> None:
         """Return None: the robot tells in words what can't be done."""
@@ -82,28 +80,21 @@ class RobotEnvironment:
         raise InputError("a robot can't put everything back; do so by hand and start again")
 
 
-def _reason(reply: object) -> str:
-    match reply:
-        case Refused(reason=reason):
-            told = "".join(letter if letter.isprintable() else " " for letter in reason[: 2 * REASON])
-            return " ".join(told.split())[:REASON] or "the robot gave no reason"
-        case Forgotten():
-            return RESTARTED
-        case _:
-            return f"the robot answered with a {type(reply).__name__}"
+def _reason(state: State) -> str:
+    if state.state == "forgotten":
+        return "the robot was restarted meanwhile: it is done or not"
+    return one_line(state.reason[: 2 * REASON])[:REASON] or "the robot gave no reason"
 
 
 def _observation(view: View, known: KnownNode, step: int) -> Observation:
     types = conventions_of(known.vocabulary).containment
-    used = dict.fromkeys((*view.covers, *(it.relation for it in view.things if it.relation is not None)))
-    unknown = [type_ for type_ in used if type_ not in types]
-    if unknown:
-        msg = f"the robot's view has the relation {unknown[0]!r}; mend its program: {' or '.join(types)} are known"
-        raise InputError(msg)
+    for used in (*view.covers, *(it.relation for it in view.things if it.relation is not None)):
+        if used not in types:
+            msg = f"the robot's view has the relation {used!r}; mend its program: {' or '.join(types)} are known"
+            raise InputError(msg)
     extent = WHOLE if view.whole else Extent("part")
     things = tuple(map(_sighting, view.things))
-    seen = Observation(known.id, things, step, view.covers, view.states, extent=extent)
-    return with_names(seen, known)
+    return with_names(Observation(known.id, things, step, view.covers, view.states, extent=extent), known)
 
 
 def _sighting(thing: Thing) -> Sighting:
@@ -112,9 +103,8 @@ def _sighting(thing: Thing) -> Sighting:
     return Sighting(name, class_, support, thing.states, id=thing.id, confidence=thing.confidence)
 
 
-def _image(reply: Pictured) -> Image:
+def _image(state: State) -> Image:
     try:
-        return picture_of(b64decode(reply.picture, validate=True), "the robot's picture")
-    except NotBase64 as error:
-        msg = "the robot's picture is not in base64; mend the robot's program"
-        raise InputError(msg) from error
+        return picture_of(b64decode(state.picture, validate=True), "the robot's picture")
+    except ValueError as error:
+        raise InputError("the robot's picture is not in base64; mend the robot's program") from error

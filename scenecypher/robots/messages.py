@@ -1,9 +1,9 @@
-"""The messages between a planner and a robot: one JSON object a line, in UTF-8."""
+"""What a planner asks of a robot, and what it is answered: actions and their states, as `openapi.json` has them."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -11,54 +11,24 @@ from pydantic import Field, TypeAdapter, ValidationError
 from scenecypher.errors import InputError
 
 Word: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
-"""A name, on one line."""
-MAX_BYTES: Final = 30_000_000
-"""Length limit of a line: a picture of 20 MB in base64, and some."""
+Kind: TypeAlias = Literal["hello", "act", "look", "approve"]
+MAX_BYTES: Final = 30_000_000  # a picture of 20 MB in base64, and some
 
 
 @dataclass(frozen=True, slots=True)
-class Hello:
-    """The planner asks which robot is there."""
-
-    id: str
-    kind: Literal["hello"] = "hello"
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """The planner asks for one action, such as ``open(fridge-1)``: its `name`, and the ids of nodes.
+class Action:
+    """What a robot is asked for: to act, to look at the node `name`, to have a person approve, or just to answer.
 
     The same id always means the same action, which is carried out once, however often it is asked for. `boot` is the
-    memory that the planner relies on for that.
+    memory that the planner relies on for that. `arguments` are ids of nodes, `words` what a person is asked.
     """
 
     id: str
-    boot: str
-    name: str
+    kind: Kind
+    name: str = ""
     arguments: tuple[str, ...] = ()
-    kind: Literal["act"] = "act"
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The planner asks what is at, on and in the node `of`."""
-
-    id: str
-    boot: str
-    of: str
-    kind: Literal["look"] = "look"
-
-
-@dataclass(frozen=True, slots=True)
-class Cancel:
-    """The planner asks to stop the request of this id: its result is told as always."""
-
-    id: str
-    boot: str
-    kind: Literal["cancel"] = "cancel"
-
-
-Request: TypeAlias = Hello | Act | Look | Cancel
+    words: str = ""
+    boot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +52,7 @@ class Thing:
 class View:
     """What a robot sees at a node: the things, and the node's own `states` (None: unknown).
 
-    Believed things that are not among `things` are absent if the view is `whole`, as far as it `covers`: nothing
-    is seen inside a closed fridge.
+    Believed things that are not among `things` are absent if the view is `whole`, as far as it `covers`.
     """
 
     things: Annotated[tuple[Thing, ...], Field(max_length=1_000)] = ()
@@ -93,99 +62,35 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """The robot is there; `boot` names its memory of requests, which ends with its process."""
+class State:
+    """The state of an action in the robot's memory `boot`, a name that is new with each start of its program.
+
+    A refused action has a `reason`, and nothing of it remains to be done; a forgotten one was asked of another memory.
+    A look that is done has a `view`, or a `picture` in base64; an approval the name of the person it is `by`.
+    """
 
     id: str
-    boot: str
-    kind: Literal["ready"] = "ready"
+    boot: Word
+    state: Literal["working", "done", "refused", "forgotten"]
+    reason: str = ""
+    view: View | None = None
+    picture: str = ""
+    by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Working:
-    """The robot carries the request out."""
-
-    id: str
-    boot: str
-    kind: Literal["working"] = "working"
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The action is carried out."""
-
-    id: str
-    boot: str
-    kind: Literal["done"] = "done"
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The request can't be carried out, for this reason in words; nothing of the action remains to be done."""
-
-    id: str
-    boot: str
-    reason: str
-    kind: Literal["refused"] = "refused"
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a look shows."""
-
-    id: str
-    boot: str
-    view: View
-    kind: Literal["seen"] = "seen"
-
-
-@dataclass(frozen=True, slots=True)
-class Pictured:
-    """The picture of a look, for a model to read: a PNG, JPEG, GIF or WebP file in base64."""
-
-    id: str
-    boot: str
-    picture: str
-    kind: Literal["pictured"] = "pictured"
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """The request is of another memory than the robot's, `boot`: the robot was restarted."""
-
-    id: str
-    boot: str
-    kind: Literal["forgotten"] = "forgotten"
-
-
-Reply: TypeAlias = Ready | Working | Done | Refused | Seen | Pictured | Forgotten
-
-
-def encode(message: Request | Reply) -> bytes:
-    """Return a message as one line, its end included."""
-    return json.dumps(asdict(message), ensure_ascii=False).encode() + b"\n"
-
-
-def decode_request(line: bytes) -> Request:
-    """Return the request of a line. Raises InputError naming the field."""
-    request: Request = _decoded(_REQUEST, line)
-    return request
-
-
-def decode_reply(line: bytes) -> Reply:
-    """Return the reply of a line. Raises InputError naming the field."""
-    reply: Reply = _decoded(_REPLY, line)
-    return reply
-
-
-_REQUEST: Final[TypeAdapter[Any]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
-_REPLY: Final[TypeAdapter[Any]] = TypeAdapter(Annotated[Reply, Field(discriminator="kind")])
-
-
-def _decoded(adapter: TypeAdapter[Any], line: bytes) -> Any:
+def read_state(answer: bytes | Mapping[str, Any], action: Action) -> State:
+    """Return the state of an action in an answer. Raises InputError naming the field."""
     try:
-        return adapter.validate_json(line)
+        state = _STATE.validate_json(answer) if isinstance(answer, bytes) else _STATE.validate_python(answer)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the line"
-        raise InputError(f"no message of a robot: {place}: {first['msg']}; docs/robots.md lists the fields") from error
+        place = ".".join(map(str, first["loc"])) or "the answer"
+        raise InputError(f"{place}: {first['msg']}; docs/robots.md lists the fields") from error
+    if state.id != action.id:
+        raise InputError("it is of another id; answer with the state of the action that was asked for")
+    if (action.kind, state.state) == ("look", "done") and not (state.view or state.picture):
+        raise InputError("a look that is done has a `view` or a `picture`; send one")
+    return state
+
+
+_STATE: Final = TypeAdapter(State)

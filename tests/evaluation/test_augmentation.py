@@ -307,7 +307,7 @@ def test_pictures_without_a_set_are_counted_once_in_all(tmp_path: Path) -> None:
         ({"looks": [{"image": "b.png"}]}, r"\$\.looks\[0\]\.image: there is no such file"),
         ({"hidden": ["fork-1"]}, r"\$\.hidden\[0\]: 'fork-1' should be one of the priors"),
         ({"hidden": ["cup-1"], "priors": [CUP]}, r"\$\.hidden\[0\]: 'cup-1' should be .* not in the gold"),
-        ({"golden": []}, r"\$\.golden: is no field that is known here; remove it"),
+        ({"golden": []}, r"\$\.golden: is no field that is known here; mend its name, or remove it"),
     ],
 )
 def test_an_invalid_view_is_refused_with_its_json_path(fields: dict[str, Any], told: str, tmp_path: Path) -> None:

@@ -434,6 +434,16 @@ def test_facts_about_a_file_are_left_out_and_data_are_never_to_be_removed() -> N
     assert "remove" not in str(refused.value)
 
 
+def test_a_plain_value_at_the_top_is_a_fact_about_the_file_but_for_a_misspelt_field() -> None:
+    """Advice to destroy: a map's own number or date was to be removed from the file."""
+    document = {"directed": True, "nodes": [{"id": "hall"}], "links": []}
+    facts = {"scene_id": "7f", "date": 20260101, "is_scanned": True, "owner": None, "rate": float("nan")}
+    scene = networkx_json.from_document({**document, **facts}, file="x.json", name="networkx/x")
+    assert scene.notes == ("date, is_scanned, owner, rate, scene_id of the file left out",)
+    with pytest.raises(DocumentError, match=r"\$\.directd: is no field that is known here"):
+        networkx_json.from_document({**document, "directd": False}, file="x.json", name="networkx/x")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "cause"),
     [

@@ -1,4 +1,4 @@
-"""`scenecypher plan --world robot`: a plan that a simulated robot, a process of its own, carries out."""
+"""`scenecypher plan --robot`: a plan that a simulated robot, a process of its own, carries out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from scenecypher.cli.app import run_command_line
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.rules.house import add_rule
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.test_session import says
@@ -27,7 +28,7 @@ def test_a_plan_that_a_robot_carries_out(
     actions = ("go_to(kitchen)", "discover_objects(table-1)", "pick_up(cup-1)", "pick_up(teapot)")
     model([*(says("act", action) for action in actions), says("done", "")])
     with robot_process(seed=5) as (process, port):
-        options = ["--world", "robot", "--url", f"tcp://127.0.0.1:{port}", "--log", str(log)]
+        options = ["--robot", f"http://127.0.0.1:{port}", "--log", str(log)]
         assert run_command_line(["plan", scene.name, "Take the cup.", *options]) == 0
         process.kill()
         assert process.stdout is not None
@@ -38,13 +39,26 @@ def test_a_plan_that_a_robot_carries_out(
     assert "done" in capsys.readouterr().out
 
 
+def test_a_person_at_the_robot_is_asked_where_nobody_is_at_the_terminal(
+    store: SceneStore, model: Callable[[Script], ScriptedModel]
+) -> None:
+    scene = put(store, kitchen(), vocabulary="grasif")
+    add_rule(store, scene.name, "ask before pick_up(cup)")
+    actions = ("go_to(kitchen)", "discover_objects(table-1)", "pick_up(cup-1)")
+    model([*(says("act", action) for action in actions), says("done", "")])
+    with robot_process(seed=6) as (_, port):
+        assert run_command_line(["plan", scene.name, "Take the cup.", "--robot", f"http://127.0.0.1:{port}"]) == 0
+    assert "ann" in [it.approved_by for it in store.history(store.find(f"{scene.name}@belief"))]
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--world", "robot"], "--world robot and --url belong together"),
-        (["--url", "tcp://localhost:7070"], "--world robot and --url belong together"),
-        (["--world", "robot", "--url", "localhost:7070"], "no address of a robot"),
-        (["--world", "robot", "--url", "tcp://h:1", "--observer", "noisy:1"], "leave out --observer"),
+        (["--world", "robot"], "give --robot and its URL in place of --world"),
+        (["--world", "human", "--robot", "http://localhost:7070"], "give --robot and its URL in place of --world"),
+        (["--robot", "localhost:7070"], "no address of a robot"),
+        (["--robot", "http://h:1", "--observer", "noisy:1"], "leave out --observer"),
+        (["--robot", "http://h:1", "--no-belief"], "leave out --no-belief"),
     ],
 )
 def test_what_can_not_be_is_refused(

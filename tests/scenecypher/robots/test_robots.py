@@ -1,257 +1,493 @@
-"""Robots: the exchange over bad lines and a clock of its own, then with a process of its own over a socket."""
+"""Robots: both ways to one, the reference robot's memory, what is no robot, and a process that is killed."""
 
 from __future__ import annotations
 
 import json
-import socket
+import re
 import subprocess
 import sys
-from base64 import b64encode
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from functools import reduce
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from operator import getitem
 from random import Random
 from threading import Event, Thread
+from typing import Any, Final
 
+import jsonschema
 import pytest
+from pydantic import TypeAdapter
+from websockets.sync.server import ServerConnection
 
 from scenecypher.chat.model import Reply as ModelReply
 from scenecypher.chat.model import Request as ModelRequest
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.errors import ActionRefused, InputError, UnknownReference
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import ActionRefused, InputError, RuleBroken, UnknownReference
 from scenecypher.planner.perception.naming import KnownNode, known_node_reader
-from scenecypher.robots.desk import RobotDesk
+from scenecypher.planner.rules.house import add_rule
+from scenecypher.planner.worlds.belief import find_or_create_belief
+from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
 from scenecypher.robots.environment import RobotEnvironment
-from scenecypher.robots.link import RobotGone, RobotLink, Timing
-from scenecypher.robots.messages import (
-    Act,
-    Cancel,
-    Done,
-    Forgotten,
-    Hello,
-    Pictured,
-    Ready,
-    Refused,
-    Reply,
-    Seen,
-    Thing,
-    View,
-    Working,
-    decode_reply,
-    decode_request,
-    encode,
-)
-from scenecypher.robots.sockets import RobotServer, SocketTransport, address_of
+from scenecypher.robots.http import HttpDoor
+from scenecypher.robots.link import Door, RobotGone, RobotLink, Timing, Verb, door_to
+from scenecypher.robots.messages import Action, State
+from scenecypher.robots.ros import RosDoor
+from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import home
+from tests.planner.rules.homes import HOME
+from tests.rooms import ROOT
+from tests.scenecypher.robots.bridge import Bridge, bridge
+from tests.scenecypher.robots.simulated import REFERENCE, bad_handler
 
-ROOT = Path(__file__).parents[3]
-QUICK = Timing(repeat_s=0.05, action_s=30, silence_s=10)
+OPENAPI: Final = json.loads((ROOT / "scenecypher/robots/openapi.json").read_text("utf-8"))
+QUICK: Final = Timing(repeat_s=0.02, request_s=1.0, action_s=60.0, silence_s=20.0)
+IMPATIENT: Final = Timing(repeat_s=0.05, request_s=0.4, action_s=60.0, silence_s=1.0)
+WAYS: Final = ("http", "ros")
 
 
 class Arm:
     """A robot that counts what it does; `ready` lets an action end."""
 
     def __init__(self) -> None:
-        self.done: list[str] = []
+        self.done: list[tuple[str, ...]] = []
         self.ready, self.begun, self.stopped = Event(), Event(), False
         self.ready.set()
+        self.shown: dict[str, Any] = {"view": {"things": [{"name": "cup", "of_class": "cup"}]}}
 
-    def act(self, action: Act, stop: Event) -> str | None:
-        self.done.append(action.id)
+    def act(self, name: str, arguments: list[str], stop: Event) -> None:
+        self.done.append((name, *arguments))
         self.begun.set()
         while not self.ready.wait(0.01):
             if stop.is_set():
                 self.stopped = True
-                return "it was stopped"
-        if action.name == "fail":
-            raise RuntimeError("the gripper is stuck")
-        return "it is too heavy" if action.name == "lift" else None
+                raise InterruptedError("it was stopped")
+        if name == "fail":
+            raise RuntimeError
+        if name == "lift":
+            raise ValueError("it is too heavy")
 
-    def look(self, of: str) -> View | bytes:
+    def look(self, of: str) -> dict[str, Any]:
         if of == "nowhere":
             raise LookupError("there is no such place")
-        return b"no picture" if of == "camera" else View((Thing("cup", "cup", "ON", of),))
+        return self.shown
+
+    def approve(self, words: str) -> dict[str, Any]:
+        if "microwave" in words:
+            raise PermissionError("nobody allows it")
+        return {"by": "ann"} if "stove" in words else {}
 
 
-@dataclass
-class Lossy:
-    """A transport with a clock of its own, to a desk in this process: lines get lost, come twice, and late."""
-
-    desk: RobotDesk
-    chance: Random
-    now: float = 0.0
-    waiting: list[tuple[float, bytes]] = field(default_factory=list)
-
-    def send(self, line: bytes) -> None:
-        for _ in range(self.chance.choice((0, 1, 1, 2))):
-            answer = encode(self.desk.answer(decode_request(line)))
-            for _ in range(self.chance.choice((0, 1, 1, 2))):
-                self.waiting.append((self.now + self.chance.choice((0.0, 0.4, 2.5)), answer))
-        self.waiting.sort()
-
-    def receive(self, timeout_s: float) -> bytes | None:
-        Event().wait(0.001)  # the desk's own thread
-        if self.waiting and self.waiting[0][0] <= self.now + timeout_s:
-            at, line = self.waiting.pop(0)
-            self.now = max(self.now, at)
-            return line
-        self.now += timeout_s
-        return None
+@contextmanager
+def http_robot(robot: object, handler: type | None = None) -> Iterator[str]:
+    """Run the reference robot's server; yield its address."""
+    with REFERENCE.server_of(robot, 0) as server:
+        if handler is not None:
+            server.RequestHandlerClass = type("Handler", (handler,), {"desk": server.RequestHandlerClass.desk})
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
-def link_to(desk: RobotDesk, *, seed: int = 0, timing: Timing | None = None) -> RobotLink:
-    transport = Lossy(desk, Random(seed))  # noqa: S311 - reproducible
-    return RobotLink(transport, timing or Timing(), clock=lambda: transport.now)
+@contextmanager
+def robot_behind(way: str, robot: object, *, seed: int | None = None) -> Iterator[str]:
+    """Run a robot behind HTTP or the bridge, over a bad connection if there is a seed; yield its address."""
+    if way == "http":
+        with http_robot(robot, None if seed is None else bad_handler(seed)) as url:
+            yield url
+        return
+    chance = Random(seed)  # noqa: S311 - reproducible
+    cut = (lambda: False) if seed is None else (lambda: chance.random() < 0.3)
+    with bridge(Bridge(REFERENCE.Desk(robot), cut)) as url:
+        yield url
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_each_action_is_done_once_however_messages_travel(seed: int) -> None:
-    arm = Arm()
-    link = link_to(RobotDesk(arm), seed=seed)
-    ids = [f"action {number}" for number in range(8)]
-    for action_id in ids:
-        assert isinstance(link.act("grab", ("cup",), action_id=action_id), Done)
-        assert isinstance(link.act("grab", ("cup",), action_id=action_id), Done), "asked again"
-    assert arm.done == ids
-    shown = link.look("table")
-    assert isinstance(shown, Seen)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seed", range(4))
+def test_each_action_is_done_once_however_messages_travel(way: str, seed: int) -> None:
+    """Requests and answers get lost or late, and connections break: a repeated id is asked for, not done again."""
+    arm, ids = Arm(), [f"action {number}/é" for number in range(5)]
+    with robot_behind(way, arm, seed=seed) as url:
+        for number, action_id in enumerate(ids):
+            for _ in range(2):
+                assert (
+                    RobotLink(door_to(url), QUICK).ask("act", "grab", (str(number),), action_id=action_id).state
+                    == "done"
+                )
+        assert arm.done == [("grab", str(number)) for number in range(len(ids))]
+        shown = RobotLink(door_to(url), QUICK).ask("look", "table")
+    assert shown.view is not None
     assert shown.view.things[0].name == "cup"
 
 
-def test_what_a_robot_can_not_do_is_told_in_its_words() -> None:
-    link = link_to(RobotDesk(Arm()))
-    found = [link.act(name, (), action_id=name) for name in ("lift", "fail")] + [link.look("nowhere")]
-    assert [it.reason for it in found if isinstance(it, Refused)] == [
-        "it is too heavy",
-        "the gripper is stuck",
-        "there is no such place",
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_robot_can_not_do_is_told_in_its_words(way: str) -> None:
+    with robot_behind(way, Arm()) as url:
+        link = RobotLink(door_to(url), QUICK)
+        found = [link.ask("act", "lift"), link.ask("act", "fail"), link.ask("look", "nowhere")]
+    assert [(it.state, it.reason) for it in found] == [
+        ("refused", "it is too heavy"),
+        ("refused", "RuntimeError"),
+        ("refused", "there is no such place"),
     ]
 
 
-def test_an_action_that_takes_too_long_is_cancelled_and_its_end_is_told() -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_an_action_that_takes_too_long_is_cancelled_and_its_end_is_told(way: str) -> None:
     arm = Arm()
     arm.ready.clear()
-    ended = link_to(RobotDesk(arm), timing=Timing(action_s=5.0)).act("grab", ("cup",), action_id="a")
-    assert isinstance(ended, Refused)
-    assert (ended.reason, arm.stopped) == ("it was stopped", True)
+    with robot_behind(way, arm) as url:
+        ended = RobotLink(door_to(url), Timing(0.05, 0.3, action_s=0.5)).ask("act", "grab", ("cup",))
+    assert (ended.state, ended.reason, arm.stopped, len(arm.done)) == ("refused", "it was stopped", True, 1)
 
 
-def test_a_silent_robot_counts_as_gone_and_what_it_sent_is_told() -> None:
-    class Deaf:
-        now = 0.0
+class Scripted:
+    """A door that answers as `answer` says, after a moment."""
 
-        def send(self, line: bytes) -> None:
-            del line
+    def __init__(self, answer: Callable[[Verb, Action], State | None]) -> None:
+        self.answer, self.trouble, self.asked = answer, "", list[Verb]()
 
-        def receive(self, timeout_s: float) -> bytes | None:
-            self.now += timeout_s
-            return b"hello?" if self.now < 2 else None
-
-    deaf = Deaf()
-    with pytest.raises(RobotGone, match=r"nothing was heard of the robot for 30 s.*b'hello\?'"):
-        RobotLink(deaf, clock=lambda: deaf.now).act("grab", (), action_id="a")
+    def exchange(self, verb: Verb, action: Action, timeout_s: float) -> State | None:
+        del timeout_s
+        self.asked.append(verb)
+        return self.answer(verb, action)
 
 
 def test_a_robot_that_works_for_ever_counts_as_gone() -> None:
-    class Tireless:
-        now, last = 0.0, b""
+    door = Scripted(lambda _, action: State(action.id, "b", "done" if action.kind == "hello" else "working"))
+    link = RobotLink(door, Timing(repeat_s=0.02, action_s=0.2, silence_s=0.3))
+    with pytest.raises(RobotGone, match=r"did not end 'act' 0\.3 s after its time was over; see to it"):
+        link.ask("act", "grab")
+    assert list(dict.fromkeys(door.asked)) == ["begin", "wait", "cancel"]
+    with pytest.raises(RobotGone, match="did not end 'look'"):
+        link.ask("look", "table")
 
-        def send(self, line: bytes) -> None:
-            self.last = line
 
-        def receive(self, timeout_s: float) -> bytes | None:
-            self.now += timeout_s
-            asked = decode_request(self.last)
-            return encode(Ready(asked.id, "b") if isinstance(asked, Hello) else Working(asked.id, "b"))
+def test_a_robot_that_is_never_ready_counts_as_gone() -> None:
+    door = Scripted(lambda _, action: State(action.id, "b", "working"))
+    with pytest.raises(RobotGone, match="did not end 'hello'"):
+        RobotLink(door, Timing(repeat_s=0.02, action_s=60, silence_s=0.3)).ask("act", "grab")
 
-    tireless = Tireless()
-    link = RobotLink(tireless, clock=lambda: tireless.now)
-    with pytest.raises(RobotGone, match="did not end the action 30 s after it was cancelled"):
-        link.act("grab", (), action_id="a")
-    with pytest.raises(RobotGone, match="did not end"):
-        link.look("table")
+
+def test_a_look_is_asked_again_of_a_restarted_robot_and_an_action_is_not() -> None:
+    def answer(verb: Verb, action: Action) -> State:
+        return State(action.id, "new", "done" if action.kind == "hello" or action.boot == "new" else "forgotten")
+
+    door = Scripted(
+        lambda verb, action: State(action.id, "old", "done") if action.kind == "hello" else answer(verb, action)
+    )
+    assert RobotLink(door, IMPATIENT).ask("act", "grab").state == "forgotten"
+    assert RobotLink(door, IMPATIENT).ask("look", "table").state == "done"
+
+
+# --- what is no robot, or speaks badly
+
+
+@contextmanager
+def http_speaker(speak: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
+    """Run a server of HTTP that answers any request as `speak` does; yield its address."""
+
+    class Speaker(BaseHTTPRequestHandler):
+        def respond(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            speak(self)
+
+        do_GET = do_POST = do_DELETE = respond  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Speaker) as server:
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def says(body: bytes, status: int = 200, **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
+    def speak(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name, value)
+        request.end_headers()
+        request.wfile.write(body)
+
+    return speak
+
+
+def drips(request: BaseHTTPRequestHandler) -> None:
+    request.send_response(200)
+    request.end_headers()
+    for _ in range(100):
+        time.sleep(0.1)
+        request.wfile.write(b" ")
+        request.wfile.flush()
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [Working, Done, Forgotten, lambda request, boot: Working(f"not {request}", boot)],
-    ids=["working", "done", "forgotten", "of another request"],
+    ("speak", "told"),
+    [
+        (says(b"<html>hello?"), r"with 200 and b'<html>hello\?': the answer: Invalid JSON"),
+        (says(b"[1]"), "the answer: Input should be an object"),
+        (says(b'{"id": "x", "boot": "b", "state": "ready"}'), "state: Input should be 'working', 'done'"),
+        (says(b'{"id": "x", "state": "done"}'), "boot: Field required"),
+        (says(b'{"id": "x", "boot": "b", "state": "done"}'), "it is of another id"),
+        (says(b"{}", status=500), "with 500 and 2 bytes"),
+        (says(b"", status=204), "with 204"),
+        (says(b" " * 40_000), "Invalid JSON"),
+        (drips, "POST http://127.0.0.1"),
+        (lambda _: time.sleep(3), "POST http://127.0.0.1:.*timed out"),
+        (lambda _: None, "closed connection without response"),
+    ],
+    ids=["garbage", "list", "word", "boot", "id", "500", "empty", "spaces", "drips", "never", "closed"],
 )
-def test_a_wait_for_a_robot_that_never_answers_what_was_asked_has_an_end(answer: Callable[[str, str], Reply]) -> None:
-    """A word from outside that is no answer to the question does not keep the wait for one alive."""
-
-    class Confused:
-        now, last, sent = 0.0, b"", 0
-
-        def send(self, line: bytes) -> None:
-            self.last = line
-
-        def receive(self, timeout_s: float) -> bytes | None:
-            self.now += timeout_s
-            self.sent += 1
-            assert self.sent < 10_000, "it waits for ever"
-            return encode(answer(decode_request(self.last).id, "b"))
-
-    confused = Confused()
-    with pytest.raises(RobotGone, match=r"(nothing was heard|did not say within 30 s).*see to it"):
-        RobotLink(confused, clock=lambda: confused.now).act("grab", (), action_id="a")
-    assert confused.now < 31
+def test_a_robot_that_speaks_badly_counts_as_gone_and_what_it_said_is_told(
+    speak: Callable[[BaseHTTPRequestHandler], None], told: str
+) -> None:
+    """An answer from outside that is none does not keep the wait for one alive, nor does it end in a traceback."""
+    began = time.monotonic()
+    with (
+        http_speaker(speak) as url,
+        pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 1 s \(.*{told}.*; see to it"),
+    ):
+        RobotLink(door_to(url), IMPATIENT).ask("act", "grab", action_id="a")
+    assert time.monotonic() - began < 3
 
 
-def test_reasons_reach_the_planner_on_one_line_and_cut() -> None:
-    class Talking(Arm):
-        def act(self, action: Act, stop: Event) -> str | None:
-            del action, stop
-            return "no\n\x1b[31m" + "so " * 10_000
-
-    world = environment_of(link_to(RobotDesk(Talking())), home())
-    with pytest.raises(ActionRefused) as refused:
-        world.execute("go_to(kitchen)", action_id="1")
-    (reason,) = refused.value.reasons
-    assert (len(reason), reason[:10], reason.isprintable()) == (500, "no [31mso ", True)
+def test_a_body_without_an_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scenecypher.robots.http.MAX_BYTES", 1_000)
+    with http_speaker(says(b" " * 5_000)) as url, pytest.raises(RobotGone, match="with 200 and 1,001 bytes"):
+        RobotLink(door_to(url), IMPATIENT).ask("act", "grab")
 
 
-def test_a_desk_answers_each_request_by_its_memory() -> None:
+@pytest.mark.parametrize("status", [301, 302, 307, 401, 404, 405])
+def test_what_is_no_robot_is_told_at_once(status: int) -> None:
+    """Redirects are not followed: a robot's address is the user's to give."""
+    heard: list[str] = []
+
+    def elsewhere(request: BaseHTTPRequestHandler) -> None:
+        heard.append(request.path)
+        says(b"{}", status, Location="/elsewhere")(request)
+
+    with (
+        http_speaker(elsewhere) as url,
+        pytest.raises(InputError, match=rf"POST .* with {status}, as no robot does; give"),
+    ):
+        RobotLink(door_to(url), IMPATIENT).ask("act", "grab")
+    assert heard == ["/actions"]
+
+
+def test_a_robot_whose_server_fails_for_a_while_does_the_action_once() -> None:
+    arm, failures = Arm(), iter([503, 500, 429, 200, 500] + 100 * [200])
+
+    class Failing(REFERENCE.Handler):  # type: ignore[misc]
+        def respond(self) -> None:
+            status = next(failures)
+            says(b"<html>", status)(self) if status != 200 else super().respond()
+
+        do_GET = do_POST = do_DELETE = respond  # noqa: N815
+
+    with http_robot(arm, Failing) as url:
+        assert RobotLink(door_to(url), QUICK).ask("act", "grab", ("cup",)).state == "done"
+    assert arm.done == [("grab", "cup")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        (["no JSON"], "Expecting value"),
+        (["[]", "7"], "nothing was heard of the robot"),
+        ([{"op": "status", "level": "error", "msg": "Unable to load scenecypher_msgs"}], "bridge says Unable to load"),
+        ([{"op": "action_result", "values": "no server", "status": 0, "result": False}], "bridge says no server"),
+        ([{"op": "action_result", "values": {"state": "ready", "boot": "b"}}], "it sent .*state: Input should be"),
+        ([{"op": "action_result", "values": {"state": "", "boot": ""}}], "it sent .*boot"),
+        ([{"op": "action_result", "values": {"state": "done", "boot": "b", "view": "{"}}], "it sent .*Expecting"),
+        ([{"op": "action_result", "id": "other", "values": {"state": "done", "boot": "b"}}], "nothing was heard"),
+        ([], "nothing was heard of the robot for 1 s .*timed out"),
+    ],
+    ids=["garbage", "others", "status", "failed", "word", "aborted", "view", "late", "never"],
+)
+def test_a_bridge_that_speaks_badly_counts_as_gone_and_what_it_said_is_told(answers: list[Any], told: str) -> None:
+    def speak(socket: ServerConnection) -> None:
+        for text in socket:
+            for answer in answers:
+                named = answer if isinstance(answer, str) else json.dumps({"id": json.loads(text)["id"], **answer})
+                socket.send(named)
+
+    with bridge(speak) as url, pytest.raises(RobotGone, match=f"{told}.*see to it"):
+        RobotLink(door_to(url), IMPATIENT).ask("act", "grab")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9", "ws://127.0.0.1:9", "http://a..b:7070", "ws://no.such.host.invalid"]
+)
+def test_a_robot_that_is_not_there_counts_as_gone(url: str) -> None:
+    with pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 1 s \(.*{re.escape(url)}"):
+        RobotLink(door_to(url), IMPATIENT).ask("act", "grab")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["robot:7070", "tcp://robot:7070", "http://", "http://robot:port", "ws://[", "http://a:0", "http://b?x=1", ""],
+)
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(InputError, match="give one such as http://localhost:7070"):
+        door_to(url)
+
+
+def test_the_bridge_is_told_goal_and_cancellation_by_its_own_protocol() -> None:
+    """The fields are those of rosbridge's published protocol, version 2, for actions of ROS 2."""
     arm = Arm()
     arm.ready.clear()
-    desk = RobotDesk(arm)
-    ready = desk.answer(Hello("h"))
-    assert isinstance(ready, Ready)
-    boot = ready.boot
-    assert isinstance(desk.answer(Act("a", "another", "grab")), Forgotten)
-    assert isinstance(desk.answer(Act("a", boot, "grab")), Working)
-    busy = desk.answer(Act("b", boot, "grab"))
-    other = desk.answer(Act("a", boot, "put"))
-    assert [it.reason for it in (busy, other) if isinstance(it, Refused)] == [
-        "the robot still carries out another request",
-        "this id was used for another request",
-    ]
-    assert isinstance(desk.answer(Cancel("late", boot)), Refused)
-    assert isinstance(desk.answer(Act("late", boot, "grab")), Refused), "it comes after its own cancellation"
-    arm.ready.set()
-    assert arm.begun.wait(60)
-    assert arm.done == ["a"]
+    node = Bridge(REFERENCE.Desk(arm))
+    with bridge(node) as url:
+        RobotLink(door_to(url), Timing(0.05, 0.3, action_s=0.5)).ask("act", "grab", ("cup",), action_id="a")
+    goal = next(it for it in node.heard if it["op"] == "send_action_goal" and it["id"] == "a")
+    assert {name: type(value) for name, value in goal.items()} == {
+        "op": str,
+        "id": str,
+        "action": str,
+        "action_type": str,
+        "args": dict,
+        "feedback": bool,
+    }
+    assert goal["args"] == {
+        **asdict(Action("a", "act", "grab", ("cup",))),
+        "arguments": ["cup"],
+        "boot": node.desk.boot,
+    }
+    cancelled = next(it for it in node.heard if it["op"] == "cancel_action_goal")
+    assert cancelled == {"op": "cancel_action_goal", "id": "a", "action": goal["action"]}
+    assert [it["id"] for it in node.heard if it["op"] == "send_action_goal"].count("a") == 1
+
+
+# --- the reference robot, and the document of what it speaks
+
+
+def ask(url: str, method: str, path: str, body: object = None, **headers: str) -> tuple[int, Any]:
+    connection = HTTPConnection(url.removeprefix("http://"), timeout=30)
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+def resolved(schema: Any, document: Mapping[str, Any] = OPENAPI) -> Any:
+    """Return a schema without references, and without words for people."""
+    if isinstance(schema, list):
+        return [resolved(it, document) for it in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    if "$ref" in schema:
+        return resolved(reduce(getitem, schema["$ref"].split("/")[1:], document), document)
+    return {
+        name: resolved(it, document) for name, it in schema.items() if name not in {"description", "title", "$defs"}
+    }
+
+
+@pytest.mark.parametrize("message", [Action, State])
+def test_the_document_and_the_code_have_the_same_fields(message: type) -> None:
+    fields = TypeAdapter(message).json_schema()
+    ours, documented = resolved(fields, fields), resolved(OPENAPI["components"]["schemas"][message.__name__])
+    if message is Action:
+        assert documented["properties"]["id"].pop("minLength") == 1
+    assert documented == ours
+    jsonschema.Draft202012Validator.check_schema(documented)
+
+
+def test_what_is_spoken_is_as_the_document_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each request and answer between planner and reference robot, and each status, stands in the document."""
+    arm, spoken = Arm(), list[tuple[str, str]]()
+    answered = REFERENCE.Handler.found
+
+    def listening(self: Any, path: str, query: dict[str, list[str]]) -> Any:
+        of = OPENAPI["paths"]["/actions" if path == "/actions" else "/actions/{id}"][self.command.lower()]
+        if self.command == "POST":
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            jsonschema.validate(json.loads(body), schema_of(of["requestBody"]))
+            self.rfile = BytesIO(body)
+        status, answer = answered(self, path, query)
+        jsonschema.validate(json.loads(json.dumps(answer)), schema_of(of["responses"][str(status)]))
+        assert {*query} <= {it["name"] for it in of.get("parameters", ())}
+        spoken.append((self.command, answer.get("state", "error")))
+        return status, answer
+
+    def schema_of(part: Any) -> Any:
+        return resolved(part)["content"]["application/json"]["schema"]
+
+    monkeypatch.setattr(REFERENCE.Handler, "found", listening)
+    arm.ready.clear()
+    with http_robot(arm) as url:
+        link = RobotLink(door_to(url), Timing(0.05, 0.3, action_s=0.5))
+        link.ask("act", "grab", ("cup",), action_id="grabbed")
+        arm.ready.set()
+        for kind, name in (("act", "lift"), ("look", "table"), ("look", "nowhere"), ("approve", "open")):
+            link.ask(kind, name)  # type: ignore[arg-type]
+        for known in ("unknown", "grabbed"):
+            door_to(url).exchange("wait", Action(known, "act"), 5)
+        door_to(url).exchange("begin", Action("a", "act", boot="another"), 5)
+    posted = {("POST", it) for it in ("working", "done", "forgotten")}
+    assert {*spoken} >= posted | {("GET", it) for it in ("working", "refused", "error")} | {("DELETE", "working")}
+
+
+def test_the_robot_answers_each_request_by_its_memory() -> None:
+    arm = Arm()
+    arm.ready.clear()
+    with http_robot(arm) as url:
+        blank = asdict(Action("a", "act", "grab"))
+        boot = ask(url, "POST", "/actions", blank | {"id": "h", "kind": "hello"})[1]["boot"]
+
+        def begin(**fields: object) -> tuple[str, str]:
+            state = ask(url, "POST", "/actions", {**blank, "boot": boot, **fields})[1]
+            return state["state"], state.get("reason", "")
+
+        assert begin(boot="another") == ("forgotten", "")
+        assert begin() == ("working", "")
+        assert begin(id="b") == ("refused", "the robot still carries out another action")
+        assert begin(name="put") == ("refused", "this id was used for another action")
+        assert ask(url, "DELETE", "/actions/late")[1]["reason"] == "it was cancelled"
+        assert begin(id="late") == ("refused", "it was cancelled"), "it comes after its own cancellation"
+        arm.ready.set()
+        assert ask(url, "GET", "/actions/a?wait=30")[1]["state"] == "done"
+        assert begin() == ("done", ""), "told again"
+        assert arm.done == [("grab",)], "not done again"
+        assert begin(id="b") == ("working", "")
+        assert ask(url, "GET", "/openapi.json") == (200, OPENAPI)
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("method", "path", "body", "status"),
     [
-        (b"not json", "the line"),
-        (b'{"kind": "dance", "id": "1", "boot": "b"}', "'dance'"),
-        (b'{"kind": "done", "id": "1"}', "done.boot"),
-        (b'{"kind": "seen", "id": "1", "boot": "b", "view": {"things": [{"name": ""}]}}', "seen.view.things.0.name"),
+        ("POST", "/actions", [], 400),
+        ("POST", "/actions", {"kind": "act"}, 400),
+        ("POST", "/actions", {"id": 7}, 400),
+        ("POST", "/actions", {"id": "a", "arguments": "cup"}, 400),
+        ("POST", "/actions", None, 400),
+        ("GET", "/actions/a?wait=soon", None, 400),
+        ("GET", "/actions/a?wait=nan", None, 404),
+        ("GET", "/elsewhere", None, 404),
     ],
 )
-def test_a_line_that_is_no_message_is_refused_with_its_place(line: bytes, told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        decode_reply(line)
+def test_the_robot_refuses_what_it_can_not_read(method: str, path: str, body: object, status: int) -> None:
+    with http_robot(Arm()) as url:
+        found, told = ask(url, method, path, body)
+        assert (found, [*told]) == (status, ["error"])
+        assert ask(url, "POST", "/actions", asdict(Action("h", "hello")))[0] == 200
 
 
-@pytest.mark.parametrize("url", ["robot:7070", "http://robot:7070", "tcp://robot", "tcp://robot:port", "tcp://[", ""])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(InputError, match="give one such as tcp://localhost:7070"):
-        address_of(url)
+def test_a_page_in_a_browser_can_not_command_the_robot() -> None:
+    """A page of any site may send a simple POST to the loopback; browsers name its origin."""
+    arm = Arm()
+    with http_robot(arm) as url:
+        boot = ask(url, "POST", "/actions", asdict(Action("h", "hello")))[1]["boot"]
+        assert (
+            ask(url, "POST", "/actions", asdict(Action("a", "act", boot=boot)), Origin="http://evil.example")[0] == 403
+        )
+        assert arm.done == []
 
 
 # --- as the environment of a session
@@ -262,40 +498,65 @@ class NoEyes:
         raise AssertionError(request)
 
 
-def environment_of(link: RobotLink, graph: SceneGraph) -> RobotEnvironment:
+def environment_of(door: Door, graph: SceneGraph, timing: Timing = QUICK) -> RobotEnvironment:
     known: Callable[[str], KnownNode] = known_node_reader(lambda: graph, vocabulary="grasif")
-    return RobotEnvironment(link, model=NoEyes(), known=known)
+    return RobotEnvironment(RobotLink(door, timing), model=NoEyes(), known=known)
+
+
+def test_reasons_reach_the_planner_on_one_line_and_cut() -> None:
+    refused = "no\n\x1b[31m" + "so " * 10_000
+    door = Scripted(lambda _, it: State(it.id, "b", "done" if it.kind == "hello" else "refused", refused))
+    with pytest.raises(ActionRefused) as told:
+        environment_of(door, home()).execute("go_to(kitchen)", action_id="1")
+    (reason,) = told.value.reasons
+    assert (len(reason), reason[:9], reason.isprintable()) == (500, "no [31mso", True)
 
 
 def test_a_view_is_an_observation_and_what_is_wrong_in_it_is_named() -> None:
-    class Looking(Arm):
-        shown: View | bytes = View((Thing("cup", "cup", "ON", "table-1", id="cup-1"),), whole=False)
-
-        def look(self, of: str) -> View | bytes:
-            assert of == "table-1"
-            return self.shown
-
-    robot = Looking()
-    world = environment_of(link_to(RobotDesk(robot)), home())
-    seen = world.observe("table-1", step=3)
-    assert (seen.of, seen.step, seen.sightings[0].id, seen.extent.is_whole) == ("table-1", 3, "cup-1", False)
-    with pytest.raises(UnknownReference, match="teapot"):
-        world.observe("teapot", step=4)
-    robot.shown = View((Thing("cup", "cup", "BEHIND", "table-1"),))
-    with pytest.raises(InputError, match="the relation 'BEHIND'"):
-        world.observe("table-1", step=5)
-    robot.shown = b"no picture"
-    with pytest.raises(InputError, match="the robot's picture: this is no picture"):
-        world.observe("table-1", step=6)
+    robot, cup = Arm(), {"name": "cup", "of_class": "cup", "relation": "ON", "target": "table-1", "id": "cup-1"}
+    robot.shown = {"view": {"things": [cup], "whole": False}}
+    with http_robot(robot) as url:
+        world = environment_of(door_to(url), home())
+        seen = world.observe("table-1", step=3)
+        assert (seen.of, seen.step, seen.sightings[0].id, seen.extent.is_whole) == ("table-1", 3, "cup-1", False)
+        with pytest.raises(UnknownReference, match="teapot"):
+            world.observe("teapot", step=4)
+        robot.shown = {"view": {"things": [{**cup, "relation": "BEHIND"}]}}
+        with pytest.raises(InputError, match="the relation 'BEHIND'"):
+            world.observe("table-1", step=5)
+        robot.shown = {"picture": "bm8gcGljdHVyZQ=="}
+        with pytest.raises(InputError, match="the robot's picture: this is no picture"):
+            world.observe("table-1", step=6)
+        robot.shown = {"picture": "bm8!"}
+        with pytest.raises(InputError, match="not in base64"):
+            world.observe("table-1", step=7)
 
 
-def test_a_picture_that_is_not_in_base64_is_refused() -> None:
-    class Odd:
-        def look(self, of: str) -> Pictured:
-            return Pictured(of, "b", b64encode(b"x").decode() + "!")
+def test_a_look_without_anything_to_see_is_no_answer() -> None:
+    robot = Arm()
+    robot.shown = {}
+    with http_robot(robot) as url, pytest.raises(RobotGone, match="a look that is done has a `view` or a `picture`"):
+        environment_of(door_to(url), home(), IMPATIENT).observe("table-1", step=1)
 
-    with pytest.raises(InputError, match="not in base64"):
-        environment_of(Odd(), home()).observe("table-1", step=1)  # type: ignore[arg-type]
+
+def test_a_person_at_the_robot_approves_what_a_rule_reserves(store: SceneStore) -> None:
+    """Unasked: the rule's question goes the way of actions; who answers stands in the history."""
+    name = fresh("approved")
+    store.put(ImportedScene(name, HOME, "household"))
+    belief = find_or_create_belief(store, store.find(name))
+    add_rule(store, name, "ask before switch_on(stove)")
+    add_rule(store, name, "ask before switch_on(microwave)")
+    add_rule(store, name, "ask before pick_up(fork)")
+    arm = Arm()
+    with robot_behind("http", arm) as url:
+        world = environment_of(door_to(url), home())
+        simulator = BeliefSimulator(store, store.find(belief.name), world=world, approve=world.approve)
+        list(simulator.act("switch_on(stove-1)"))
+        assert store.history(store.find(belief.name))[-1].approved_by == "ann"
+        for unapproved in ("switch_on(microwave-1)", "pick_up(fork-1)"):
+            with pytest.raises(RuleBroken, match="it was not approved"):
+                list(simulator.act(unapproved))
+    assert arm.done == [("switch_on", "stove-1")]
 
 
 # --- a robot that is a process of its own
@@ -315,8 +576,8 @@ def robot_process(seed: int, port: int = 0) -> Iterator[tuple[subprocess.Popen[s
 
 def test_a_robot_over_a_bad_connection_does_each_action_once() -> None:
     actions = ["go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)"]
-    with robot_process(seed=3) as (process, port), closing(SocketTransport(f"tcp://127.0.0.1:{port}")) as transport:
-        world = environment_of(RobotLink(transport, QUICK), home())
+    with robot_process(seed=3) as (process, port):
+        world = environment_of(door_to(f"http://127.0.0.1:{port}"), home())
         for number, action in enumerate(actions):
             world.execute(action, action_id=f"{number}")
         with pytest.raises(ActionRefused, match="cup-1"):
@@ -328,12 +589,10 @@ def test_a_robot_over_a_bad_connection_does_each_action_once() -> None:
         assert process.stdout.read().splitlines() == [*actions, "open(cup-1)"]
 
 
-def test_a_robot_that_goes_away_in_the_middle_is_told_and_one_that_comes_back_has_forgotten() -> None:
+def test_a_robot_that_is_killed_during_an_action_and_comes_back_is_not_believed_to_have_done_it() -> None:
     with ExitStack() as stack:
         process, port = stack.enter_context(robot_process(seed=1))
-        transport = stack.enter_context(closing(SocketTransport(f"tcp://127.0.0.1:{port}")))
-        link = RobotLink(transport, Timing(repeat_s=0.05, silence_s=10))
-        world = environment_of(link, home())
+        world = environment_of(door_to(f"http://127.0.0.1:{port}"), home(), Timing(repeat_s=0.05, silence_s=5))
         world.execute("go_to(kitchen)", action_id="go")
 
         def kill_in_the_middle() -> None:
@@ -353,11 +612,6 @@ def test_a_robot_that_goes_away_in_the_middle_is_told_and_one_that_comes_back_ha
         world.execute("go_to(kitchen)", action_id="go again")
 
 
-def test_lines_that_are_too_long_or_no_messages_do_not_end_a_server() -> None:
-    with RobotServer(Arm(), "127.0.0.1", 0) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        host, port = server.server_address[:2]
-        with socket.create_connection((str(host), int(port)), timeout=10) as raw:
-            raw.sendall(b"hello?\n\n" + json.dumps({"kind": "hello", "id": "h"}).encode() + b"\n")
-            assert decode_reply(raw.makefile("rb").readline()).kind == "ready"
-        server.shutdown()
+def test_a_door_is_chosen_by_its_scheme() -> None:
+    assert isinstance(door_to("https://robot.local/arm/"), HttpDoor)
+    assert isinstance(door_to("wss://robot.local:9090"), RosDoor)
