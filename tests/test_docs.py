@@ -40,14 +40,15 @@ from tests.scripted_model import Script, ScriptedModel
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = [page.relative_to(ROOT).as_posix() for page in pages(ROOT)]
 TIMEOUT_S: Final = 240
-SCRIPTS: Final[dict[str, Script]] = {
+SCRIPTS: Final[Mapping[str, Script]] = {
     "docs/agents.md": takes_the_cup,
     "docs/robots.md": [
         *(says("act", it) for it in ("look_at(table-1)", "pick_up(cup-1)", "put_on(cup-1, shelf-1)")),
         says("done", reason="the cup is on the shelf"),
     ],
+    "docs/tutorials/papers-table.md": lambda _: "I am a script and know no plan.",
 }
-"""What a model says to the pages that need one."""
+"""The replies of the model on pages whose examples need one."""
 REFUSED: Final[type[Exception]] = typer.BadParameter.__mro__[1]
 """The base of the errors that a command line raises for arguments that it does not accept."""
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
@@ -71,17 +72,9 @@ def test_the_commands_of_a_page(page: str, reader: Mapping[str, str], tmp_path: 
             assert failure is None, f"{page}:{block.line}: {failure}"
 
 
-SCRIPTS: Final[Mapping[str, Script]] = {
-    "docs/agents.md": takes_the_cup,
-    "docs/tutorials/papers-table.md": lambda _: "I am a script and know no plan.",
-}
-"""The replies of the model on pages whose examples need one."""
-
-
 @contextmanager
 def scripted_model(page: str) -> Iterator[Mapping[str, str]]:
     """Yield the environment of a page's scripted model; of no model for most pages."""
-    """Yield the environment of a scripted model for the pages whose examples need one; of no model for others."""
     if page not in SCRIPTS:
         yield {}
         return
