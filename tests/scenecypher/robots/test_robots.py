@@ -338,6 +338,24 @@ def test_a_goal_whose_result_was_none_is_sent_again(first: dict[str, Any]) -> No
     assert [goals.count(it) for it in dict.fromkeys(goals)] == [2, 1]
 
 
+def test_a_result_that_comes_twice_or_late_counts_for_its_own_goal_alone() -> None:
+    """Believed done: the second answer to one action must not be taken for the first to the next."""
+    heard: list[dict[str, Any]] = []
+
+    def speak(socket: ServerConnection) -> None:
+        for text in socket:
+            heard.append(json.loads(text))
+            refused = {"state": "refused", "boot": "b", "reason": heard[-1]["args"]["name"]}
+            done = {"state": "done", "boot": "b"}
+            answers = [(it["id"], done) for it in heard[:-1]] + [(heard[-1]["id"], refused), (heard[-1]["id"], done)]
+            for of, values in answers:
+                socket.send(json.dumps({"op": "action_result", "id": of, "values": values}))
+
+    with bridge(speak) as url:
+        link = RobotLink(door_to(url), IMPATIENT)
+        assert [link.ask("act", name).reason for name in ("grab", "lift", "put")] == ["grab", "lift", "put"]
+
+
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:9", "ws://127.0.0.1:9", "http://a..b:7070", "ws://no.such.host.invalid"]
 )
