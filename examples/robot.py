@@ -1,4 +1,4 @@
-"""A robot's program in a hundred lines of Python's standard library, to copy: docs/robots.md has its story.
+"""A robot's program, of Python's standard library alone, to be copied: docs/robots.md has its story.
 
     python robot.py HOME.json [SECONDS [PORT]]
 
