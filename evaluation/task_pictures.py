@@ -14,9 +14,8 @@ from typing import Final
 from scenecypher.chat.model import Image
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.errors import InputError, UnknownReference, did_you_mean
-from scenecypher.planner.perception.picture import read_picture
+from scenecypher.planner.perception.picture import SUFFIXES, read_picture
 
-SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp")
 OPEN, CLOSED = "open", "closed"
 OPENED: Final = f".{OPEN}"
 """End of the name of an opened asset's picture, before the suffix."""
@@ -31,7 +30,7 @@ def bundled_pictures() -> Path:
 
 def pictured_tasks(folder: Path, known: Collection[str]) -> frozenset[str]:
     """Return the ids of the tasks that have pictures in a folder. Raises InputError if one is not `known`, or none."""
-    found = {it.parent.relative_to(folder).as_posix() for it in folder.rglob("*") if it.suffix.lower() in SUFFIXES}
+    found = {it.parent.relative_to(folder).as_posix() for it in folder.rglob("*") if it.suffix.casefold() in SUFFIXES}
     if not found:
         raise InputError(
             f"{folder}: no pictures in it; give a folder of TASK/ASSET.png, such as {min(known)}/ASSET.png"
@@ -47,19 +46,23 @@ def check_pictures(folder: Path, *, at_start: SceneGraph, believed: SceneGraph) 
 
     Raises InputError.
     """
-    shown = set[str]()
-    for file in sorted(it for it in folder.iterdir() if it.suffix.lower() in SUFFIXES):
-        node = file.stem.removesuffix(OPENED)
+    shown = _pictures(folder)
+    for name, file in shown.items():
+        node = name.removesuffix(OPENED)
         if node not in at_start:
             hint = did_you_mean(node, tuple(at_start.nodes))
             raise InputError(f"{file}: this task has no {node}{hint}; name a picture after a node of its task")
         read_picture(file)
-        shown.add(file.stem)
     wanted = dict.fromkeys((*_wanted(at_start), *_wanted(believed)))
     if missing := [it for it in wanted if it not in shown]:
-        named = ", ".join(f"{it}{SUFFIXES[0]}" for it in missing[:MOST_NAMED])
+        named = ", ".join(f"{it}.png" for it in missing[:MOST_NAMED])
         more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
         raise InputError(f"{folder}: {named}{more} missing; add each, or take the task's folder away")
+
+
+def _pictures(folder: Path) -> dict[str, Path]:
+    """Return the pictures in a folder by their names, without suffixes."""
+    return {it.stem: it for it in sorted(folder.iterdir()) if it.suffix.casefold() in SUFFIXES}
 
 
 def _wanted(graph: SceneGraph) -> Iterator[str]:
@@ -87,9 +90,8 @@ class FolderCamera:
     def picture(self, of: str) -> Image:
         """Return the picture of a node. Raises UnknownReference if there is none, InputError if it can't be read."""
         name = self._name(of, self.now())
-        for suffix in SUFFIXES:
-            if name is not None and (file := self.folder / f"{name}{suffix}").is_file():
-                return read_picture(file)
+        if (file := _pictures(self.folder).get(name or "")) is not None:
+            return read_picture(file)
         why = "as it is now, after what was done there" if name is None else "in the folder"
         raise UnknownReference(f"there is no picture of {of} {why}; look at something else, or go on without one")
 

@@ -68,7 +68,7 @@ class _BodyDraft(BeliefDraft):
 
     def merge_place(self) -> Iterator[Finding]:
         """Correct the agent's place."""
-        agent, kinds = self.body.agent, conventions_of(self.vocabulary).containment
+        agent, kinds = self.body.agent, self.moves.containment
         believed = {it for it in self.belief.outgoing.get(agent, ()) if it.type in kinds}
         places = {Relation(agent, *place) for place in self.body.places or () if place[1] in self.nodes}
         if places and places != believed:

@@ -8,7 +8,6 @@ from typing import Final
 
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import GraphView, Node, Properties, Relation, SceneGraph
-from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.perception.moving import PLACED, Moves
 
 SEEN: Final = "seen"
@@ -43,7 +42,7 @@ class BeliefDraft:
 
     def supports_of(self, node_id: str) -> set[str]:
         """Return what a node is on or in by what is merged so far."""
-        kinds = conventions_of(self.vocabulary).containment
+        kinds = self.moves.containment
         believed = (it for it in self.belief.outgoing.get(node_id, ()) if it.type in kinds and it in self.relations)
         return {it.target for it in believed} | self.placed.get(node_id, set())
 

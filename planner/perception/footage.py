@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 from scenecypher.chat.model import Image
 from scenecypher.errors import InputError
 from scenecypher.planner.perception.camera_file import ASPECT_TOLERANCE, PosedCamera, camera_of
-from scenecypher.planner.perception.picture import encode_jpeg, media_type_of, read_picture
+from scenecypher.planner.perception.picture import SUFFIXES, encode_jpeg, media_type_of, read_picture
 from scenecypher.waiting import waiting_for
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ FLAT: Final = 2.0
 """Sharpness (of 255) that a frame of one colour has by compression alone."""
 SHARP_SHARE: Final = 0.25
 """Least share of the sharpness of the sharpest third; a frame below is blurred, black, or of one colour."""
-
-_SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def _picture(file: Path) -> Picture:
 
 
 def _of_folder(folder: Path, at_most: int) -> tuple[Picture, ...]:
-    files = sorted(it for it in folder.iterdir() if it.suffix.casefold() in _SUFFIXES)
+    files = sorted(it for it in folder.iterdir() if it.suffix.casefold() in SUFFIXES)
     if not files:
         raise InputError(f"{folder}: there is no picture in it; put PNG, JPEG, GIF or WebP files there")
     if len(files) > MAX_FILES:

@@ -26,12 +26,12 @@ class Moves:
 
     def contents(self, thing: str) -> set[str]:
         """Return the objects on or in a thing, over any number of containers."""
-        above = self.graph.reaching(thing, *self._containment) if self.graph.nodes[thing].kind == "Object" else set()
+        above = self.graph.reaching(thing, *self.containment) if self.graph.nodes[thing].kind == "Object" else set()
         return {it for it in above if self.graph.nodes[it].kind == "Object"} - {thing}
 
     def lost(self, thing: str, contents: Collection[str]) -> set[Relation]:
         """Return the relations of a thing to containers, holders and near things, and of its contents to all others."""
-        leaving, moved = {*self._containment, *REMEMBERED}, {thing, *contents}
+        leaving, moved = {*self.containment, *REMEMBERED}, {thing, *contents}
         found = {it for it in self.graph.outgoing.get(thing, ()) if it.type in leaving}
         found |= {it for it in self.graph.incoming.get(thing, ()) if it.type in HOLDING}
         for node in moved:
@@ -60,7 +60,7 @@ class Moves:
         """Check if most things of the graph that are on or in others are INSIDE their room besides."""
         places, stated = self.graph.by_kind.get("Place", ()), list[bool]()
         for thing in () if conventions_of(self.vocabulary).one_parent else self.graph.by_kind.get("Object", ()):
-            containers = self.graph.targets(thing, *self._containment)
+            containers = self.graph.targets(thing, *self.containment)
             if any(it not in places for it in containers):
                 stated.append(any(it in places for it in containers))
         return 2 * sum(stated) > len(stated)
@@ -71,8 +71,9 @@ class Moves:
         if node in places:
             return [node]
         inside = [it for it in self.graph.targets(node, "INSIDE") if it in places]
-        return inside or sorted(it for it in self.graph.reached(node, *self._containment) if it in places)[:1]
+        return inside or sorted(it for it in self.graph.reached(node, *self.containment) if it in places)[:1]
 
     @property
-    def _containment(self) -> tuple[str, ...]:
+    def containment(self) -> tuple[str, ...]:
+        """Types of the relations by which a thing is on or in another."""
         return conventions_of(self.vocabulary).containment

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from scenecypher.db.graph.scene import Node, Point, Relation
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.perception.assumptions import assumed_of
 from scenecypher.planner.perception.draft import CONFIDENCE, SEEN, BeliefDraft, relation_text
 from scenecypher.planner.perception.evidence import INFERRED, LEAST, PRIOR, agreeing, disagreeing
@@ -192,8 +191,8 @@ class ObservationDraft(BeliefDraft):
 
     def _is_visible_below(self, node_id: str) -> bool:
         """Check if a node is believed on or in the observed one, and not inside something closed."""
-        is_below = self.observation.of in self.belief.reached(node_id, *self._containment)
-        return is_below and not is_shut_in(self.belief, node_id, containment=self._containment)
+        is_below = self.observation.of in self.belief.reached(node_id, *self.moves.containment)
+        return is_below and not is_shut_in(self.belief, node_id, containment=self.moves.containment)
 
     def _merge_states(self, node_id: str, states: tuple[str, ...] | None, *, is_new: bool = False) -> None:
         """Merge the seen states of a node, if any; those that it can't have are only told."""
@@ -232,7 +231,7 @@ class ObservationDraft(BeliefDraft):
         of, covers = self.observation.of, self.observation.covers
         for node_id in sorted({*self.belief.sources(of, *covers)} if covers else ()):
             node = self.belief.nodes[node_id]
-            hidden = is_covered(self.belief, node_id, of, containment=self._containment)
+            hidden = is_covered(self.belief, node_id, of, containment=self.moves.containment)
             is_known = classes is None or normal_form(node.class_) in classes
             if node.kind == "Object" and is_known and not hidden and self._in_view(node):
                 yield node_id
@@ -247,7 +246,7 @@ class ObservationDraft(BeliefDraft):
         self.placed.setdefault(node_id, set()).add(placed.target)
 
     def _place_text(self, node_id: str) -> str:
-        inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self._containment]
+        inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self.moves.containment]
         places = [relation_text(it.type, it.target) for it in inside]
         places += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if it.type in HOLDING]
         return " and ".join(places) or "nowhere"
@@ -257,10 +256,6 @@ class ObservationDraft(BeliefDraft):
 
     def _add_finding(self, kind: FindingKind, node: str, words: str) -> None:
         self.findings.append(Finding(kind, node, words))
-
-    @property
-    def _containment(self) -> tuple[str, ...]:
-        return conventions_of(self.vocabulary).containment
 
 
 def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:

@@ -24,6 +24,9 @@ SENT_SIDE: Final = 2_048
 SENT_QUALITY: Final = 90
 """JPEG quality of a picture that was scaled down."""
 
+SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+"""Ends of the names of picture files that are looked for in folders."""
+
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),

@@ -12,13 +12,14 @@ CONFIDENCE: Final = 0.8
 """Confidence of a detection that has none, as of a thing in a picture."""
 
 
-def _cleaned(words: str) -> str:
+def cleaned_name(words: str) -> str:
+    """Return a name on one line. Raises ValueError if nothing is left of it."""
     if not (name := one_line(words)):
         raise ValueError("a name is empty; give the name of a thing")
     return name
 
 
-Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_cleaned)]
+Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(cleaned_name)]
 Relation = Literal["ON", "INSIDE"]
 
 

@@ -28,22 +28,13 @@ def true_observation(world: SceneGraph, of: str, *, step: int, vocabulary: str) 
     node = world.nodes[of]
     containment = conventions_of(vocabulary).containment
     covers = tuple(type_ for type_ in containment if type_ != "INSIDE" or "closed" not in node.states)
-    sightings = []
+    sightings = dict[str, Sighting]()
     for relation in world.incoming.get(of, ()):
         child = world.nodes[relation.source]
         hidden = is_covered(world, child.id, of, containment=containment)
         if relation.type in covers and child.kind == "Object" and not hidden:
-            sightings.append(_sighting(child, relation.type, of))
-    return Observation(of, tuple(_unique(sightings)), step, covers, node.states)
-
-
-def _unique(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
-    """Yield each thing once, even if it has several relations to the observed node."""
-    yielded: set[str | None] = set()
-    for sighting in sightings:
-        if sighting.id not in yielded:
-            yielded.add(sighting.id)
-            yield sighting
+            sightings.setdefault(child.id, _sighting(child, relation.type, of))  # it may have several relations
+    return Observation(of, tuple(sightings.values()), step, covers, node.states)
 
 
 def _sighting(node: Node, type_: str, of: str) -> Sighting:

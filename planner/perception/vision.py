@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Literal, Protocol, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean_reply
 from scenecypher.chat.model import SEED
@@ -21,6 +21,7 @@ from scenecypher.planner.perception.naming import KnownNode, meaning_of_name, wi
 from scenecypher.planner.perception.observation import MAX_THINGS, Extent, ExtentKind, Observation, Sighting
 from scenecypher.planner.perception.picture_set import PictureSet, SeenBox
 from scenecypher.planner.perception.refusal import is_refusal
+from scenecypher.planner.perception.seen_thing import cleaned_name
 from scenecypher.planner.perception.vision_prompts import describe_prompt, parse_prompt, place_prompt, vanished_prompt
 from scenecypher.planner.perception.wording import normal_form, one_line
 
@@ -55,23 +56,12 @@ class Camera(Protocol):
 class SeenThing(BaseModel):
     """One thing, or several alike, in a reply."""
 
-    name: str = Field(min_length=1, max_length=200)
+    name: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(cleaned_name)]
     count: int = Field(ge=1, le=100)
     relation: Literal["ontop_of", "inside_of"] | None
-    related_to: str | None
+    related_to: Annotated[str, AfterValidator(one_line)] | None
     states: list[SeenState]
     confidence: float | None = Field(ge=0, le=1)
-
-    @field_validator("name", "related_to")
-    @classmethod
-    def _on_one_line(cls, words: str | None) -> str | None:
-        return None if words is None else one_line(words)
-
-    @model_validator(mode="after")
-    def _is_named(self) -> Self:
-        if not self.name:
-            raise ValueError("a name is empty; give the name of a thing")
-        return self
 
 
 class Subgraph(BaseModel):

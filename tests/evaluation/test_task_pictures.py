@@ -222,7 +222,7 @@ def test_a_picture_shows_the_start(tmp_path: Path) -> None:
     """What was changed since has no picture; what was opened has another one; who stands there changes nothing."""
     shut, opened = (encode_png(bytes(3 * it), width=it, height=1) for it in (1, 2))
     (tmp_path / "box.png").write_bytes(shut.data)
-    (tmp_path / "box.open.png").write_bytes(opened.data)
+    (tmp_path / "box.open.PNG").write_bytes(opened.data)
     cup, robot = Node("cup", "Object", "cup", "cup"), Node("robot", "Agent", "robot", "robot")
 
     def box(*states: str) -> Node:
