@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import JSONResponse, Response
 
 from scenecypher.db.graph.change import nodes_of
+from scenecypher.db.rules import rules_of
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
@@ -247,7 +248,8 @@ class Pages:
         node = _node_of(snapshot.graph, scene, version, fields)
         relations, names, _ = _relations(snapshot.graph, node.id)
         is_now = version == snapshot.info.version and not self._read_only
-        found = doable(snapshot.graph, snapshot.info.vocabulary, node.id) if is_now else ()
+        known = rules_of(snapshot.info.declared)
+        found = doable(snapshot.graph, snapshot.info.vocabulary, node.id, known) if is_now else ()
         return render(
             "inspect.html",
             scene=scene,
