@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, TypeGuard
 
 import scenecypher.db.condition as c
@@ -46,11 +47,16 @@ def has_run_out(rule: Rule) -> c.Condition:
     return c.And((c.Not(rule.condition), _marked(rule, "0 left")))
 
 
-def memory_of(rule: Rule, *, counted: bool = True) -> Iterator[tuple[str, c.Condition]]:
-    """Yield the states in which a rule is remembered after a change, each with its condition before the change.
+@lru_cache(maxsize=2_000)
+def memory_of(rule: Rule, *, counted: bool = True) -> tuple[tuple[str, c.Condition], ...]:
+    """Return the states in which a rule is remembered after a change, each with its condition before the change.
 
     A change that is `counted` is an agent's action.
     """
+    return tuple(_memory_of(rule, counted=counted))
+
+
+def _memory_of(rule: Rule, *, counted: bool) -> Iterator[tuple[str, c.Condition]]:
     match rule.tense:
         case "once" | "before":
             yield _state(rule, "was so"), c.Or((_marked(rule, "was so"), rule.condition))
@@ -138,7 +144,12 @@ def opened_at(rule: Rule, graph: GraphView, version: int) -> int:
 
 def _after(rule: Rule, graph: GraphView, now: set[str], *, version: int, counted: bool) -> Iterator[str]:
     """Yield the states in which a rule is remembered after a change of a graph."""
-    found = {name for name, condition in memory_of(rule, counted=counted) if c.evaluate(condition, graph, {})}
+    if _state(rule, "was so") in now:
+        yield _state(rule, "was so")
+        return
+    is_idle = rule.kind == "within" and not c.evaluate(is_open(rule), graph, {})
+    known = ((_state(rule, "begun"), rule.begun),) if is_idle else memory_of(rule, counted=counted)
+    found = {name for name, condition in known if c.evaluate(condition, graph, {})}
     yield from found
     if _state(rule, "open") in found:
         earlier = [it for it in now if it.startswith(_state(rule, OPENED))]

@@ -227,7 +227,7 @@ def test_an_action_sets_in_a_problem_what_it_sets_in_memory(number: int) -> None
         (
             "within 2 actions after microwave is open: no microwave is open",
             "knife-1 INSIDE microwave-1",
-            "open put_in close",
+            "pick_up open put_in close",
         ),
         ("within 5 minutes after stove is on: stove is off", "knife-1 is held", "pick_up"),
         ("switch_on(stove) only once microwave is open", "stove-1 is on", "open switch_on"),
