@@ -1,4 +1,4 @@
-"""Rules of a house: what must never hold, what an action needs, and before which action a person is asked."""
+"""Rules of a house: what must never hold, what an action needs, what follows, and when a person is asked first."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -21,9 +22,13 @@ from scenecypher.db.graph.scene import GraphView, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, Declared
 from scenecypher.errors import InputError, RuleBroken
 
-RuleKind: TypeAlias = Literal["never", "only", "ask"]
+RuleKind: TypeAlias = Literal["never", "only", "ask", "within"]
+Tense: TypeAlias = Literal["", "once", "before", "since", "within"]
+Unit: TypeAlias = Literal["actions", "minutes"]
 MAX_RULES: Final = 1_000
 """Maximum number of rules of a scene, with those that were removed."""
+MAX_LIMIT: Final = 60
+"""Maximum number of actions or minutes within which something is to follow."""
 MAX_CULPRITS: Final = 3
 """Maximum number of groups of things that a message names."""
 ANY: Final = "*"
@@ -48,6 +53,10 @@ class Rule:
     condition holds before it; an `ask` rule has a person approve such an action. `arguments` are the variables of the
     arguments of `action`, none if any will do. The rule is in force from the scene's version `since` on, and before
     `until` (None: still). `at` is the time in ISO form.
+
+    By its `tense` an `only` rule is about the past: the condition held `once`, or did not `before`, or holds `since`
+    what it has `begun` with last came to hold. A `within` rule wants the condition in at most `limit` actions or
+    minutes after what it has `begun` with.
     """
 
     name: str
@@ -61,13 +70,18 @@ class Rule:
     at: str = ""
     since: int = 0
     until: int | None = None
+    tense: Tense = ""
+    begun: c.Condition = c.NEVER
+    limit: int = 0
+    unit: Unit = "actions"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The rules of a scene: `documents` are all, others those in force.
 
-    `touched_by` are the `never` rules by what a change may touch; `names` are the first parts of these keys.
+    `touched_by` are the `never` rules by what a change may touch; `names` are the first parts of these keys. `past` are
+    those that remember what was, `duties` those of them that want something to follow.
     """
 
     documents: tuple[Rule, ...] = ()
@@ -75,6 +89,8 @@ class Rules:
     by_action: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     touched_by: Mapping[Key, tuple[Rule, ...]] = field(default_factory=dict)
     names: frozenset[str | None] = frozenset()
+    past: tuple[Rule, ...] = ()
+    duties: tuple[Rule, ...] = ()
 
     @classmethod
     def of(cls, documents: Iterable[Rule]) -> Rules:
@@ -87,9 +103,12 @@ class Rules:
         for rule in (it for it in present if it.action):
             by_action[rule.action] = (*by_action.get(rule.action, ()), rule)
         for rule in never:
-            for key in dict.fromkeys(_keys(rule.condition, {})):
+            for key in dict.fromkeys(keys_of(rule.condition)):
                 touched_by[key] = (*touched_by.get(key, ()), rule)
-        return cls(found, tuple(never), by_action, touched_by, frozenset(key[0] for key in touched_by))
+        past = tuple(it for it in present if it.tense)
+        duties = tuple(it for it in past if it.kind == "within")
+        names = frozenset(key[0] for key in touched_by)
+        return cls(found, tuple(never), by_action, touched_by, names, past, duties)
 
     @property
     def in_force(self) -> tuple[Rule, ...]:
@@ -181,7 +200,7 @@ def _named(groups: Iterable[Culprits]) -> str:
 # --- what a rule depends on, and what a Delta touches
 
 
-def _keys(condition: c.Condition, labels: Mapping[str, str | None]) -> Iterator[Key]:
+def keys_of(condition: c.Condition, labels: Mapping[str, str | None] = MappingProxyType({})) -> Iterator[Key]:
     """Yield a key for each atom of a condition; `labels` are the classes or kinds of variables, as far as known."""
     if isinstance(condition, c.Exists | c.ForAll | c.AtLeast | c.Exactly):
         labels = {**labels, condition.var: _label(condition)}
@@ -189,7 +208,7 @@ def _keys(condition: c.Condition, labels: Mapping[str, str | None]) -> Iterator[
         ends = [it.id if isinstance(it, c.Id) else labels.get(it) for it in c.terms(condition)]
         yield from ((name, *ends) for name in _names_of(condition))
     for part in c.children(condition):
-        yield from _keys(part, labels)
+        yield from keys_of(part, labels)
 
 
 def _label(part: c.Exists | c.ForAll | c.AtLeast | c.Exactly) -> str | None:
@@ -278,11 +297,16 @@ class _RuleForm(Form):
     at: str = ""
     since: Annotated[int, Field(ge=0)] = 0
     until: Annotated[int, Field(ge=0)] | None = None
+    tense: Tense = ""
+    begun: dict[str, Any] | None = None
+    limit: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 0
+    unit: Unit = "actions"
 
     def rule(self, file: str) -> Rule:
         condition = c.condition_from_document(self.condition, file=file)
         fits = c.ALWAYS if self.fits is None else c.condition_from_document(self.fits, file=file)
-        more = (self.author, self.at, self.since, self.until)
+        begun = c.NEVER if self.begun is None else c.condition_from_document(self.begun, file=file)
+        more = (self.author, self.at, self.since, self.until, self.tense, begun, self.limit, self.unit)
         return Rule(self.name, self.kind, self.words, condition, self.action, self.arguments, fits, *more)
 
 
@@ -300,8 +324,10 @@ def rules_json(rules: Iterable[Rule]) -> str:
 def rule_document(rule: Rule) -> dict[str, Any]:
     """Return a rule as JSON, without empty fields."""
     document = {name: getattr(rule, name) for name in ("name", "kind", "words", "action", "author", "at", "since")}
-    more = {"arguments": [*rule.arguments], "until": rule.until}
+    more = {"arguments": [*rule.arguments], "until": rule.until, "tense": rule.tense}
+    more |= {"limit": rule.limit, "unit": rule.unit} if rule.limit else {}
     fits = {} if rule.fits == c.ALWAYS else {"fits": c.condition_document(rule.fits)}
+    fits |= {} if rule.begun == c.NEVER else {"begun": c.condition_document(rule.begun)}
     condition = {"condition": c.condition_document(rule.condition)}
     return {name: it for name, it in (document | more | fits | condition).items() if it not in ("", None, [])}
 

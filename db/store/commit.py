@@ -21,8 +21,9 @@ from scenecypher.db.graph.delta import (
     edited_nodes,
     value_of,
 )
-from scenecypher.db.graph.graph_json import delta_hash, delta_json
+from scenecypher.db.graph.graph_json import delta_from_json, delta_hash, delta_json
 from scenecypher.db.graph.scene import GraphView, Node
+from scenecypher.db.rule_memory import without_memory
 from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.db.store.catalog import SceneInfo
@@ -80,7 +81,8 @@ class Intent:
 
     `action_id` makes the change safe to repeat: the same id with the same Delta is applied once. `kind` is ``act``,
     ``undo``, ``redo``, or ``declare`` of an event without changes; `undoes` are the versions that it reverts. Rules of
-    the house are checked if it is `enforced`; `approved_by` is who approved it, if a rule has a person asked.
+    the house are checked if it is `enforced`; `approved_by` is who approved it, if a rule has a person asked. An
+    agent's action is `counted` where a rule wants something within so many of them.
     """
 
     actor: str
@@ -91,6 +93,7 @@ class Intent:
     undoes: tuple[int, ...] = ()
     enforced: bool = True
     approved_by: str = ""
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +175,16 @@ def check_answer(record: Record | None, scene: SceneInfo, intent: Intent, text: 
         raise SceneReplaced(scene.name)
     done = record["done"]
     if done is not None:
-        if text is not None and done["hash"] != delta_hash(text):
+        if text is not None and done["hash"] != delta_hash(text) and _forgetting(done["delta"]) != _forgetting(text):
             msg = f"action id {intent.action_id!r} was used for another change; give each action an id of its own"
             raise InputError(msg)
         raise AlreadyCommitted(done["version"], done["delta"])
     check_version(record["version"], intent.expected_version)
     return record
+
+
+def _forgetting(text: str) -> Delta:
+    return without_memory(delta_from_json(text))
 
 
 def check_version(version: int, expected: int | None) -> None:

@@ -14,7 +14,8 @@ from scenecypher.db.graph.delta import Delta, edited_nodes
 from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import EMPTY
-from scenecypher.db.rules import check_outcome, rules_of
+from scenecypher.db.rule_memory import check_duties, duty_error, mends, open_duties, opened_at, with_memory
+from scenecypher.db.rules import Rule, check_outcome, rules_of
 from scenecypher.db.store.bounds import TrackedBounds
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Decide, Intent, SceneVersion, WritePlan, check_answer, plan_write
@@ -44,6 +45,13 @@ WITH s OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
 RETURN $asked AS asked, done {.version, .hash, .delta} AS done,"""
     + _EVENTS
 )
+
+# By the clock that the scene declares, else the server's: those of its events.
+IS_LATE: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) OPTIONAL MATCH (e:Event {scene: $key, version: $opened})
+RETURN $asked AS asked,
+       coalesce(s.clock, datetime()) >= coalesce(e.clock, e.at) + duration({minutes: $limit}) AS late
+"""
 
 
 def is_alike(one: SceneInfo, other: SceneInfo) -> bool:
@@ -151,8 +159,9 @@ class Replica:
 
         Raises ConflictError, InputError. `apply` it once it is committed.
         """
-        plan = self._plan(at, delta, intent, scene or self.scene)
-        return Committed(commit_in(tx, plan, at.version), delta)
+        found = self._remembering(at, delta, intent)
+        plan = self._plan(at, found, intent, scene or self.scene)
+        return Committed(commit_in(tx, plan, at.version), found)
 
     def apply(self, done: Committed) -> None:
         """Apply a commit, if it leads to the next version."""
@@ -174,7 +183,7 @@ class Replica:
 
     def _commit(self, before: SceneVersion, decide: Decide, intent: Intent, timeout_s: float) -> Committed | None:
         """Decide and commit at a version; None if the scene is no longer there."""
-        delta = decide(before)
+        delta = self._remembering(before, decide(before), intent)
         plan = self._plan(before, delta, intent, self.scene)
         version = commit_at(self._database, plan, before.version, timeout_s=timeout_s)
         if version is None:
@@ -184,9 +193,31 @@ class Replica:
                 self._advance([(version, delta, plan)])
         return Committed(version, delta)
 
+    def _remembering(self, at: SceneVersion, delta: Delta, intent: Intent) -> Delta:
+        """Return a change with what the rules of the house remember after it. Raises RuleBroken, ServiceError."""
+        if intent.kind == "declare":
+            return delta
+        reverts = intent.kind in {"undo", "redo"}
+        given: dict[str, Any] = {"version": at.version, "counted": intent.counted, "reverts": reverts}
+        found = with_memory(at.rules, at.graph, delta, **given)
+        if intent.enforced and self.scene.role == "world":
+            check_outcome(at.rules, at.graph, found, action=intent.action)
+            if intent.counted:
+                check_duties(at.rules, at.graph, found, action=intent.action)
+                late = (it for it in open_duties(at.rules, at.graph) if self._is_late(it, at))
+                unmet = next((it for it in late if not mends(it, at.graph, found)), None)
+                if unmet:
+                    raise duty_error(unmet, intent.action)
+        return found
+
+    def _is_late(self, duty: Rule, at: SceneVersion) -> bool:
+        if duty.unit != "minutes":
+            return False
+        given = {"key": self.scene.key, "opened": opened_at(duty, at.graph, at.version), "limit": duty.limit}
+        record = self._database.row(IS_LATE, {**given, "asked": uuid4().hex}, echo="asked")
+        return bool(record and record["late"])
+
     def _plan(self, at: SceneVersion, delta: Delta, intent: Intent, scene: SceneInfo) -> WritePlan:
-        if intent.enforced and scene.role == "world":
-            check_outcome(at.rules, at.graph, delta, action=intent.action)
         plan = plan_write(scene, at.graph, delta, intent=intent)
         with self._lock:
             raised = self._bounds.raised_by(at.graph, delta, plan.edits) if self._bounds else {}

@@ -15,6 +15,7 @@ from scenecypher.db.graph.graph_json import delta_from_json, delta_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.rule_memory import without_memory
 from scenecypher.db.schema import HOLDING, Declared
 from scenecypher.db.store import at, catalog, history, lease, load, publish, rewind
 from scenecypher.db.store.at import SceneAt
@@ -119,6 +120,7 @@ class SceneStore:
             return self._publish(scene.graph, _header(scene), known, progress)
         graph = with_added_agent(scene.graph, current.graph)
         delta = diff(current.graph, graph)
+        delta = without_memory(delta) if known.declared.rules else delta
         if len(delta) > CHANGES_PER_COMMIT:
             _check_may_replace(known, f"{len(delta):,} facts differ", replaces=replaces)
             return self._publish(scene.graph, _header(scene), known, progress)

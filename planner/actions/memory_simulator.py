@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import GraphView, SceneGraph
-from scenecypher.db.rules import check_outcome, rules_of
+from scenecypher.db.rule_memory import decide
+from scenecypher.db.rules import rules_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event
@@ -28,10 +29,14 @@ class MemorySimulator(ActionSimulator):
         check_version(self._version, intent.expected_version)
         rules = rules_of(self.scene.declared)
         delta = self._decide(operator, call, SceneVersion.of(self._version, self.graph, self._agent, rules))
-        check_outcome(rules, self.graph, delta, action=str(call))
+        delta = decide(rules, self.graph, delta, action=str(call), version=self._version)
         self.graph.apply(delta)
         self._version += 1
         return CommittedAction(str(call), self._version, delta, because, action_id=intent.action_id)
+
+    def snapshot(self) -> SceneGraph:
+        """Return the graph as it is now, which later actions don't change."""
+        return LiveGraph(self.graph).frozen()
 
     def _event_of(self, action_id: str) -> Event | None:
         del action_id

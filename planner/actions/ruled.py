@@ -8,9 +8,10 @@ from typing import TypeAlias
 
 from scenecypher.db.condition import And, Condition, Not, Or, bind, evaluate
 from scenecypher.db.graph.scene import GraphView
+from scenecypher.db.rule_memory import memory_of, required_now
 from scenecypher.db.rules import Rule, Rules, forbidden_by
 from scenecypher.errors import RuleBroken
-from scenecypher.planner.actions.operator import Operator, Requirement
+from scenecypher.planner.actions.operator import AGENT, Become, Cease, Operator, Requirement, When
 
 Approve: TypeAlias = Callable[[Rule, str], str | None]
 """Asks a person whether an action that a rule reserves may be done; returns who approved it, None if nobody did."""
@@ -36,10 +37,16 @@ def under_rules(operator: Operator, rules: Rules) -> Operator:
 
 
 def operators_under(operators: Mapping[str, Operator], rules: Rules) -> Mapping[str, Operator]:
-    """Return operators by name, each with what rules of the house require before it."""
-    if not any(it.kind == "only" for it in rules.in_force):
+    """Return operators by name, each with what rules of the house require before it, and remember after it."""
+    if not any(it.kind in {"only", "within"} for it in rules.in_force):
         return operators
-    return {name: under_rules(it, rules) for name, it in operators.items()}
+    memory = [
+        When(condition, (Become(AGENT, state),), (Cease(AGENT, state),))
+        for rule in rules.past
+        for state, condition in memory_of(rule)
+    ]
+    found = {name: under_rules(it, rules) for name, it in operators.items()}
+    return {name: replace(it, effects=(*it.effects, *memory)) for name, it in found.items()}
 
 
 def check_approval(
@@ -61,7 +68,7 @@ def check_approval(
 
 
 def _requirement(rule: Rule, operator: Operator) -> Requirement:
-    condition = Or((Not(_of(operator, rule, rule.fits)), _of(operator, rule, rule.condition)))
+    condition = Or((Not(_of(operator, rule, rule.fits)), _of(operator, rule, required_now(rule))))
     return Requirement(condition, forbidden_by(rule).replace("{", "{{").replace("}", "}}"))
 
 

@@ -202,7 +202,7 @@ class ActionSimulator(ABC):
         self, call: ActionCall, because: str | None, *, action_id: str, expected: int | None
     ) -> CommittedAction:
         operator = operator_of(call, self.operators, self.macros)
-        intent = Intent(self._actor, history_text(call, because), action_id, expected)
+        intent = Intent(self._actor, history_text(call, because), action_id, expected, counted=True)
         try:
             return self._approved_commit(operator, call, because, intent)
         except _UnresolvedWords as unresolved:

@@ -14,6 +14,7 @@ from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ConflictError, InputError, did_you_mean
 from scenecypher.planner.actions.simulator import PERSON
+from scenecypher.planner.rules.contradictions import Contradictions, contradictions
 from scenecypher.planner.rules.sets import SYNONYMS, rule_set
 from scenecypher.planner.rules.words import read_rule
 from scenecypher.planner.worlds.belief import world_name
@@ -32,11 +33,15 @@ class BrokenRule:
 
 @dataclass(frozen=True, slots=True)
 class AddedRules:
-    """The rules that a scene was given, those of them that it breaks now, and why others of a set don't apply."""
+    """The rules that a scene was given, those of them that it breaks now, and why others of a set don't apply.
+
+    `contradictions` are rules that no state keeps together with one of them.
+    """
 
     rules: tuple[Rule, ...]
     broken: tuple[BrokenRule, ...]
     left_out: Mapping[str, str]
+    contradictions: Contradictions
 
 
 def add_rule(store: SceneStore, scene: str, words: str, *, name: str = "", actor: str = PERSON) -> AddedRules:
@@ -48,8 +53,7 @@ def add_rule(store: SceneStore, scene: str, words: str, *, name: str = "", actor
     def more(now: LoadedScene, known: Rules) -> list[Rule]:
         return [read_rule(words, now, name=_checked(name, known) if name else _unused(known))]
 
-    added = _add(store, scene, more, actor=actor)
-    return AddedRules(added.rules, added.broken, {})
+    return _add(store, scene, more, actor=actor)
 
 
 def add_set(store: SceneStore, scene: str, set_name: str, *, actor: str = PERSON) -> AddedRules:
@@ -73,7 +77,7 @@ def add_set(store: SceneStore, scene: str, set_name: str, *, actor: str = PERSON
         return found
 
     added = _add(store, scene, more, actor=actor, what=f"take the rules {set_name}")
-    return AddedRules(added.rules, added.broken, left_out)
+    return replace(added, left_out=left_out)
 
 
 def remove_rule(store: SceneStore, scene: str, name: str, *, actor: str = PERSON) -> Rule:
@@ -122,7 +126,9 @@ def _add(
         return what or f"add the rule {added[0].name}: {added[0].words}", [*known.documents, *added]
 
     now, _ = _change(store, scene, change, actor=actor)
-    return AddedRules(tuple(added), _broken(Rules.of(replace(it, until=None) for it in added), now), {})
+    known = rules_of(now.info.declared).in_force
+    found = contradictions(added, known, now.graph)
+    return AddedRules(tuple(added), _broken(Rules.of(replace(it, until=None) for it in added), now), {}, found)
 
 
 def _change(

@@ -8,30 +8,34 @@ from dataclasses import replace
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.db.rules import Rule
+from scenecypher.db.rules import MAX_LIMIT, Rule, Tense, Unit
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.errors import InputError, UnknownReference, did_you_mean
+from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.sessions.goal_words import ANYTHING, GoalParser, name_for
 from scenecypher.planner.vocabularies.registry import operators_of
 
 FORM: Final = (
-    "write `never CONDITION`, `ACTION only when CONDITION` or `ask before ACTION [when CONDITION]`, such as "
-    "`never fork INSIDE microwave and microwave is on`, `open(x: window) only when stove is off` or "
-    "`ask before switch_on(stove)`"
+    "write `never CONDITION`, `ACTION only when CONDITION [since CONDITION]`, `ACTION only once|before CONDITION`, "
+    "`within N actions|minutes after CONDITION: CONDITION` or `ask before ACTION [when CONDITION]`, such as "
+    "`never fork INSIDE microwave and microwave is on`, `open(x: window) only when stove is off`, "
+    "`within 4 actions after fridge is open: fridge is closed` or `ask before switch_on(stove)`"
 )
 MAX_WORDS: Final = 2_000
 BOUND: Final = "rule_"
 """Beginning of the variables of a rule, which so are none of an operator."""
 
-_NEVER, _ONLY, _ASK = (
+_NEVER, _ONLY, _ASK, _WITHIN = (
     re.compile(form, re.IGNORECASE | re.DOTALL)
     for form in (
         r"never\s+(?P<condition>.+)",
-        r"(?P<action>[\w-]+(?:\s*\([^()]*\))?)\s+only\s+when\s+(?P<condition>.+)",
+        r"(?P<action>[\w-]+(?:\s*\([^()]*\))?)\s+only\s+(?P<tense>when|once|before)\s+(?P<condition>.+)",
         r"ask\s+before\s+(?P<action>[\w-]+(?:\s*\([^()]*\))?)(?:\s+when\s+(?P<condition>.+))?",
+        r"within\s+(?P<limit>\d+)\s+(?P<unit>action|minute)s?\s+after\s+(?P<begun>.+)",
     )
 )
+_SINCE: Final = re.compile(r"\s+since\s+", re.IGNORECASE)
 _ACTION: Final = re.compile(r"([\w-]+)\s*(?:\(([^()]*)\))?")
 _ARGUMENT: Final = re.compile(r"(?:(?P<name>\w+)\s*:\s*)?(?P<thing>[^:]+)")
 
@@ -51,6 +55,8 @@ def read_rule(
         raise InputError(f"the rule {words[:200]!r} can't be read: {error}") from None
     if rule is None:
         raise InputError(f"{words[:200]!r} is no rule; {FORM}")
+    if rule.tense and not scene.graph.by_kind.get("Agent"):
+        raise InputError(f"what the rule {words[:200]!r} remembers is kept with an agent; {NO_AGENT}")
     return replace(rule, name=name)
 
 
@@ -60,14 +66,42 @@ def _read(words: str, scene: LoadedScene, synonyms: Mapping[str, Sequence[str]])
     )
     if found := _NEVER.fullmatch(words):
         return Rule("", "never", words, _renamed(parser.read(found["condition"])))
+    if found := _WITHIN.fullmatch(words):
+        return _duty(found, parser)
     asked = _ASK.fullmatch(words)
     found = asked or _ONLY.fullmatch(words)
     if found is None:
         return None
     operator, given = _action(found["action"], parser)
-    condition = replace(parser, given=given).read(found["condition"]) if found["condition"] else c.ALWAYS
     arguments, fits = tuple(f"{BOUND}{it}" for it in given), _renamed(c.And(tuple(given.values())))
-    return Rule("", "ask" if asked else "only", words, _renamed(condition), operator.name, arguments, fits)
+    rule = Rule("", "ask" if asked else "only", words, c.ALWAYS, operator.name, arguments, fits)
+    if found["condition"] is None:
+        return rule
+    tense = "" if asked else found["tense"].lower()
+    parts = [found["condition"]] if asked or tense != "when" else _SINCE.split(found["condition"], 1)
+    if tense in {"once", "before"} or len(parts) == 2:  # the past of a house, not of what an action is about
+        conditions = [_renamed(parser.read(it)) for it in parts]
+        past: Tense = "since" if len(parts) == 2 else "once" if tense == "once" else "before"
+        return replace(rule, condition=conditions[0], tense=past, begun=conditions[1] if parts[1:] else c.NEVER)
+    return replace(rule, condition=_renamed(replace(parser, given=given).read(parts[0])))
+
+
+def _duty(found: re.Match[str], parser: GoalParser) -> Rule:
+    """Return the rule that wants something to follow: of the colons one is between two conditions."""
+    limit, texts = int(found["limit"]), found["begun"].split(":")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InputError(f"a rule can wait for 1 to {MAX_LIMIT} actions or minutes, not for {limit}; choose fewer")
+    failure: Exception = UnknownReference("it does not say what shall follow: add a colon and a condition")
+    unit: Unit = "actions" if found["unit"].lower() == "action" else "minutes"
+    for place in range(1, len(texts)):
+        try:
+            begun, wanted = (parser.read(":".join(it).strip()) for it in (texts[:place], texts[place:]))
+        except (UnknownReference, InputError) as error:
+            failure = error
+        else:
+            rule = Rule("", "within", found[0], _renamed(wanted), tense="within", begun=_renamed(begun))
+            return replace(rule, limit=limit, unit=unit)
+    raise failure
 
 
 def _action(text: str, parser: GoalParser) -> tuple[Operator, dict[str, c.Condition]]:

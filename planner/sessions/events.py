@@ -223,7 +223,7 @@ class Finished:
 
     `answer` is set if the task is a question. `usage` counts planning; `seeing` counts pictures, which the papers'
     measure leaves out (LookPlanGraph, section VI-B). `goal` says whether the goal holds in the scene, and `unmet` what
-    of it does not, a sentence each.
+    of it does not and what rules of the house still want, a sentence each.
     """
 
     outcome: Outcome
@@ -245,12 +245,12 @@ class Finished:
     @property
     def why(self) -> str:
         """The reason, and what is known of the goal beyond the outcome."""
-        known = ""
+        more = f"; and {len(self.unmet) - UNMET_TOLD} more" if len(self.unmet) > UNMET_TOLD else ""
+        known = f"{'; '.join(self.unmet[:UNMET_TOLD])}{more}"
         if self.goal == "not met":
-            more = f"; and {len(self.unmet) - UNMET_TOLD} more" if len(self.unmet) > UNMET_TOLD else ""
-            known = f"the goal does not hold: {'; '.join(self.unmet[:UNMET_TOLD])}{more}"
-        elif self.goal == "met" and self.outcome != "done":
-            known = "the goal holds"
+            known = f"the goal does not hold: {known}"
+        elif self.goal == "met" and (known or self.outcome != "done"):
+            known = f"the goal holds, but {known}" if known else "the goal holds"
         return "; ".join(filter(None, (self.reason, known)))
 
     @property

@@ -12,6 +12,7 @@ from scenecypher.chat.traced import traced
 from scenecypher.db.condition import ALWAYS, Condition, condition_document
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.rule_memory import open_duties
 from scenecypher.db.rules import rules_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
@@ -229,17 +230,21 @@ def _rule_lines(setting: SessionSetting) -> tuple[str, ...]:
 def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState, tuple[str, ...]]:
     """Return whether the setting's goal, else the `stated` one, holds in the scene; unknown where another world acts.
 
-    Required actions count from the version at which the session began.
+    Required actions count from the version at which the session began. What rules of the house still want is told too.
     """
     goal = stated if setting.goal is None else setting.goal
-    if (goal is None and not setting.required_actions) or not is_scene(setting.world):
+    if not is_scene(setting.world):
         return "unknown", ()
     wanted = ALWAYS if goal is None else goal
     try:
+        now = setting.store.now(setting.scene)
+        duties = [f"still to do: {it.words}" for it in open_duties(rules_of(now.info.declared), now.graph)]
+        if goal is None and not setting.required_actions:
+            return "unknown", (*duties,)
         found = judge(setting.store, setting.scene, wanted, setting.required_actions, after=setting.begun_at)
     except SceneReplaced:
         return "unknown", ()
-    return ("met", ()) if found.met else ("not met", found.unmet)
+    return ("met", (*duties,)) if found.met else ("not met", (*found.unmet, *duties))
 
 
 def _began(setting: SessionSetting, belief: SceneInfo | None, *, model: str, settings: Mapping[str, Any]) -> Began:

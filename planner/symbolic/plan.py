@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.condition import And, Condition, HasState, PropertyEquals, atoms_of, evaluate, explain
+from scenecypher.db.condition import And, Condition, HasState, Not, PropertyEquals, atoms_of, evaluate, explain
 from scenecypher.db.graph.invariants import parent_faults
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.rules import NO_RULES, Rules
+from scenecypher.db.rule_memory import has_run_out, is_open, open_duties
+from scenecypher.db.rules import NO_RULES, Rules, forbidden_by
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import ActionRefused, InputError
 from scenecypher.planner.actions.execution import NO_AGENT
@@ -23,7 +24,7 @@ from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.planner.symbolic.parts import part_of, sought_for
 from scenecypher.planner.symbolic.reachable import unreachable_part
 from scenecypher.planner.symbolic.required_actions import PlanningState, RequiredAction, plan_required
-from scenecypher.planner.symbolic.ruled import planned_never
+from scenecypher.planner.symbolic.ruled import holds_with, planned_never
 from scenecypher.planner.symbolic.write import WrittenProblem, in_serial_order, write_problem
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
@@ -80,16 +81,19 @@ def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
     What no action can bring about is told at once. It is planned on the part that the goal is about, then on a wider
     one, then on the whole scene: only then there is no plan. Where the first part alone is too much for the engine, the
     goal is planned for in groups. A scene of over MAX_WRITTEN_NODES is planned on in parts alone; the result's `nodes`
-    tell. Where the plan would break a rule of the house, another one is looked for that keeps the rules; if there is
-    none, the reason names that rule. Raises InputError if the engine is not installed.
+    tell. Where the plan would break a rule of the house or leave a duty open, another one is looked for that keeps the
+    rules; if there is none, the reason names that rule. Raises InputError if the engine is not installed.
     """
     check_engine()
     free = _find_plan(replace(request, rules=NO_RULES), graph)
     broken = _first_refusal(free.plan, graph, request)
     if not broken:
         return free
-    left = replace(request, timeout_s=max(request.timeout_s - free.seconds, LEAST_S))
-    found = _find_plan(left, graph)
+    left = max(request.timeout_s - free.seconds, LEAST_S)
+    fulfilled = (Not(is_open(it)) for it in request.rules.duties)
+    ruled = replace(request, goal=And((request.goal, *fulfilled)), timeout_s=left)
+    never = [it for it in request.rules.never if holds_with(it.condition, request.goal, graph)]
+    found = PlanResult(None, forbidden_by(never[0]), free.nodes, 0) if never else _find_plan(ruled, graph)
     why = "" if found.plan else f"no plan was found that keeps the rules of the house: {broken} ({found.why})"
     return replace(found, why=why, seconds=free.seconds + found.seconds)
 
@@ -100,10 +104,10 @@ def _first_refusal(plan: Sequence[ActionCall] | None, graph: SceneGraph, request
     if plan is None or state is None or not request.rules.in_force:
         return ""
     try:
-        state.after(*plan)
+        end = state.after(*plan)
     except ActionRefused as refused:
         return "; ".join(refused.reasons)
-    return ""
+    return next((f"the rule {it.name} wants more: {it.words}" for it in open_duties(request.rules, end.graph)), "")
 
 
 def _find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
@@ -178,7 +182,7 @@ def _concerned(request: PlanRequest, graph: SceneGraph) -> Iterator[Condition]:
     goal = sought_for(request.goal)
     classes = goal.classes | {graph.nodes[it].class_ for it in goal.ids & graph.nodes.keys()}
     for rule in request.rules.in_force:
-        about = And((rule.fits, rule.condition))
+        about = And((rule.fits, rule.condition, rule.begun))
         sought = sought_for(about)
         if sought.classes & classes or sought.ids & goal.ids:
             yield about
@@ -238,6 +242,7 @@ def _problem(request: PlanRequest, state: PlanningState) -> WrittenProblem:
     one_parent = chosen.planning.keeps_one_parent and not any(parent_faults(state.graph, types))
     parents = frozenset((*types, *HOLDING)) if one_parent else frozenset[str]()
     never = [it for rule in state.rules.never if (it := planned_never(rule.condition, state.graph)) is not None]
+    never += [has_run_out(it) for it in state.rules.duties if it.unit == "actions"]
     return write_problem(state.operators, state.graph, state.agent, request.goal, parents=parents, never=never)
 
 

@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.rules import NO_RULES, Rules, check_outcome
+from scenecypher.db.rule_memory import decide
+from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.errors import RuleBroken
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT, Operator
@@ -49,8 +50,7 @@ def apply_call(
     names = (parameter.name for parameter in operator.parameters)
     arguments = {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
     delta = simulate(operator, graph, arguments, action=str(call))
-    check_outcome(rules, graph, delta, action=str(call))
-    return apply(graph, delta)
+    return apply(graph, decide(rules, graph, delta, action=str(call)))
 
 
 def plan_required(

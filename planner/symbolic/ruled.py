@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import scenecypher.db.condition as c
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.planner.symbolic.write import goal_parts
 
 
 def planned_never(condition: c.Condition, graph: SceneGraph) -> c.Condition | None:
@@ -25,6 +26,34 @@ def planned_never(condition: c.Condition, graph: SceneGraph) -> c.Condition | No
             known = tuple(_same(it) for it in _solutions(condition, graph, {}))
             return _within(condition, len(variables), c.Not(c.Or(known)))
     return None
+
+
+def holds_with(condition: c.Condition, goal: c.Condition, graph: SceneGraph) -> bool:
+    """Check if a condition, false now, holds wherever a goal does; False where that can't be told at once.
+
+    A condition that denies nothing holds in any state if it holds in one with the facts of the goal alone.
+    """
+    if any(isinstance(it, c.Not | c.ForAll | c.Exactly | c.PropertyEquals) for it in _parts(condition)):
+        return False
+    if c.evaluate(condition, graph, {}):
+        return False
+    states: dict[str, set[str]] = {}
+    relations: set[Relation] = set()
+    for part in goal_parts(goal, graph):
+        match part:
+            case c.HasState(c.Id(node), state):
+                states.setdefault(node, set()).add(state)
+            case c.Related(c.Id(source), type_, c.Id(target)):
+                relations.add(Relation(source, type_, target))
+    nodes = (replace(it, states=tuple(states.get(it.id, ()))) for it in graph.nodes.values())
+    known = {it for it in relations if it.source in graph.nodes and it.target in graph.nodes}
+    return c.evaluate(condition, SceneGraph.of(nodes, known), {})
+
+
+def _parts(condition: c.Condition) -> Iterator[c.Condition]:
+    yield condition
+    for it in c.children(condition):
+        yield from _parts(it)
 
 
 def _chain(condition: c.Exists) -> tuple[str, ...]:

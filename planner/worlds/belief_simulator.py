@@ -10,7 +10,8 @@ from typing import Final
 
 from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose, invert
 from scenecypher.db.graph.scene import GraphView, SceneGraph
-from scenecypher.db.rules import check_outcome, rules_of
+from scenecypher.db.rule_memory import decide
+from scenecypher.db.rules import rules_of
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Intent, SceneVersion, check_version
@@ -251,7 +252,9 @@ class BeliefSimulator(Simulator):
         if operator.name in LOOK_ACTIONS:
             seen = self.look(call.arguments[0], action=history_text(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
-        intent = Intent(self._actor, history_text(call, because), believed_id, approved_by=self._approved_by)
+        intent = Intent(
+            self._actor, history_text(call, because), believed_id, approved_by=self._approved_by, counted=True
+        )
         step = super()._commit(operator, call, because, intent)
         if operator.name not in self._revealing:
             return step
@@ -284,7 +287,7 @@ class BeliefSimulator(Simulator):
         rules = rules_of(now.info.declared)
         delta = self._decide(operator, call, SceneVersion.of(now.info.version, now.graph, self._agent, rules))
         if self._asks:
-            check_outcome(rules, now.graph, delta, action=str(call))
+            decide(rules, now.graph, delta, action=str(call), version=now.info.version)
 
     def _check_places(self, call: ActionCall, action_id: str) -> None:
         """Check that the robot knows where the movable arguments are. Raises WorldMismatch after a look there."""

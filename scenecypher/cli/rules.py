@@ -32,8 +32,9 @@ def add(
 ) -> None:
     """Give a scene a rule in the words of goals: a version of the scene, with an event; its beliefs have it as well.
 
-    RULE is `never CONDITION`, `ACTION only when CONDITION` or `ask before ACTION [when CONDITION]`. What the scene
-    breaks already is told, and stays.
+    RULE is `never CONDITION`, `ACTION only when CONDITION [since CONDITION]`, `ACTION only once|before CONDITION`,
+    `within N actions|minutes after CONDITION: CONDITION` or `ask before ACTION [when CONDITION]`. What the scene breaks
+    already, and which rules contradict it, is told, and stays.
     """
     from scenecypher.db.rules import rule_document
     from scenecypher.planner.rules.house import add_rule, add_set
@@ -48,13 +49,19 @@ def add(
         )
     if as_json:
         rules = [rule_document(it) for it in added.rules]
-        print_json({"scene": scene, "rules": rules, "broken": _broken(added.broken), "left_out": {**added.left_out}})
+        found: dict[str, object] = {"left_out": {**added.left_out}, "contradicts": [*added.contradictions.names]}
+        checked = added.contradictions.all_checked
+        print_json({"scene": scene, "rules": rules, "broken": _broken(added.broken), **found, "checked": checked})
         return
     for rule in added.rules:
         output().print(f"{scene} has the rule {rule.name}: {rule.words}", markup=False)
     if added.left_out:
         output().print(f"left out, since they name what is not here: {', '.join(added.left_out)}", markup=False)
     _print_broken(added.broken)
+    if added.contradictions.names:
+        output().print(f"no state keeps it together with: {', '.join(added.contradictions.names)}", markup=False)
+    if not added.contradictions.all_checked:
+        output().print("whether it contradicts every other rule was not checked", markup=False)
 
 
 @rules_app.command("list")

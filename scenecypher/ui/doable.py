@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.rule_memory import decide
+from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.schema import HOLDING
-from scenecypher.errors import InputError
-from scenecypher.planner.actions.execution import bind_operator, unmet_requirements
+from scenecypher.errors import InputError, RuleBroken
+from scenecypher.planner.actions.execution import bind_operator, effects_delta, unmet_requirements
 from scenecypher.planner.actions.operator import AGENT, Operator
+from scenecypher.planner.actions.ruled import under_rules
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.vocabularies.registry import operators_of
 
@@ -22,10 +25,11 @@ class Doable:
     why_not: str = ""
 
 
-def doable(graph: SceneGraph, vocabulary: str, node: str) -> tuple[Doable, ...]:
+def doable(graph: SceneGraph, vocabulary: str, node: str, rules: Rules = NO_RULES) -> tuple[Doable, ...]:
     """Return the actions on a node, and of what the agent holds with the node, those that can be done now first.
 
-    Actions that the node will never allow, and those whose effect holds already, are left off.
+    Actions that the node will never allow, and those whose effect holds already, are left off. What breaks one of the
+    `rules` of the house can't be done.
     """
     try:
         operators = operators_of(vocabulary)
@@ -34,17 +38,23 @@ def doable(graph: SceneGraph, vocabulary: str, node: str) -> tuple[Doable, ...]:
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     if agent is None or node == agent:
         return ()
-    found = (it for operator in operators.values() for it in _with(operator, graph, agent, node))
+    ruled = (under_rules(it, rules) for it in operators.values())
+    found = (it for operator in ruled for it in _with(operator, graph, agent, node, rules))
     return tuple(sorted(found, key=lambda it: bool(it.why_not)))
 
 
-def _with(operator: Operator, graph: SceneGraph, agent: str, node: str) -> Iterator[Doable]:
+def _with(operator: Operator, graph: SceneGraph, agent: str, node: str, rules: Rules) -> Iterator[Doable]:
     for arguments in _arguments(operator, graph, agent, node):
         given = {AGENT: agent, **dict(zip((it.name for it in operator.parameters), arguments, strict=True))}
-        unmet = unmet_requirements(operator, graph, bind_operator(operator, graph, given))
+        bindings = bind_operator(operator, graph, given)
+        unmet = unmet_requirements(operator, graph, bindings)
         action = str(ActionCall(operator.name, arguments))
         if not unmet:
-            yield Doable(action)
+            try:
+                decide(rules, graph, effects_delta(operator, graph, bindings), action=action)
+                yield Doable(action)
+            except RuleBroken as broken:
+                yield Doable(action, "; ".join(broken.reasons))
         elif all(it.requirement.fault == "missing" for it in unmet):
             yield Doable(action, "; ".join(it.words for it in unmet))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import JSONResponse, Response
 
 from scenecypher.db.graph.change import nodes_of
+from scenecypher.db.rules import rules_of
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError, SceneCypherError, UnknownReference
@@ -264,7 +265,7 @@ class Pages:
         node = _node_of(home.graph, scene, version, fields)
         relations, names, _ = _relations(home.graph, node.id)
         is_now = version == info.version and not self._read_only
-        found = doable(home.graph, info.vocabulary, node.id) if is_now else ()
+        found = doable(home.graph, info.vocabulary, node.id, rules_of(info.declared)) if is_now else ()
         return render(
             "inspect.html",
             scene=scene,

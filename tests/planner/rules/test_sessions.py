@@ -128,3 +128,31 @@ def test_of_many_rules_those_of_the_task_are_told() -> None:
     assert len(rule_lines(many, "Bring the knives")) == MOST_TOLD
     assert rule_lines(NO_RULES, "Bring it") == ()
     assert rule_lines(Rules.of(many.documents[:2]), "Bring it") == ("never plate ON stove",) * 2
+
+
+def test_what_a_rule_still_wants_is_part_of_the_outcome(store: SceneStore) -> None:
+    """Left open in silence: a task was done, and the microwave stood open."""
+    duty = "within 4 actions after microwave is open: no microwave is open"
+    _, events, _ = played(store, [act("pick_up(fork-1)"), done()], duty)
+    end = events[-1]
+    assert isinstance(end, Finished)
+    assert (end.goal, end.unmet) == ("unknown", (f"still to do: {duty}",))
+    assert end.why == f"so; still to do: {duty}"
+    name = fresh("ruled")
+    store.put(ImportedScene(name, OPEN_ON, "household"))
+    add_rule(store, name, duty)
+    info = store.find(name)
+    wanted = read_goal_in(store, info, "fork-1 is held")
+
+    def ending(method: str, *lines: str) -> Finished:
+        model = Lines(lines) if lines else NoModel()
+        setting = SessionSetting(store, Gate(store.database), info, "Take it.", method, model=model, goal=wanted)
+        *_, end = prepare_session(setting, recipe_named(method)).run()
+        assert isinstance(end, Finished)
+        return end
+
+    told = ending("stepwise", act("pick_up(fork-1)"), done())
+    assert told.is_done
+    assert told.words == f"done: so; the goal holds, but still to do: {duty}"
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    assert (ending("symbolic").goal, ending("symbolic").unmet) == ("met", ())
