@@ -324,7 +324,7 @@ def rules_json(rules: Iterable[Rule]) -> str:
 def rule_document(rule: Rule) -> dict[str, Any]:
     """Return a rule as JSON, without empty fields."""
     document = {name: getattr(rule, name) for name in ("name", "kind", "words", "action", "author", "at", "since")}
-    more = {"arguments": [*rule.arguments], "until": rule.until, "tense": rule.tense}
+    more: dict[str, object] = {"arguments": [*rule.arguments], "until": rule.until, "tense": rule.tense}
     more |= {"limit": rule.limit, "unit": rule.unit} if rule.limit else {}
     fits = {} if rule.fits == c.ALWAYS else {"fits": c.condition_document(rule.fits)}
     fits |= {} if rule.begun == c.NEVER else {"begun": c.condition_document(rule.begun)}
