@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.approval import terminal_approval
+from scenecypher.cli.approval import terminal_answer, terminal_approval
 from scenecypher.cli.context import checked_utf8, counted, output
 from scenecypher.cli.session_state import SessionState
 from scenecypher.errors import InputError, RejectedError, did_you_mean
@@ -123,7 +123,8 @@ def setting_of(state: SessionState, text: str) -> SessionSetting:
     from scenecypher.home import PlanOptions, session_setting
 
     word, _, given = text.partition(" ")
-    options = PlanOptions(method=state.method, belief=state.belief is not None, approve=terminal_approval())
+    options = PlanOptions(method=state.method, belief=state.belief is not None)
+    options |= PlanOptions(approve=terminal_approval(), ask=terminal_answer())
     if word == "--task":
         options["task"] = given.strip()
     elif word == "--goal":
