@@ -6,6 +6,8 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from scenecypher.evaluation.unclear_tasks import Player
+from scenecypher.planner.sessions.method import AskingBack
 from scenecypher.planner.sessions.recipe import Recipe, SchemaScope
 
 Wording: TypeAlias = Literal["source", "goal", "states"]
@@ -28,7 +30,8 @@ class EpisodePlan(BaseModel):
     the episode begins and after the belief is made. Without `goal_graph` there is no APP. `belief`, `schema_scope`,
     `ids_only` and `known_places` are as in `SessionSetting`; `steps` is None if the task decides. With `sizes`, the
     tokens of the scene's text are measured. `pictures` is a folder of the tasks' pictures; `vision_model` reads
-    pictures (empty: the model that plans).
+    pictures (empty: the model that plans). A scripted `player` states goals in place of a model, and a scripted
+    `person` is asked what is meant as `asking` says.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")  # logs of earlier versions have other settings
@@ -52,6 +55,9 @@ class EpisodePlan(BaseModel):
     known_places: bool = False
     goal_graph: bool = True
     sizes: bool = False
+    player: Player = ""
+    person: Player = ""
+    asking: AskingBack = "never"
 
     @property
     def id(self) -> str:
@@ -86,7 +92,7 @@ class Trace(BaseModel):
     logs). `fault` is the sub-task whose mistake explains a wrong answer. `sources` and `models` are where the replies
     came from. `graph_tokens` and `cot_tokens` are estimates at four characters a token. `rooms_changed` counts the
     times that the agent entered another room; None if the world was not the
-    simulator's, or the log is older than this figure.
+    simulator's, or the log is older than this figure. `questions` counts those to a person.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -110,6 +116,7 @@ class Trace(BaseModel):
     graph_tokens: int | None = None
     cot_tokens: int | None = None
     rooms_changed: int | None = None
+    questions: int = 0
     fault: str = ""
     marks: Marks
 

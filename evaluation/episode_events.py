@@ -12,6 +12,7 @@ from scenecypher.planner.methods.baselines.pddl_mistakes import MistakeKind
 from scenecypher.planner.sessions.events import (
     Acted,
     Answered,
+    Asked,
     Cause,
     Corrected,
     Event,
@@ -42,6 +43,7 @@ def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
         "mistakes": dict(Counter(failure_kinds(events))),
         "iterations": tuple(iteration_tokens(events)),
         "steps": end.steps,
+        "questions": sum(isinstance(it, Asked) and it.to_person for it in events),
         "prompt_tokens": end.usage.prompt_tokens,
         "completion_tokens": end.usage.completion_tokens,
         "seconds": round(end.seconds, 3),

@@ -91,7 +91,7 @@ def play_episode(book: AssignmentCache, replies: ModelSource, stage: WorldPool) 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
         episode = EpisodePlan.model_validate(state.metadata[EPISODE])
         turn: AbstractAsyncContextManager[None] = person if episode.eyes == "person" else nullcontext()
-        asks = recipe_named(episode.method).model or episode.eyes == "person"
+        asks = (recipe_named(episode.method).model and not episode.player) or episode.eyes == "person"
         async with turn:
             trace = await attempt_asking(
                 state,

@@ -87,6 +87,13 @@ def goals() -> ExperimentParts:
     return _played(task)
 
 
+def unclear() -> ExperimentParts:
+    """Instructions that leave open what is meant."""
+    from scenecypher.evaluation.unclear import unclear as task
+
+    return _played(task)
+
+
 def babyai_slm() -> ExperimentParts:
     """SG2's small models."""
     from scenecypher.evaluation.babyai_slm import babyai_slm as task

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.result import Cell, Column
 from scenecypher.evaluation.run_result import mean_cell, share_cell
+from scenecypher.evaluation.unclear_tasks import CLEAR, UNCLEAR_TASKS
 
 Figures: TypeAlias = Mapping[str, float]
 """Figures of one sample by name; figures that it can't have are left out."""
@@ -47,6 +48,10 @@ def figures(episode: EpisodePlan, trace: Trace | None) -> dict[str, float]:
     ``tpa`` are as in LookPlanGraph's appendix B.
     """
     found = {"moved": float(bool(episode.moved))} | (dict.fromkeys(SHARES, 0.0) if trace is None else _played(trace))
+    if episode.person:
+        asked = 0 if trace is None else trace.questions
+        is_clear = UNCLEAR_TASKS[episode.task].kind == CLEAR
+        found |= {"unclear": float(not is_clear), "questions": float(asked), "asked": float(asked > 0)}
     return found if episode.goal_graph else {key: found[key] for key in found if key not in PRECISIONS}
 
 
@@ -134,6 +139,11 @@ MEASURES: Final[Mapping[str, Measure]] = {
         _share_of("success_skipping", "reached, refused steps skipped", "done"),
         _cost("refused", "refused steps", "refused"),
         _share_of("approved", "success", "done"),
+        _share_of("asked_unclear", "asked, unclear", "asked", where="unclear"),
+        _share_of("asked_clear", "asked, clear", "asked", where="unclear", equals=0),
+        _share_of("done_unclear", "success, unclear", "done", where="unclear"),
+        _share_of("done_clear", "success, clear", "done", where="unclear", equals=0),
+        _cost("questions", "questions a task", "questions"),
         _cost("round_tokens", "tokens a round", "round_tokens", second=True),
         _cost("rounds", "rounds a query", "rounds", second=True),
         _cost("calls", "replies a query", "calls", second=True),

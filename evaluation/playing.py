@@ -17,6 +17,7 @@ from scenecypher.evaluation.marking import is_same_answer, mark_graph, named_in
 from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
 from scenecypher.evaluation.task_pictures import FolderCamera
+from scenecypher.evaluation.unclear_tasks import UNCLEAR_TASKS, ScriptedGoals, ScriptedPerson
 from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.importers.babyai_oracle import answer_fault
 from scenecypher.planner.methods import recipe_named
@@ -50,6 +51,8 @@ def play(
     """Play `episode` and mark it; `ask` reaches the person who acts for the robot, if any."""
     recipe = recipe_named(episode.method).without(episode.method, episode.ablations)
     assignment = assignments.of(episode)
+    if episode.player:
+        model = ScriptedGoals(UNCLEAR_TASKS[episode.task], episode.player)
     recorder = MeteredModel(model or NoModel())
     belief = has_belief(recipe, assignment.scene.vocabulary, wanted=uses_belief(episode, recipe))
     with pool.world(
@@ -116,6 +119,8 @@ def _setting(
         ids_only=episode.ids_only,
         known_places=episode.known_places,
         examples=assignment.examples,
+        answer=ScriptedPerson(UNCLEAR_TASKS[task.id], episode.person) if episode.person else None,
+        asking=episode.asking,
     )
     return replace(setting, world=_environment(setting, assignment, episode, ask))
 
@@ -164,5 +169,7 @@ def _marks(
             end = apply(assignment.initial, compose(event.delta for event in log))
             if episode.marking == "goal":
                 return mark_graph(assignment.scheme, end)
-            done = BY_ID[assignment.task.id].is_done(assignment.initial, end, final_event(events).outcome)
+            done = (BY_ID.get(assignment.task.id) or UNCLEAR_TASKS[assignment.task.id]).is_done(
+                assignment.initial, end, final_event(events).outcome
+            )
             return Marks(reached=done)

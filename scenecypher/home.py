@@ -37,6 +37,7 @@ from scenecypher.planner.sessions.budget import SPARE_STEPS, Budget
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished
 from scenecypher.planner.sessions.events import Event as PlanEvent
 from scenecypher.planner.sessions.goal_words import read_goal_in
+from scenecypher.planner.sessions.method import Answer, AskingBack
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.planner.vocabularies.own_actions import own_goal_in_words
 from scenecypher.planner.vocabularies.registry import action_list
@@ -60,7 +61,9 @@ class PlanOptions(TypedDict, total=False):
     parts of it out. `belief` says whether to decide by what the robot has seen, `fix` whether to correct actions by
     rule; by default the method decides both. `budget` bounds steps, tokens and seconds. `approve` asks a person where a
     rule of the house demands it: called with the rule and the action, it returns who approved, or None; without it such
-    actions are refused.
+    actions are refused. `ask` is asked what is meant where an instruction leaves it open (by methods that state a
+    goal): called with a question that has `choices` in words, it returns one of them, an id among them, "" for any, or
+    None to stop. With `ask_back` ``always`` it is asked also where the choices are alike, with ``never`` not at all.
     """
 
     task: str | None
@@ -72,6 +75,8 @@ class PlanOptions(TypedDict, total=False):
     fix: bool | None
     budget: Budget
     approve: Approve | None
+    ask: Answer | None
+    ask_back: AskingBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,16 +248,17 @@ class Home(ReadableHome):
         """Return the versions that events with a version above `after` have undone; no changes are read."""
         return self._services.store.undone(self.info, after=after)
 
-    def undo(self, *, version: int | None = None, to: int | None = None) -> Committed:
+    def undo(self, *, version: int | None = None, to: int | None = None, approved_by: str = "") -> Committed:
         """Undo the latest action that still holds, the one of `version`, or everything after version `to`.
 
-        Raises NothingToUndo, ConflictError if its effects no longer hold, InputError for a version there is not.
+        Raises NothingToUndo, ConflictError if its effects no longer hold, InputError for a version there is not, and
+        RuleBroken if it breaks a rule of the house, unless a person approved it.
         """
-        return self._services.store.undo(self.info, version=version, to=to)
+        return self._services.store.undo(self.info, version=version, to=to, approved_by=approved_by)
 
-    def redo(self) -> Committed:
-        """Take the latest undo back. Raises NothingToRedo."""
-        return self._services.store.redo(self.info)
+    def redo(self, *, approved_by: str = "") -> Committed:
+        """Take the latest undo back. Raises NothingToRedo, RuleBroken as `undo` does."""
+        return self._services.store.redo(self.info, approved_by=approved_by)
 
     @property
     def past_schema(self) -> str:
@@ -368,6 +374,8 @@ def session_setting(
         belief=options.get("belief"),
         fix=options.get("fix"),
         approve=options.get("approve"),
+        answer=options.get("ask"),
+        asking=options.get("ask_back"),
         engine_timeout_s=services.settings.engine_timeout_s,
         meaning=services.meaning,
     )

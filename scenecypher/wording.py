@@ -102,7 +102,8 @@ def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | P
 
     match event:
         case e.Asked():
-            return "cyan", f"{event.step:>3}  ask: {event.question}"
+            whom = "ask a person" if event.to_person else "ask"
+            return "cyan", "\n       ".join((f"{event.step:>3}  {whom}: {event.question}", *event.choices))
         case e.Retrieved() | e.Answered():
             return "dim", f"     {event.answer}".replace("\n", "\n     ")
         case e.Called():

@@ -74,6 +74,7 @@ def _goal_asker(context: MethodContext, elsewhere: frozenset[str] = frozenset())
         elsewhere=elsewhere,
         meaning=context.meaning,
         why_unreachable=context.why_unreachable,
+        asking=context.asking,
     )
 
 

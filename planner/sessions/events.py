@@ -57,11 +57,16 @@ class Began:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The method asks a question about the scene. `step` counts the method's decisions, from 1."""
+    """The method asks a question about the scene, or a person what is meant, who has the `choices`.
+
+    `step` counts the method's decisions, from 1.
+    """
 
     step: int
     question: str
     reason: str
+    to_person: bool = False
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The result of a tool call."""
+    """The result of a tool call, or a person's answer, whose `tool` is ``person``."""
 
     step: int
     tool: str

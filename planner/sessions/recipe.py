@@ -16,7 +16,7 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.sessions.method import Method
+from scenecypher.planner.sessions.method import AskingBack, Method
 from scenecypher.planner.sessions.session import Asker, StepWriter
 from scenecypher.planner.sessions.toolbox import Tool
 from scenecypher.planner.symbolic.plan import PlanResult
@@ -55,7 +55,8 @@ class MethodContext:
     relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. The session ends
     after `max_steps` decisions. `goal` is the goal of a data set's task, if any, and `required_actions` are the actions
     that it requires in addition. `read_all` reads the scene, and `events` its history, newest first. `why_unreachable`
-    says what of a goal no action can bring about. `meaning` finds words for the scene's own.
+    says what of a goal no action can bring about. `meaning` finds words for the scene's own. `asking` says when a
+    person is asked what is meant.
     """
 
     model: Model
@@ -71,6 +72,7 @@ class MethodContext:
     fix: bool = False
     belief: bool = False
     meaning: Meaning = NO_MEANING
+    asking: AskingBack = "never"
     goal: Condition | None = None
     required_actions: tuple[RequiredAction, ...] = ()
 

@@ -29,6 +29,7 @@ from scenecypher.db.store.runs import (
 from scenecypher.errors import QueryFailed, SceneCypherError
 from scenecypher.planner.sessions.events import (
     Acted,
+    Asked,
     Began,
     Corrected,
     Event,
@@ -58,9 +59,9 @@ class _Kept:
 class RunRecorder:
     """Keeps one run in `scene`; without `is_on` nothing is kept. The constructor makes no call.
 
-    Steps are stored at the end of each decision, and before each action, whose id is kept with it: a process that is
-    killed loses what the scene's history knows of that id. A run that can't be stored is carried out all the same, and
-    a warning is logged; where writing is not allowed at all, none.
+    Steps are stored at the end of each decision, when a person is asked, and before each action, whose id is kept with
+    it: a process that is killed loses what the scene's history knows of that id. A run that can't be stored is carried
+    out all the same, and a warning is logged; where writing is not allowed at all, none.
     """
 
     def __init__(self, database: Database, scene: SceneInfo, command: RunCommand, *, is_on: bool = True) -> None:
@@ -99,7 +100,7 @@ class RunRecorder:
                 outcome = "done" if event.is_done else event.outcome
                 self._store(RunEnd(outcome, bounded(event.why), bounded(event.answer)))
                 self._has_ended = True
-            elif isinstance(event, Remembered | Proposed):
+            elif isinstance(event, Remembered | Proposed) or (isinstance(event, Asked) and event.to_person):
                 self._store()
 
     def flush(self, spent: Usage = NOTHING) -> None:

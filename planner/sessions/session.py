@@ -12,6 +12,7 @@ from scenecypher.db.condition import Condition, condition_from_document
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import (
     ActionRefused,
+    InputError,
     ModelUnavailable,
     RejectedError,
     ReplyRejected,
@@ -38,8 +39,11 @@ from scenecypher.planner.sessions.events import (
     Thought,
 )
 from scenecypher.planner.sessions.method import (
+    ANY_OF_THEM,
     Act,
+    Answer,
     Ask,
+    AskBack,
     CallTool,
     Decision,
     Done,
@@ -51,7 +55,7 @@ from scenecypher.planner.sessions.method import (
     decision_document,
 )
 from scenecypher.planner.sessions.others import OthersActs
-from scenecypher.planner.sessions.reporting import action_events, answer_event
+from scenecypher.planner.sessions.reporting import PERSON, action_events, answer_event
 from scenecypher.planner.sessions.toolbox import NO_TOOLS, Toolbox
 from scenecypher.planner.vocabularies.registry import DONE
 from scenecypher.planner.worlds.environment import WorldMismatch
@@ -110,7 +114,7 @@ class Session:
     did since the last one, which its model is told. `step_writer` words the executed actions. Without
     `reprompt` infeasible actions are neither fed back nor counted as refusals; words that name no node or action still
     are. `watch` is the session's clock; `image_meter` counts the tokens of pictures. At the end `judge` says whether
-    the goal holds.
+    the goal holds. `answer` asks a person what is meant.
     """
 
     def __init__(
@@ -129,13 +133,14 @@ class Session:
         watch: Stopwatch | None = None,
         image_meter: UsageMeter | None = None,
         judge: GoalJudge | None = None,
+        answer: Answer = lambda _: "",
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
         self._tools, self._view, self._schema, self._step_writer = tools, view, schema, step_writer
         self._others = others
         self._budget, self._reprompt = budget or Budget(), reprompt
         self._watch, self._image_meter = watch or Stopwatch(), image_meter or UsageMeter()
-        self._judge = judge
+        self._judge, self._answer = judge, answer
         self._interrupted: Interrupted | None = None
 
     def run(
@@ -231,7 +236,7 @@ class Session:
 
     def _execute(self, decision: Decision, spent: Spent) -> TurnRun:
         match decision:
-            case Ask():
+            case Ask() | AskBack():
                 return (yield from self._ask(decision, spent))
             case CallTool():
                 return (yield from self._call(decision, spent))
@@ -247,7 +252,9 @@ class Session:
             case _:
                 assert_never(decision)
 
-    def _ask(self, decision: Ask, spent: Spent) -> TurnRun:
+    def _ask(self, decision: Ask | AskBack, spent: Spent) -> TurnRun:
+        if isinstance(decision, AskBack):
+            return (yield from self._ask_back(decision, spent))
         yield Asked(spent.steps, decision.question, decision.reason)
         try:
             found = self._asker.ask(decision.question, self._simulator.scene)
@@ -257,6 +264,20 @@ class Session:
         yield answer_event(spent.steps, found)
         refused = spent.refused if found.outcome == "refused" else 0
         return TurnResult(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
+
+    def _ask_back(self, decision: AskBack, spent: Spent) -> TurnRun:
+        """Ask a person, while the clock stands; a person who stops ends the session. Raises InputError."""
+        yield Asked(spent.steps, decision.question, "", to_person=True, choices=decision.choices)
+        self._watch.pause()
+        answer = self._answer(decision)
+        self._watch.go_on()
+        if answer is None:
+            return TurnResult(
+                spent, ending=("given_up", f"it was stopped where a person was asked: {decision.question}")
+            )
+        answer = _choice(decision, answer.strip())
+        yield Answered(spent.steps, PERSON, answer, Usage())
+        return TurnResult(spent, answer)
 
     def _call(self, decision: CallTool, spent: Spent) -> TurnRun:
         yield Called(spent.steps, decision.tool, decision.arguments, decision.reason)
@@ -313,6 +334,18 @@ class Session:
             reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
         return replace(result, ending=("done", _done_text(result.done)))
+
+
+def _choice(asked: AskBack, answer: str) -> str:
+    """Return the choice that an answer means, by its words or by an id. Raises InputError."""
+    if not asked.choices or answer in asked.choices or not answer:
+        return answer or ANY_OF_THEM
+    for words, nodes in zip(asked.choices, asked.nodes, strict=True):
+        if answer in nodes:
+            return words
+    raise InputError(
+        f"{answer[:100]!r} is no choice of {asked.question!r}: answer {' | '.join(asked.choices)}, or nothing"
+    )
 
 
 def _outcome(decision: Done | GiveUp) -> Outcome:

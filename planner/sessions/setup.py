@@ -28,7 +28,7 @@ from scenecypher.planner.prompts.scene_words import scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
-from scenecypher.planner.sessions.method import Memory
+from scenecypher.planner.sessions.method import Answer, AskingBack, Memory
 from scenecypher.planner.sessions.others import InformedModel, OthersActs
 from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
 from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
@@ -76,7 +76,8 @@ class SessionSetting:
     limits each search for a plan, unless the budget has seconds. `meaning` finds what the scene calls otherwise than a
     stated goal does. `since` is the scene's version at which the session began (None: the present one). `place` are the
     options that chose the `world`, by name. `examples` are those of `Memory`. `approve` asks a person where a rule of
-    the house demands it (None: nobody is there, and such actions are refused).
+    the house demands it (None: nobody is there, and such actions are refused). `answer` asks a person what is meant,
+    `asking` says when (None: where it is unclear); without `answer` never.
     """
 
     store: SceneStore
@@ -103,6 +104,8 @@ class SessionSetting:
     place: Mapping[str, str] = field(default_factory=dict)
     examples: Mapping[str, str] = field(default_factory=dict)
     approve: Approve | None = None
+    answer: Answer | None = None
+    asking: AskingBack | None = None
 
     @property
     def begun_at(self) -> int:
@@ -197,6 +200,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         fix=simulator.fix,
         belief=acts_on_belief(setting, recipe),
         meaning=setting.meaning,
+        asking="never" if setting.answer is None else setting.asking or "unclear",
         goal=setting.goal,
         required_actions=setting.required_actions,
     )
@@ -215,6 +219,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         watch=watch,
         image_meter=setting.image_meter,
         judge=lambda stated: _judge(setting, stated),
+        answer=setting.answer or (lambda _: ""),
     )
     belief = scene if acts_on_belief(setting, recipe) else None
     began = _began(setting, belief, model=named, settings=settings)

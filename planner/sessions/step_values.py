@@ -55,7 +55,8 @@ def _thought_values(
 ) -> Mapping[str, Any]:
     match event:
         case e.Asked():
-            return {"question": event.question, "reason": event.reason or None}
+            choices = "; ".join(event.choices) or None
+            return {"question": event.question, "reason": event.reason or None, "observation": choices}
         case e.Retrieved():
             return {
                 "question": event.question,

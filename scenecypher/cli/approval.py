@@ -1,4 +1,4 @@
-"""Approval at the terminal of what a rule of the house reserves to people."""
+"""Questions at the terminal: approval of what a rule of the house reserves to people, and what is meant."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scenecypher.db.rules import Rule
     from scenecypher.db.store.commit import Committed
     from scenecypher.planner.actions.ruled import Approve
+    from scenecypher.planner.sessions.method import Answer, AskBack, AskingBack
     from scenecypher.planner.worlds.environment import Environment
 
 
@@ -25,6 +26,28 @@ def terminal_approval(person: str = "person") -> Approve | None:
 def approval_in(world: Environment | None, *, is_asked: bool = True) -> Approve | None:
     """Return what asks the person at the terminal, if it `is_asked`; else the person at the world's robot, if any."""
     return (terminal_approval() if is_asked else None) or getattr(world, "approve", None)
+
+
+def terminal_answer(mode: AskingBack | None = None) -> Answer | None:
+    """Return what asks the person at the terminal what is meant; None if nobody is there, unless a mode is given."""
+    return _answered if sys.stdin.isatty() or mode is not None else None
+
+
+def _answered(question: AskBack) -> str | None:
+    """Return the choice of a number, "" for any, None to stop; a word where there are no choices."""
+    lines = [question.question, *(f"  {number}  {words}" for number, words in enumerate(question.choices, 1))]
+    errors().print("\n".join(lines), markup=False, soft_wrap=True)
+    how = f"1 to {len(question.choices)}, Enter for any, q to stop: " if question.choices else "a word, or q to stop: "
+    while True:
+        try:
+            said = input(how).strip()
+        except EOFError:
+            return None
+        if said in {"q", ""} or not question.choices or any(said in nodes for nodes in question.nodes):
+            return None if said == "q" else said
+        if said.isdecimal() and 0 < int(said) <= len(question.choices):
+            return question.choices[int(said) - 1]
+        errors().print(f"{said!r} is none of these; answer {how.removesuffix(': ')}", markup=False, soft_wrap=True)
 
 
 def approved(revert: Callable[..., Committed], person: str = "person") -> Committed:

@@ -233,6 +233,22 @@ def goals(
     return task(kinds=kinds, **choices.playing())
 
 
+def unclear(
+    choices: Choices,
+    *,
+    kinds: Annotated[
+        str, typer.Option("--kind", help="clear, number, place …; several with commas; default: all.")
+    ] = "all",
+) -> "Task":
+    """Play 80 instructions of which most leave open what is meant, with a person to ask; scripted without a model."""
+    from scenecypher.evaluation.unclear import METHOD
+    from scenecypher.evaluation.unclear import unclear as task
+
+    scripted = choices.model is None and choices.replies is None
+    methods = ",".join(choices.methods or [METHOD])
+    return task(kinds=kinds, scripted=scripted, methods=methods, steps=choices.steps, **choices.asking())
+
+
 def babyai_slm(choices: Choices, *, schema: Schema = None) -> "Task":
     """Play 20 of BabyAI's questions with a small model, as SG2 does."""
     from scenecypher.evaluation.babyai_slm import babyai_slm as task
@@ -299,6 +315,7 @@ OURS: Final[dict[str, Experiment]] = {
     "babyai": Experiment(babyai, experiments.babyai, plays=True),
     "household": Experiment(household, experiments.household, plays=True),
     "goals": Experiment(goals, experiments.goals, plays=True),
+    "unclear": Experiment(unclear, experiments.unclear, plays=True),
     "babyai-slm": Experiment(babyai_slm, experiments.babyai_slm, plays=True),
     "ssc": Experiment(ssc, experiments.ssc, needs_database=False),
 }

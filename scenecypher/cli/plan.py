@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from scenecypher.cli import INTERRUPTED
-from scenecypher.cli.approval import approval_in
+from scenecypher.cli.approval import approval_in, terminal_answer
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import (
     LIMITS,
@@ -129,6 +129,16 @@ def plan(
             help="`environment` or `scene`: show the schema of any such scene, or this one's; else by method.",
         ),
     ] = None,
+    ask_back: Annotated[
+        Literal["never", "unclear", "always"] | None,
+        typer.Option(
+            "--ask-back",
+            metavar="WHEN",
+            rich_help_panel=SWITCHES,
+            help="Ask which thing is meant: `never`, where it is `unclear`, or `always` where several fit; by default "
+            "`unclear` at a terminal, else `never`.",
+        ),
+    ] = None,
     world: Annotated[str | None, typer.Option("--world", metavar="WORLD", help=WORLD_HELP)] = None,
     robot: Annotated[str | None, typer.Option("--robot", metavar="URL", help=ROBOT_HELP)] = None,
     observer: Annotated[str | None, typer.Option("--observer", metavar="LOOK", help=OBSERVER_HELP)] = None,
@@ -168,6 +178,10 @@ def plan(
         given = given.or_then(then)
         recipe, of, belief, method = given.checked(is_resumed=resume is not None)
         options = PlanOptions(method=method, ablations=given.ablations or (), belief=belief, fix=given.fix)
+        if not as_json:
+            options |= PlanOptions(ask=terminal_answer(ask_back))
+        if ask_back is not None:
+            options["ask_back"] = ask_back
         asked = then.get("instruction") if not is_said else instruction
         setting = session_setting(db, info, asked, options | PlanOptions(task=task, goal=goal))
         if not is_said and "instruction" in then:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.approval import approval_in
+from scenecypher.cli.approval import approval_in, terminal_answer
 from scenecypher.cli.context import checked_utf8, counted, output
 from scenecypher.cli.session_state import SessionState
 from scenecypher.errors import InputError, RejectedError, did_you_mean
@@ -124,6 +124,7 @@ def setting_of(state: SessionState, text: str) -> SessionSetting:
 
     word, _, given = text.partition(" ")
     options = PlanOptions(method=state.method, belief=state.belief is not None, approve=approval_in(state.world))
+    options |= PlanOptions(ask=terminal_answer())
     if word == "--task":
         options["task"] = given.strip()
     elif word == "--goal":

@@ -1,6 +1,7 @@
 """The protocol's server: the table of tools, each scene's schema and tree as resources, and a prompt.
 
-No state is kept between calls. Tools run in threads, since the database's driver waits; the event loop only speaks.
+No state is kept between calls but of those that wait for a person's answer. Tools run in threads, since the database's
+driver waits; the event loop only speaks.
 """
 
 from __future__ import annotations
@@ -9,21 +10,27 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from importlib.metadata import version as installed
+from queue import Empty, Queue
 from threading import Event
 from typing import Any, Final, TypeAlias, TypeVar
+from uuid import uuid4
 
 import anyio
 import mcp_types as types
-from anyio.streams.memory import MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from scenecypher.errors import ReplyRejected, SceneCypherError, ServiceError
+from scenecypher.mcp.eliciting import ANSWER, answer_of, answer_schema, hears_questions
 from scenecypher.mcp.front import Front
 from scenecypher.mcp.prompts import INSTRUCTIONS, PROMPTS, prompt_text
 from scenecypher.mcp.resources import RESOURCE_KINDS, Place, place_of, uri_of
 from scenecypher.mcp.watching import Watch
+from scenecypher.planner.sessions.method import Answer, AskBack
 from scenecypher.tools.calling import arguments_schema, call_tool, result_schema, tool_named
 from scenecypher.tools.desk import Desk
 from scenecypher.tools.table import Tool, tools_served
@@ -35,6 +42,21 @@ T = TypeVar("T")
 SCENES_ON_PAGE: Final = 100
 THREADS: Final = 16
 """Calls that run at once; further ones wait for their turn."""
+WAITING: Final = 8
+"""Calls that wait for a person's answer at once; further ones ask nobody."""
+ANSWER_S: Final = 600
+"""Longest wait for an answer; then the question counts as declined."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call under way in a thread: what it reports and asks, its result, and the answers that it waits for."""
+
+    heard: MemoryObjectReceiveStream[str | AskBack]
+    working: asyncio.Future[types.CallToolResult]
+    stopped: Event
+    answers: Queue[str | None]
+    done: int = 0
 
 
 class HomeServer:
@@ -50,6 +72,7 @@ class HomeServer:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tool")
         self._watch = Watch(self._version_of)
         self._can_push = can_push
+        self._waiting: dict[str, _Call] = {}
         self.ending = Event()
 
     def server(self) -> Server[None]:
@@ -91,51 +114,92 @@ class HomeServer:
     async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(name, tool) for name, tool in self._tools.items()])
 
-    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Return a tool's result; what it refuses, and what fails, is an error of the tool, in words."""
+    async def _call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Return a tool's result; what it refuses, and what fails, is an error of the tool, in words.
+
+        A question to the person at the client is a result too, since 2026-07-28: the call is repeated with the answer.
+        """
+        if params.request_state is not None:
+            return await self._followed(context, self._answered(params))
         try:
             tool_named(self._tools, params.name)
         except ReplyRejected as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from None
-        given = params.arguments or {}
+        self._waiting = {token: it for token, it in self._waiting.items() if not it.working.done()}
+        given, is_heard = params.arguments or {}, len(self._waiting) < WAITING and hears_questions(context.session)
 
-        def call(report: Report, is_stopped: Callable[[], bool]) -> types.CallToolResult:
+        def call(report: Report, is_stopped: Callable[[], bool], ask: Answer) -> types.CallToolResult:
+            desk = Desk(self.front, report, is_stopped, ask if is_heard else None)
             try:
-                found = call_tool(self._tools, params.name, given, Desk(self.front, report, is_stopped))
+                found = call_tool(self._tools, params.name, given, desk)
             except SceneCypherError as error:
                 return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
             content: list[types.ContentBlock] = [types.TextContent(text=found.text())]
             return types.CallToolResult(content=content, structured_content=found.model_dump(mode="json"))
 
-        return await self._reported(context, call)
+        return await self._followed(context, self._begun(call))
 
-    async def _reported(self, context: Context, call: Callable[[Report, Callable[[], bool]], T]) -> T:
-        """Return what `call` returns, from a thread; what it reports is sent on as progress.
+    def _begun(self, call: Callable[[Report, Callable[[], bool], Answer], types.CallToolResult]) -> _Call:
+        """Begin a call in a thread, which reports lines and asks questions."""
+        loop, stopped, answers = asyncio.get_running_loop(), Event(), Queue[str | None]()
+        lines, heard = anyio.create_memory_object_stream[str | AskBack](float("inf"))
 
-        A call that is cancelled goes on to the end of its step.
-        """
-        loop, stopped = asyncio.get_running_loop(), Event()
-        lines, heard = anyio.create_memory_object_stream[str](float("inf"))
-
-        def report(line: str) -> None:
+        def report(line: str | AskBack) -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody is left to hear of it
                 loop.call_soon_threadsafe(_put, lines, line)
 
         def is_stopped() -> bool:
             return stopped.is_set() or self.ending.is_set()
 
-        working = loop.run_in_executor(self._threads, call, report, is_stopped)
+        def ask(question: AskBack) -> str | None:
+            report(question)
+            for _ in range(ANSWER_S):
+                with suppress(Empty):
+                    return answers.get(timeout=1)
+                if is_stopped():
+                    break
+            return None
+
+        working = loop.run_in_executor(self._threads, call, report, is_stopped, ask)
         working.add_done_callback(lambda _: lines.close())
+        return _Call(heard, working, stopped, answers)
+
+    async def _followed(self, context: Context, call: _Call) -> types.CallToolResult | types.InputRequiredResult:
+        """Return what a call returns; what it reports is sent on as progress, what it asks to the person at the client.
+
+        A call that is cancelled goes on to the end of its step.
+        """
+        is_waiting = False
         try:
-            async with heard:
-                done = 0
-                async for line in heard:
-                    done += 1
-                    await context.session.report_progress(done, None, line)
-                return await working
+            async for item in call.heard:
+                if isinstance(item, str):
+                    call.done += 1
+                    await context.session.report_progress(call.done, None, item)
+                elif is_waiting := context.session.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                    token = uuid4().hex
+                    self._waiting[token] = call
+                    form = types.ElicitRequestFormParams(message=item.question, requested_schema=answer_schema(item))
+                    requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
+                    return types.InputRequiredResult(input_requests=requests, request_state=token)
+                else:
+                    schema, asked_in = answer_schema(item), context.request_id
+                    call.answers.put(answer_of(await context.session.elicit_form(item.question, schema, asked_in)))
+            return await call.working
         finally:
-            stopped.set()
-            working.cancel()
+            if not is_waiting:
+                call.stopped.set()
+                call.working.cancel()
+                call.heard.close()
+
+    def _answered(self, params: types.CallToolRequestParams) -> _Call:
+        """Return the call that waits for an answer, which it has now. Raises MCPError if none does."""
+        call = self._waiting.pop(params.request_state or "", None)
+        if call is None:
+            raise MCPError(types.INVALID_PARAMS, "no call waits for this answer any more; call the tool anew")
+        call.answers.put(answer_of((params.input_responses or {}).get(ANSWER)))
+        return call
 
     # --- resources
 
@@ -220,6 +284,6 @@ def _described(name: str, tool: Tool) -> types.Tool:
     )
 
 
-def _put(lines: MemoryObjectSendStream[str], line: str) -> None:
+def _put(lines: MemoryObjectSendStream[str | AskBack], line: str | AskBack) -> None:
     with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the call was cancelled
         lines.send_nowait(line)

@@ -73,7 +73,7 @@ def _act(desk: Desk, given: a.Act) -> r.Done:
     steps = []
     wanted = given.model_dump(exclude={"scene", "action"})
     try:
-        for step in desk.homes.home(given.scene).act_steps(given.action, **wanted):
+        for step in desk.homes.home(given.scene).act_steps(given.action, approve=desk.approve, **wanted):
             steps.append(step)
             desk.report(f"{step.action}: version {step.version}")
     except RejectedError as error:
@@ -128,14 +128,15 @@ def _observe(desk: Desk, given: a.Observe) -> r.Looked:
 
 
 def _plan(desk: Desk, given: a.Plan) -> r.Planned:
-    from scenecypher.home import PlanOutcome
+    from scenecypher.home import PlanOptions, PlanOutcome
     from scenecypher.planner.sessions.budget import Budget
     from scenecypher.planner.sessions.events import Finished, Refused
     from scenecypher.wording import event_line
 
     home = desk.homes.home(given.scene)
-    budget, events = Budget(given.max_steps), []
-    for event in home.plan_events(given.instruction, goal=given.goal, method=given.method, budget=budget):
+    options = PlanOptions(goal=given.goal, method=given.method, approve=desk.approve, ask=desk.ask)
+    events = []
+    for event in home.plan_events(given.instruction, budget=Budget(given.max_steps), **options):
         events.append(event)
         desk.report(event_line(event)[1].strip())
         if desk.is_stopped():

@@ -15,7 +15,7 @@ from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.rules import rules_of
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
-from scenecypher.errors import InputError, SceneCypherError, UnknownReference
+from scenecypher.errors import InputError, RuleBroken, SceneCypherError, UnknownReference
 from scenecypher.floorplan.figure import thumbnail_of
 from scenecypher.floorplan.followed import FollowedDrawing, Patch
 from scenecypher.floorplan.home_view import HomeView, Mark, changed_nodes, nodes_with, view_of
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from scenecypher.db.graph.scene import Node, Relation, SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.history import Event, EventHead
+    from scenecypher.planner.sessions.method import AskBack
     from scenecypher.scenes import SceneDatabase
 
 HOMES_SHOWN: Final = 200
@@ -51,7 +52,7 @@ EVENTS_SEARCHED: Final = 500
 """The latest events among which those of one node are looked for."""
 RELATIONS_SHOWN: Final = 200
 FOUND_SHOWN: Final = 100
-TYPED: Final = ("text", "fix", "method", "goal", "paused", "name")
+TYPED: Final = ("text", "fix", "method", "goal", "paused", "name", "revert")
 """The fields of a home's forms, which keep what was typed after a refusal."""
 
 
@@ -69,7 +70,7 @@ class HomeRow:
 class Film:
     """A run with its frames, and the addresses of its scene's pages.
 
-    `state` is the run's, or ``paused``; `is_ours` says that this page carries it out.
+    `state` is the run's, or ``paused``; `is_ours` says that this page carries it out, `question` what it asks here.
     """
 
     run: RunInfo
@@ -77,6 +78,7 @@ class Film:
     address: Address
     state: str
     is_ours: bool
+    question: AskBack | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,7 @@ class Pages:
             error=str(error or ""),
             remedies=_remedies(error),
             asked_by=error.rule.name if isinstance(error, ApprovalNeeded) else "",
+            is_broken=isinstance(error, RuleBroken),
             answered=answered,
             read_only=self._read_only,
             methods=METHODS,
@@ -326,7 +329,10 @@ class Pages:
     def steps(self, fields: Fields) -> tuple[str, bool]:
         """Return how far runs are, a text for each with blanks between, and whether any is running."""
         runs = self._runs(fields)
-        told = (f"{it.number}:{it.steps}:{self._state_of(it)}".replace(" ", "-") for it in runs)
+        asks = {it.number: "?" for it in runs if self._plans.question(it.number)}
+        told = (
+            f"{it.number}:{it.steps}{asks.get(it.number, '')}:{self._state_of(it)}".replace(" ", "-") for it in runs
+        )
         return " ".join(told), any(it.state == "running" for it in runs)
 
     def _runs(self, fields: Fields) -> list[RunInfo]:
@@ -339,7 +345,8 @@ class Pages:
     def _film(self, run: RunInfo) -> Film:
         frames = tuple(frames_of(read_lines(self._store.database, run.number)))
         is_ours = self._plans.pace(run.number) is not None
-        return Film(run, frames, Address(run.scene_name), self._state_of(run), is_ours)
+        question = None if self._read_only else self._plans.question(run.number)
+        return Film(run, frames, Address(run.scene_name), self._state_of(run), is_ours, question)
 
     def ask(self, fields: Fields) -> str:
         """Return the home with the answer to a question, its rows and its Cypher beside the map.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from functools import partial
 from itertools import islice
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -13,9 +14,11 @@ from scenecypher.db.store.processes import this_process
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.errors import InputError
 from scenecypher.planner.sessions.events import Event, Proposed, Remembered, Solved
+from scenecypher.tools.desk import approval
 
 if TYPE_CHECKING:
     from scenecypher.home import PlanOptions
+    from scenecypher.planner.sessions.method import AskBack
     from scenecypher.scenes import SceneDatabase
 
 Pace: TypeAlias = Literal["going", "paused", "stopping"]
@@ -29,13 +32,18 @@ END_S: Final = 10.0
 
 
 class PagePlan:
-    """One plan under way. `pace` says if it goes on by itself; while it is paused, single steps can be taken."""
+    """One plan under way. `pace` says if it goes on by itself; while it is paused, single steps can be taken.
+
+    `question` is what it asks the person at the page, who is waited for.
+    """
 
     def __init__(self, scene: str, events: Generator[Event], *, paused: bool) -> None:
         self.scene = scene
         self.pace: Pace = "paused" if paused else "going"
         self._events, self._steps = events, 0
         self._is_solving = False
+        self.question: AskBack | None = None
+        self._said: str | None = None
         self._changed = Condition()
         self._thread = Thread(target=self._run, name=f"plan in {scene}", daemon=True)
 
@@ -60,13 +68,32 @@ class PagePlan:
             self.pace, self._steps = "paused", self._steps + 1
             self._changed.notify_all()
 
+    def ask(self, question: AskBack) -> str:
+        """Return what the person at the page answers; a plan that is stopped meanwhile can be resumed."""
+        with self._changed:
+            self.question, self._said = question, None
+            self._changed.wait_for(lambda: self._said is not None or self.pace == "stopping")
+            self.question = None
+            if self._said is None:
+                raise KeyboardInterrupt
+            return self._said
+
+    def answer(self, question: str, said: str) -> None:
+        """Answer its question. Raises InputError if that is another one, or `said` is no choice of it."""
+        with self._changed:
+            asked = self.question
+            if asked is None or asked.question != question or (asked.choices and said not in {*asked.choices, ""}):
+                raise InputError("nobody waits for this answer: look at the run again, which shows what is asked")
+            self._said = said.strip()
+            self._changed.notify_all()
+
     def end(self) -> None:
         """Stop it and wait a moment for its present step."""
         self.set_pace("stopping")
         self._thread.join(END_S)
 
     def _run(self) -> None:
-        with closing(self._events) as events:
+        with suppress(KeyboardInterrupt), closing(self._events) as events:
             try:
                 while self._may_go_on():
                     if not self._take_step(events):
@@ -116,7 +143,11 @@ class PagePlans:
                     raise InputError(f"run {number} is under way in {scene}; stop it, or let it end first")
             home = self._database.home(scene)
             before = self._latest_number(scene)
-            events = home.plan_events(instruction, **options)
+
+            def ask(question: AskBack) -> str:
+                return self._plans[number].ask(question)
+
+            events = home.plan_events(instruction, **{**options, "ask": ask, "approve": partial(approval, ask)})
             next(events)  # the run begins, and is kept
             number = self._latest_number(scene)
             if number == before:
@@ -130,6 +161,14 @@ class PagePlans:
         """Return the pace of a plan that is under way; None of any other run."""
         plan = self._plans.get(number)
         return None if plan is None or plan.is_over else plan.pace
+
+    def question(self, number: int) -> AskBack | None:
+        """Return what a plan asks the person at the page, if it waits for that."""
+        return self._plans[number].question if self.pace(number) else None
+
+    def answer(self, number: int, question: str, said: str) -> None:
+        """Answer a plan's question. Raises InputError."""
+        self._under_way(number).answer(question, said)
 
     def pause(self, number: int) -> None:
         """Pause a plan before its next step. Raises InputError if it is not under way."""

@@ -86,7 +86,7 @@ def _played(event: e.Proposed | e.Corrected | e.Acted | e.Observed | e.Refused, 
 def _decided(event: e.Asked | e.Retrieved | e.Called | e.Answered | e.Thought | e.Solved) -> Frame:
     match event:
         case e.Asked():
-            return _of(event, event.question, event.reason)
+            return _of(event, event.question, event.reason, *event.choices)
         case e.Retrieved():
             rows = tuple(tuple(cell_text(cell) for cell in row) for row in event.rows)
             refused = tuple(f"refused: {it.reason}" for it in event.refused)

@@ -60,12 +60,14 @@ class Changes:
         return _shown(fields, steps[-1].version) if run is None else _film(run)
 
     def undo(self, fields: Fields) -> Response:
-        """Undo the latest action that holds. Raises NothingToUndo."""
-        return _shown(fields, self.database.home(required(fields, "scene")).undo().version)
+        """Undo the latest action that holds. Raises NothingToUndo, RuleBroken without the field `approved`."""
+        home = self.database.home(required(fields, "scene"))
+        return _shown(fields, home.undo(approved_by=_approved_by(fields)).version)
 
     def redo(self, fields: Fields) -> Response:
-        """Take the latest undo back. Raises NothingToRedo."""
-        return _shown(fields, self.database.home(required(fields, "scene")).redo().version)
+        """Take the latest undo back. Raises NothingToRedo, RuleBroken without the field `approved`."""
+        home = self.database.home(required(fields, "scene"))
+        return _shown(fields, home.redo(approved_by=_approved_by(fields)).version)
 
     def fork(self, fields: Fields) -> Response:
         """Copy the scene at a version to a new name. Raises InputError for a name that is taken."""
@@ -90,6 +92,12 @@ class Plans:
         if instruction is None:
             options["goal"] = task
         return _film(self.plans.start(scene, paused="paused" in fields, options=options, instruction=instruction))
+
+    def answer(self, fields: Fields) -> Response:
+        """Answer what a plan asks. Raises InputError."""
+        run = number(fields, "number") or 0
+        self.plans.answer(run, fields.get("question", ""), fields.get("answer", ""))
+        return _film(run)
 
     def controls(self) -> Mapping[str, Answer]:
         """Return the answers to a run's buttons, by their addresses."""
@@ -142,6 +150,7 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
         "/redo": changes.redo,
         "/fork": changes.fork,
         "/plan": plans.start,
+        "/run/answer": plans.answer,
         **plans.controls(),
     }
     scripts = {it: static_text(it) for it in ("home.js", "bar.js", "map.js", "time.js", "drawing.js")} | {
@@ -279,6 +288,10 @@ def _static(text: str, kind: str) -> Callable[[Request], Response]:
         return Response(text, media_type=kind)
 
     return endpoint
+
+
+def _approved_by(fields: Fields) -> str:
+    return PERSON if "approved" in fields else ""
 
 
 def _film(run: int) -> Response:

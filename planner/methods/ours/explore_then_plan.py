@@ -24,7 +24,7 @@ from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.methods.ours.belief_search import Belief
 from scenecypher.planner.methods.ours.goal_matches import candidates, lost_classes
-from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, stated_goal, told_end
+from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, StatedGoal, stated_goal, told_end
 from scenecypher.planner.methods.ours.symbolic import MAX_PLANS, too_long
 from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory
 from scenecypher.planner.symbolic.parts import sought_for
@@ -73,6 +73,10 @@ class ExploreThenPlan:
         missing = lost_classes(stated.goal, belief.graph, self._vocabulary)
         if missing:
             return self._search(missing, belief, memory)
+        open_yet = self._asker.asked_back(stated, memory)
+        return (open_yet, Usage()) if open_yet else self._act(stated, belief, memory)
+
+    def _act(self, stated: StatedGoal, belief: Belief, memory: Memory) -> tuple[Decision, Usage]:
         if c.evaluate(stated.goal, belief.graph, {}):
             return self._confirm(belief, stated.goal) or told_end(Done("the goal holds"), stated, memory), Usage()
         if not self._still_works(belief, stated.goal):

@@ -110,7 +110,7 @@ def _needed(goal: Quantifier, nodes: Sequence[str], bound: Bindings) -> int:
 
 def _is_notable(found: Candidates, layout: SceneLayout) -> bool:
     """Check if the goal may mean another thing than was meant, so that something else would be done."""
-    choice = {_description(it, layout) for it in found.nodes if it not in found.met}
+    choice = {described(it, layout) for it in found.nodes if it not in found.met}
     return len(found.nodes) < max(1, found.needed) or (found.is_open and len(choice) > 1)
 
 
@@ -119,7 +119,7 @@ def _words(found: Candidates, layout: SceneLayout) -> str:
         return f"{found.var}: none is known."
     alike: dict[str, list[str]] = {}
     for node in found.nodes:
-        alike.setdefault(_description(node, layout), []).append(node)
+        alike.setdefault(described(node, layout), []).append(node)
     where = "; ".join(f"{words}: {_listed(nodes)}" for words, nodes in sorted(alike.items())[:MAX_LISTED])
     more = f"; and {len(alike) - MAX_LISTED} other places or states" if len(alike) > MAX_LISTED else ""
     which = f"{found.needed} of {len(found.nodes)}{', any of them' if found.is_open else ''}"
@@ -127,7 +127,7 @@ def _words(found: Candidates, layout: SceneLayout) -> str:
     return f"{found.var}: {which}; {where}{more}.{already}"
 
 
-def _description(node: str, layout: SceneLayout) -> str:
+def described(node: str, layout: SceneLayout) -> str:
     """Return what tells a node from others of its class: its room, what it is in or on, states and colour."""
     found = layout.graph.nodes[node]
     holder = layout.holder(node)

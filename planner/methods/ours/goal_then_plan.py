@@ -3,8 +3,9 @@
 The model sees the words of the schema, never the graph. Its goal is checked against the names that occur in the scene;
 a faulty one is asked again with the fault, at most twice. If the goal holds already, leaves a choice that changes what
 is done, or is about no node, the model is shown what it matches, and may say it better once. It may also say that the
-goal is impossible, or that nothing is to be done: that ends the session with its reason. Then the method plans as
-`symbolic` does, again after each refused action.
+goal is impossible, or that nothing is to be done: that ends the session with its reason. Where a person can be asked,
+what the goal and the instruction leave open is asked back. Then the method plans as `symbolic` does, again after each
+refused action.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from scenecypher.chat.model import Message, Model, Reply, Request, Usage
 from scenecypher.chat.structured_reply import ask_for
@@ -22,12 +23,13 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event
 from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.planner.methods.ours.asking_back import after_answer, asked, is_begun, is_told_apart, unclear
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors
 from scenecypher.planner.sessions.goal_words import GoalParser, states_to_name
-from scenecypher.planner.sessions.method import Decision, Done, GiveUp, Memory, Think
+from scenecypher.planner.sessions.method import AskBack, AskingBack, Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
 
@@ -93,6 +95,10 @@ class StatedGoal:
         return Think("\n".join(words), condition_document(self.goal))
 
 
+_Stated: TypeAlias = StatedGoal | AskBack | Done | GiveUp
+"""A goal, or what ends or stops the asking for one."""
+
+
 class GoalThenPlan:
     """Method that asks for the goal, then decides like Symbolic, by `plan_goal`."""
 
@@ -105,6 +111,8 @@ class GoalThenPlan:
         stated = stated_goal(memory)
         if stated is None:
             return self._asker.ask(memory)
+        if open_yet := self._asker.asked_back(stated, memory):
+            return open_yet, Usage()
         goal = stated.goal
         self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal), max_steps=self._max_steps)
         decision, usage = self._symbolic.decide(memory)
@@ -131,7 +139,7 @@ class GoalAsker:
 
     `read_all` reads the scene, `events` its history, newest first. `elsewhere` is as in GoalParser. Words that the
     scene does not use are told with those of its words that `meaning` finds near. `why_unreachable` says what of a goal
-    no action can bring about, which the model is told once.
+    no action can bring about, which the model is told once. `asking` says when a person is asked what is meant.
     """
 
     model: Model
@@ -142,6 +150,30 @@ class GoalAsker:
     elsewhere: frozenset[str] = frozenset()
     meaning: Meaning = NO_MEANING
     why_unreachable: Callable[[Condition], str] = lambda _: ""
+    asking: AskingBack = "never"
+
+    def asked_back(self, stated: StatedGoal, memory: Memory) -> Decision | None:
+        """Return the question what is meant, or the goal with what was answered; None if nothing is open."""
+        if self.asking == "never" or is_begun(memory):
+            return None
+        found = after_answer(stated.goal, memory)
+        if found is None or isinstance(found, AskBack):
+            return found or self._unclear(stated.goal, self.read_all(), memory)
+        return StatedGoal(found, stated.matches).thought()
+
+    def _unclear(self, goal: Condition, graph: SceneGraph, memory: Memory) -> AskBack | None:
+        if self.asking == "never":
+            return None
+        but, said = {it.about for it, _ in asked(memory)}, memory.instruction
+        return unclear(goal, graph, self.vocabulary, said, always=self.asking == "always", but=but)
+
+    def _unknown(self, error: UnknownReference, graph: SceneGraph, memory: Memory) -> AskBack | None:
+        """Return the question for what a word of the instruction stands that names nothing here, nor anything near."""
+        is_name = error.word and graph.by_class.keys() <= {*error.known}
+        if self.asking == "never" or not is_name or self.meaning.nearest(error.word, (*graph.by_class,)):
+            return None
+        question = AskBack(f"There is no {error.word} here: what is meant?")
+        return None if question in dict(asked(memory)) else question
 
     def ask(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the goal as a thought, or the end if none is stated, and the tokens of all replies.
@@ -153,14 +185,14 @@ class GoalAsker:
         parser = GoalParser(self.read_all(), self.vocabulary, types, self.elsewhere, self.events)
         messages = [
             Message("system", _system(occurring, states_to_name(self.vocabulary), memory.schema)),
-            Message("user", f"Instruction: {memory.instruction}"),
+            Message("user", "\n".join((f"Instruction: {memory.instruction}", *_answers(memory)))),
         ]
-        first: StatedGoal | Done | GiveUp | None = None
+        first: _Stated | None = None
         mistake = ""
         while counting.replies < ATTEMPTS:
             try:
                 form = counting.form(messages)
-                stated = self._stated(form, parser)
+                stated = self._stated(form, parser, memory)
             except (UnknownReference, InputError) as error:
                 mistake = self._explained(error)
                 said = f"That goal can't be used: {mistake}. State the whole goal again."
@@ -169,7 +201,7 @@ class GoalAsker:
                     raise
                 break
             else:
-                said = self._doubts(stated, parser, occurring)
+                said = self._doubts(stated, parser, occurring, memory)
                 if first or not said:
                     return _decision(stated), counting.usage
                 first = stated
@@ -178,22 +210,36 @@ class GoalAsker:
             raise counting.rejection(mistake)
         return _decision(first), counting.usage
 
-    def _stated(self, form: GoalForm, parser: GoalParser) -> StatedGoal | Done | GiveUp:
-        """Return the goal that a form states, or the end of a session whose model states none, with its reason."""
+    def _stated(self, form: GoalForm, parser: GoalParser, memory: Memory) -> _Stated:
+        """Return the goal that a form states, or the end of a session whose model states none, with its reason.
+
+        What a person should say first is asked back.
+        """
         if form.impossible:
             return GiveUp(form.reason, impossible=True)
         if not form.goal:
             return Done(f"nothing is to be done: {form.reason}")
-        goal = parser.read("; ".join(form.goal))
+        try:
+            goal = parser.read("; ".join(form.goal))
+        except UnknownReference as error:
+            if question := self._unknown(error, parser.graph, memory):
+                return question
+            raise
         matches, is_notable = match_words(goal, parser.graph, self.vocabulary)
         return StatedGoal(goal, matches if is_notable else "")
 
     def _explained(self, error: SceneCypherError) -> str:
         return str(self.meaning.explained(error) if isinstance(error, UnknownReference) else error)
 
-    def _doubts(self, stated: StatedGoal | Done | GiveUp, parser: GoalParser, occurring: Enumerations) -> str:
-        """Return what the model is asked about its goal: what it matches, or why nothing can bring it about; or ""."""
+    def _doubts(self, stated: _Stated, parser: GoalParser, occurring: Enumerations, memory: Memory) -> str:
+        """Return what the model is asked about its goal: what it matches, or why nothing can bring it about; or "".
+
+        What the instruction leaves open is a person's to say, if one is asked: the model could only guess.
+        """
         if not isinstance(stated, StatedGoal):
+            return ""
+        question = self._unclear(stated.goal, parser.graph, memory)
+        if question is not None and not is_told_apart(memory.instruction, question, stated.goal):
             return ""
         is_lost = lost_classes(stated.goal, parser.graph, self.vocabulary)
         if why := "" if is_lost else self.why_unreachable(stated.goal):
@@ -210,7 +256,13 @@ class GoalAsker:
                 yield f"In this scene {class_!r} may be {near}."
 
 
-def _decision(stated: StatedGoal | Done | GiveUp) -> Decision:
+def _answers(memory: Memory) -> Iterator[str]:
+    """Yield what a person answered before a goal was stated."""
+    for question, answer in asked(memory):
+        yield f"A person was asked: {question.question} The answer: {answer}."
+
+
+def _decision(stated: _Stated) -> Decision:
     return stated.thought() if isinstance(stated, StatedGoal) else stated
 
 
@@ -259,8 +311,8 @@ class _CountingModel:
 
 
 def stated_goal(memory: Memory) -> StatedGoal | None:
-    """Return the goal that was stated in an earlier turn, if any."""
-    for turn in memory.turns:
+    """Return the goal that was stated last in an earlier turn, if any."""
+    for turn in reversed(memory.turns):
         if isinstance(turn.decision, Think) and turn.decision.thought.startswith(GOAL_PREFIX):
             words, _, matches = turn.decision.thought.partition("\n")
             document = turn.decision.goal or json.loads(words.removeprefix(GOAL_PREFIX))
