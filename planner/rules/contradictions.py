@@ -33,13 +33,15 @@ def contradictions(added: Iterable[Rule], known: Iterable[Rule], graph: SceneGra
     pairs = chain(product(new := [*added], known), combinations(new, 2))
     end, checked, names = time.monotonic() + LONGEST_S, True, dict[str, None]()
     for one, other in pairs:
+        if time.monotonic() > end:
+            return Contradictions((*names,), all_checked=False)
         wanted = _wanted_together(one, other)
         if wanted is None:
             continue
         part, facts = _about(wanted, graph)
         in_time = takewhile(lambda _: time.monotonic() < end, _states(facts, part))
         keeps_both = len(facts) <= MAX_FACTS and any(c.evaluate(wanted, it, {}) for it in in_time)
-        if len(facts) > MAX_FACTS or (not keeps_both and time.monotonic() >= end):
+        if not keeps_both and (len(facts) > MAX_FACTS or time.monotonic() >= end):
             checked = False
         elif not keeps_both:
             names[other.name] = None

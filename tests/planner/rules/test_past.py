@@ -28,7 +28,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RuleBroken
 from scenecypher.planner.actions.memory_simulator import MemorySimulator
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.rules.contradictions import Contradictions
+from scenecypher.planner.rules.contradictions import Contradictions, contradictions
 from scenecypher.planner.rules.house import add_rule, remove_rule
 from scenecypher.planner.symbolic.plan import planning_state
 from scenecypher.planner.symbolic.ruled import holds_with
@@ -476,3 +476,13 @@ def test_no_agent_no_memory() -> None:
     with pytest.raises(InputError, match=r"kept with an agent.*scenes set"):
         rule(DUTY, nobody)
     assert rule(NO_METAL, nobody).kind == "never"
+
+
+def test_many_rules_are_checked_for_a_second() -> None:
+    """Waited for: each new rule was compared with each of a thousand others, whatever that took."""
+    known = rules(
+        *[f"never {'knife' if n % 2 else 'fork'} INSIDE microwave and stove is on" for n in range(400)]
+    ).documents
+    started = time.monotonic()
+    assert contradictions(known, known, HOME).all_checked is False
+    assert time.monotonic() - started < 10
