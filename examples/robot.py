@@ -16,6 +16,7 @@ from uuid import uuid4
 
 OPENAPI = Path(__file__).resolve().parents[1] / "scenecypher" / "robots" / "openapi.json"
 FIELDS = {"id": "", "kind": "", "name": "", "arguments": [], "words": "", "boot": ""}
+KEPT = 100  # ids that are remembered; a planner asks again for its last one
 MOVES = {"pick_up": "HELD", "put_on": "ON", "put_in": "INSIDE"}
 
 
@@ -69,12 +70,14 @@ class Desk:
                 return self.state(key, "done")
             if action["boot"] != self.boot:
                 return self.state(key, "forgotten")
-            if self.asked.setdefault(key, action) != action:
+            if self.asked.setdefault(key, action) not in (action, None):
                 return self.state(key, "refused", reason="this id was used for another action")
             if key not in self.states and any(it["state"] == "working" for it in self.states.values()):
                 return self.state(key, "refused", reason="the robot still carries out another action")
             if key not in self.states:
                 self.states[key] = self.state(key, "working")
+                for oldest in [*self.states][:-KEPT]:
+                    del self.states[oldest], self.asked[oldest]
                 self.stop.clear()
                 Thread(target=self.carry_out, args=(action,), daemon=True).start()
             return self.states[key]
@@ -100,6 +103,7 @@ class Desk:
 
     def cancel(self, key: str) -> dict:  # what never came is refused should it come later
         with self.changed:
+            self.asked.setdefault(key, None)
             state = self.states.setdefault(key, self.state(key, "refused", reason="it was cancelled"))
             if state["state"] == "working":
                 self.stop.set()

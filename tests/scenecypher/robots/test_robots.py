@@ -492,6 +492,17 @@ def test_the_robot_answers_each_request_by_its_memory() -> None:
         assert ask(url, "GET", "/openapi.json") == (200, OPENAPI)
 
 
+def test_the_robot_s_memory_does_not_grow_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look's picture may be 20 MB: only what may be asked for again is kept."""
+    monkeypatch.setattr(REFERENCE, "KEPT", 3)
+    desk = REFERENCE.Desk(Arm())
+    desk.cancel("never came")
+    for number in range(10):
+        desk.begin({**asdict(Action(f"{number}", "look", "table")), "boot": desk.boot})
+        assert desk.wait(f"{number}", 30)["state"] == "done"
+    assert [*desk.states] == [*desk.asked] == ["7", "8", "9"]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
