@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 import scenecypher as sc
 from scenecypher.cli.demo import SCENE, TASK, VOCABULARY
-from scenecypher.cli.demo_script import INSTRUCTION, SCRIPT
+from scenecypher.cli.demo_script import INSTRUCTION, QUESTIONS
 from scenecypher.db.browser.address import filled_in
 from scenecypher.db.browser.views import view_query
 from scenecypher.db.local import status
@@ -23,6 +23,7 @@ from scenecypher.db.store.runs import latest_runs
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.browser.chromium import find_chromium, opened, started
+from tests.browser.demo_replies import REPLIES
 from tests.browser.driven import connect, run
 from tests.browser.served import Entered, demo_model, entered, environment, served
 from tests.server import HOME, environment_of, throwaway_server
@@ -59,7 +60,7 @@ def _timeline(page: Page, site: Entered, home: sc.Home) -> None:
 def _answer(page: Page, site: Entered, home: sc.Home) -> None:
     page.goto(site.at("/home", scene=f"{home.name}-before"))
     page.locator("#map[data-drawn]").wait_for()
-    page.locator("#search").fill(SCRIPT.questions[0])
+    page.locator("#search").fill(QUESTIONS[0])
     page.locator("#search").press("Enter")
     page.locator("#answer table").wait_for()
     _settle(page)
@@ -168,7 +169,7 @@ def _prepared(database: sc.SceneDatabase) -> sc.Home:
     home = database.import_scene(packaged_scene(TASK), name=SCENE, vocabulary=VOCABULARY, replace=True)
     find_or_create_belief(database.store, home.info)
     database.import_scene(packaged_scene(TASK), name=f"{SCENE}-before", vocabulary=VOCABULARY, replace=True)
-    home.plan(INSTRUCTION, model=sc.Scripted(SCRIPT.replies), fix=False)
+    home.plan(INSTRUCTION, model=sc.Scripted(REPLIES), fix=False)
     database.import_file(MAP, replace=True)
     return home
 
