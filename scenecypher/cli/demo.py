@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,7 +46,8 @@ def demo(
         _show_next_steps(db.settings)
     if sys.stdout.isatty():
         output().print("\nThe page of this home, with the plan as a run; Ctrl-C ends it:")
-        ui(SCENE)
+        with suppress(KeyboardInterrupt):
+            ui(SCENE)
 
 
 def _recorded_model(settings: Settings) -> Model | None:
