@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.chat.model import Reply, ReplySource, Request, Usage
 from scenecypher.errors import ModelUnavailable
 
 MODEL_NAME: Final = "scripted"
@@ -28,10 +28,10 @@ class ScriptedReply:
 
 
 class Scripted:
-    """A service that answers by the first rule that fits, without cost; the source of each reply is scripted."""
+    """A service that answers by the first rule that fits, without cost; `source` says who wrote the replies."""
 
-    def __init__(self, replies: Sequence[ScriptedReply]) -> None:
-        self._replies = tuple(replies)
+    def __init__(self, replies: Sequence[ScriptedReply], *, source: ReplySource = "scripted") -> None:
+        self._replies, self._source = tuple(replies), source
 
     def session(self, name: str) -> Self:  # noqa: ARG002 - rules hold in every session
         """Return the script itself: it has no state."""
@@ -41,7 +41,7 @@ class Scripted:
         """Return the reply of the first rule that fits. Raises ModelUnavailable, with the message that none fits."""
         for rule in self._replies:
             if rule.fits(request):
-                return Reply(rule.reply, Usage(), MODEL_NAME, source="scripted")
+                return Reply(rule.reply, Usage(), MODEL_NAME, source=self._source)
         asked = _last_text(request, "user")
         shown = asked[:_SHOWN] + ("…" if len(asked) > _SHOWN else "")
         raise ModelUnavailable(

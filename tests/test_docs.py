@@ -107,6 +107,19 @@ def test_every_page_is_listed() -> None:
     assert set(pages(ROOT)) - listed == {ROOT / "docs/README.md"}
 
 
+MOST_WORDS: Final = {
+    "README.md": 500,
+    "CONTRIBUTING.md": 1_000,
+    **{page: 700 for page in PAGES if page.startswith("docs/tutorials/")},
+}
+
+
+@pytest.mark.parametrize("page", MOST_WORDS)
+def test_a_first_page_is_read_in_minutes(page: str) -> None:
+    """A page for newcomers that grew by a sentence at a time."""
+    assert len((ROOT / page).read_text(encoding="utf-8").split()) <= MOST_WORDS[page]
+
+
 @pytest.fixture(scope="module")
 def commands() -> Iterator[Path]:
     """Yield the folder of commands that start at once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 import scenecypher
 from docs.site import pages
+from docs.site.reference import EXTRAS
 from scenecypher.cli.app import PANELS
 from scenecypher.settings import Settings, variable_of
 from tests.pages import pages as all_pages
@@ -51,6 +53,11 @@ def test_the_reference_has_every_name_command_and_setting(site: Path) -> None:
     commands = [name for names in PANELS.values() for name in names]
     assert [name for name in commands if f'id="scenecypher-{name}"' not in texts["command-line"]] == []
     assert [it for it in Settings.model_fields if f">{variable_of(it)}<" not in texts["settings"]] == []
+
+
+def test_every_extra_is_described() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert {*EXTRAS} == {*extras}
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:

@@ -51,6 +51,7 @@ def build(output: Path) -> int:
             warningiserror=True,
         )
         app.build()
+    sys.stdout.write(f"the site is {output / 'index.html'}\n")
     return int(app.statuscode)
 
 

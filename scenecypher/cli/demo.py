@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.rule import Rule
 
 from scenecypher.cli.context import open_database, output, tell
+from scenecypher.cli.ui import ui
 from scenecypher.errors import InputError, ServiceError
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
-    from scenecypher.cli.demo_script import DemoScript
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
@@ -31,33 +33,36 @@ def demo(
     *,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the task's changes in the scene.")] = False,
 ) -> None:
-    """See it all once, in about a minute: import, ask, act with a refusal on the way, history, undo."""
-    from scenecypher.cli.demo_script import SCRIPT
+    """See it all once, in about a minute: import, ask, act with a refusal on the way, history, undo, the page."""
     from scenecypher.settings import Settings
 
-    with open_database(model=_scripted_model(Settings())) as db:
+    with open_database(model=_recorded_model(Settings())) as db:
         _import(db.store)
         info = db.store.find(SCENE)
         _show_schema(db, info)
-        _ask(db, info, script=SCRIPT)
-        _plan(db, info, script=SCRIPT)
+        _ask(db, info)
+        _plan(db, info)
         _show_history_and_undo(db.store, info, keep=keep)
         _show_next_steps(db.settings)
+    if sys.stdout.isatty():
+        output().print("\nThe page of this home, with the plan as a run; Ctrl-C ends it:")
+        with suppress(KeyboardInterrupt):
+            ui(SCENE)
 
 
-def _scripted_model(settings: Settings) -> Model | None:
-    """Return the script's model if no other is configured."""
+def _recorded_model(settings: Settings) -> Model | None:
+    """Return the recorded replies if no model is configured."""
     if settings.live_model:
         output().print(f"[bold]Live model:[/] {settings.model}; what it writes may differ from run to run.")
         return None
     from scenecypher.chat import Scripted
-    from scenecypher.cli.demo_script import SCRIPT
+    from scenecypher.cli.demo_script import PROVENANCE, recorded_replies
 
     output().print(
-        "[bold yellow]No model is configured: the model's replies below are scripted, written by a person.[/] "
+        f"[bold yellow]No model is configured: the model's replies below are replayed, word for word, {PROVENANCE}.[/] "
         "The database, the gate, the actions and the history are real."
     )
-    return Scripted(SCRIPT.replies)
+    return Scripted(recorded_replies(), source="recorded")
 
 
 def _import(store: SceneStore) -> None:
@@ -91,28 +96,32 @@ def _show_schema(db: SceneDatabase, info: SceneInfo) -> None:
     output().print(text, markup=False, style="dim")
 
 
-def _ask(db: SceneDatabase, info: SceneInfo, *, script: DemoScript) -> None:
+def _ask(db: SceneDatabase, info: SceneInfo) -> None:
     from scenecypher.cli.ask import final_retrieval, show_retrieval
+    from scenecypher.cli.demo_script import QUESTIONS
     from scenecypher.retriever.retriever import Retriever
 
     _title("3. Three questions: the model writes Cypher, the gate scopes it")
     retriever = Retriever(db.model(), db.gate, db.enumerator)
-    for question in script.questions:
+    for question in QUESTIONS:
         output().print(f"\n[bold]{question}[/]")
         show_retrieval(final_retrieval(retriever.stream(question, info), refusals=output()))
 
 
-def _plan(db: SceneDatabase, info: SceneInfo, *, script: DemoScript) -> None:
+def _plan(db: SceneDatabase, info: SceneInfo) -> None:
+    from scenecypher.cli.demo_script import INSTRUCTION
     from scenecypher.cli.session_view import show_events
     from scenecypher.home import PlanOptions, session_setting
     from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.sessions.budget import Budget
+    from scenecypher.planner.sessions.recording import RunRecorder
     from scenecypher.planner.sessions.setup import prepare_session
 
     _title("4. A task: each action is checked, and is one transaction")
-    output().print(f"[bold]{script.instruction}[/]\n")
-    setting = session_setting(db, info, script.instruction, PlanOptions(budget=Budget(20), fix=False))
-    show_events(prepare_session(setting, recipe_named(setting.name)).run())
+    output().print(f"[bold]{INSTRUCTION}[/]\n")
+    setting = session_setting(db, info, INSTRUCTION, PlanOptions(budget=Budget(20), fix=False))
+    recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
+    show_events(recorder.kept(prepare_session(setting, recipe_named(setting.name)).run()))
 
 
 def _show_history_and_undo(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
@@ -131,7 +140,8 @@ def _show_next_steps(settings: Settings) -> None:
     _title("Now you")
     where = f"the server at {settings.neo4j_uri}" if settings.neo4j_uri else "scenecypher db browser"
     rows = [
-        ("see it as a page", "scenecypher ui"),
+        ("see it as a page", f"scenecypher ui {SCENE}"),
+        ("see the plan again", "scenecypher runs show"),
         ("look at it in Neo4j Browser", where),
         ("  and there, for example", "MATCH (n:Entity)-[r:INSIDE|ON]->(m) RETURN * LIMIT 200"),
         ("act on it", f'scenecypher act {SCENE} "walk(cup_2004)"'),

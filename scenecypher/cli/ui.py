@@ -6,9 +6,11 @@ import secrets
 import socket
 import webbrowser
 from typing import Annotated
+from urllib.parse import urlencode
 
 import typer
 
+from scenecypher.cli.completion import scene_names
 from scenecypher.cli.context import errors, open_database, print_line, tell
 from scenecypher.errors import InputError
 
@@ -18,6 +20,9 @@ GOODBYE_S = 10
 
 
 def ui(
+    scene: Annotated[
+        str | None, typer.Argument(metavar="[SCENE]", help="Show this home first.", autocompletion=scene_names)
+    ] = None,
     *,
     port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Where to listen; 0: any.")] = 0,
     read_only: Annotated[bool, typer.Option("--read-only", help="For showing others: nothing can be changed.")] = False,
@@ -36,7 +41,10 @@ def ui(
     token = secrets.token_urlsafe(24)
     with open_database() as database, listening_socket(port) as listening:
         host = f"{LOOPBACK}:{listening.getsockname()[1]}"
-        address = f"http://{host}/?{TOKEN}={token}"
+        shown = (
+            f"home?{urlencode({'scene': database.home(scene).name, TOKEN: token})}" if scene else f"?{TOKEN}={token}"
+        )
+        address = f"http://{host}/{shown}"
         print_line(f"open {address}")
         if open_it and not webbrowser.open(address):
             errors().print("no web browser could be opened here; open the address yourself")

@@ -12,8 +12,8 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
 
 from scenecypher.chat.scripted import ScriptedReply
-from scenecypher.cli.demo_script import SCRIPT
 from tests.browser.chromium import Window
+from tests.browser.demo_replies import REPLIES
 from tests.scripted_model import MODEL_NAME, Fail, ScriptedModel, Step
 
 OPEN: Final = "open "
@@ -74,7 +74,7 @@ def entered(page: Served) -> Entered:
 @contextmanager
 def demo_model(*more: ScriptedReply) -> Iterator[ScriptedModel]:
     """Serve a model that answers by the demo's script, and by `more` before it."""
-    rules = (*more, *SCRIPT.replies)
+    rules = (*more, *REPLIES)
 
     def answer(body: dict[str, Any]) -> Step:
         last = {message["role"]: str(message["content"]) for message in body["messages"]}

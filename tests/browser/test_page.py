@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import scenecypher as sc
-from scenecypher.cli.demo_script import INSTRUCTION, SCRIPT
+from scenecypher.cli.demo_script import INSTRUCTION, QUESTIONS
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.local.jars import Pin, library_jar
@@ -25,6 +25,7 @@ from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.ui.drawing import cytoscape
 from scenecypher.ui.render import home_file
 from tests.browser.chromium import Window
+from tests.browser.demo_replies import REPLIES
 from tests.browser.served import Entered, served
 from tests.planner.actions.household_worlds import NODES, RELATIONS, SILENT
 from tests.waiting import locked, until
@@ -60,7 +61,7 @@ def played(database_of_pages: sc.SceneDatabase, demo: str) -> tuple[str, int]:
     """Return the name of a home with a belief in which a plan was carried out, and the number of its run."""
     store = database_of_pages.store
     home = database_of_pages.home(demo).at(0).copy(f"browser/played-{uuid4().hex[:8]}")
-    home.plan(INSTRUCTION, model=sc.Scripted(SCRIPT.replies), fix=False)
+    home.plan(INSTRUCTION, model=sc.Scripted(REPLIES), fix=False)
     find_or_create_belief(store, home.info)
     return home.name, next(latest_runs(store.database, home.name)).number
 
@@ -100,7 +101,7 @@ def test_an_evening_in_the_demo_home(window: Window, pages: Entered, home: sc.Ho
     page.get_by_label("Find").fill(CUP)
     expect(page.get_by_role("status")).to_have_text("1 found")
     expect(page.locator(".found")).to_contain_text(CUP)
-    say(page, SCRIPT.questions[0], "Ask")
+    say(page, QUESTIONS[0], "Ask")
     expect(page.locator("#answer tbody")).to_contain_text(CUP)
     page.get_by_role("button", name="Run").click()
     expect(page.locator("#answer tbody")).to_contain_text(CUP)
