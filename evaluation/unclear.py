@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from inspect_ai import task
 
@@ -23,10 +23,12 @@ METHOD: Final = "goal-then-plan"
 TITLE: Final = "Instructions that leave open what is meant"
 COLUMNS: Final = ("asked_unclear", "asked_clear", "questions", "done_unclear", "done_clear")
 KINDS: Final = tuple(dict.fromkeys(it.kind for it in UNCLEAR_TASKS.values()))
-PAIRS: Final[tuple[tuple[Player, AskingBack, Player], ...]] = (
+Pairs: TypeAlias = tuple[tuple[Player, AskingBack, Player], ...]
+BY_CAREFUL: Final[Pairs] = (
     *(("careful", "never", "careful"), ("careful", "unclear", "careful"), ("careful", "always", "careful")),
-    *(("careful", "unclear", "careless"), ("careless", "never", "careful"), ("careless", "unclear", "careful")),
+    ("careful", "unclear", "careless"),
 )
+PAIRS: Final[Pairs] = (*BY_CAREFUL, ("careless", "never", "careful"), ("careless", "unclear", "careful"))
 """A table each: the model, when a person is asked, and the person."""
 
 
@@ -45,7 +47,9 @@ def unclear(
     of = select_names("kind", kinds, KINDS)
     named = (it for it in UNCLEAR_TASKS.values() if it.kind in of)
     chosen = take_of_each(named, limit, seed, kind=lambda it: it.kind)
-    pairs = PAIRS if scripted else tuple(("", mode, person) for player, mode, person in PAIRS if player == "careful")
+    pairs: Pairs = tuple(
+        (player if scripted else "", mode, person) for player, mode, person in (PAIRS if scripted else BY_CAREFUL)
+    )
 
     def table(player: Player, mode: AskingBack, person: Player) -> TablePlan:
         name = f"unclear-{player or 'model'}-{mode}-{person}"

@@ -13,6 +13,7 @@ from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.condition import ALWAYS
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.value import Properties
 from scenecypher.db.schema import HOLDING
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task
@@ -65,7 +66,11 @@ class UnclearTask(BaseModel):
         """Return the change by which things have their colours."""
         graph = our_home(self.home)[0].graph
         red_and_blue = zip(map(graph.nodes.get, self.painted), ("red", "blue"), strict=False)
-        painted = {it.id: replace(it, properties={**it.properties, "color": color}) for it, color in red_and_blue if it}
+        painted = {
+            it.id: replace(it, properties=Properties({**it.properties, "color": color}))
+            for it, color in red_and_blue
+            if it
+        }
         return Perturbation((), diff(graph, SceneGraph.of({**graph.nodes, **painted}.values(), graph.relations)))
 
     def task(self) -> Task:

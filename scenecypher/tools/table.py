@@ -134,9 +134,10 @@ def _plan(desk: Desk, given: a.Plan) -> r.Planned:
     from scenecypher.wording import event_line
 
     home = desk.homes.home(given.scene)
-    options = PlanOptions(goal=given.goal, method=given.method, approve=desk.approve, ask=desk.ask)
+    budget = Budget(given.max_steps)
+    options = PlanOptions(goal=given.goal, method=given.method, budget=budget, approve=desk.approve, ask=desk.ask)
     events = []
-    for event in home.plan_events(given.instruction, budget=Budget(given.max_steps), **options):
+    for event in home.plan_events(given.instruction, **options):
         events.append(event)
         desk.report(event_line(event)[1].strip())
         if desk.is_stopped():

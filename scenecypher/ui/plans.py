@@ -147,7 +147,8 @@ class PagePlans:
             def ask(question: AskBack) -> str:
                 return self._plans[number].ask(question)
 
-            events = home.plan_events(instruction, **{**options, "ask": ask, "approve": partial(approval, ask)})
+            options["ask"], options["approve"] = ask, partial(approval, ask)
+            events = home.plan_events(instruction, **options)
             next(events)  # the run begins, and is kept
             number = self._latest_number(scene)
             if number == before:

@@ -126,9 +126,9 @@ def _groups(found: Candidates, layout: SceneLayout, *, alone: bool) -> Mapping[s
     shown = {(it if alone else f"{', '.join(nodes)}: {it}"): tuple(nodes) for it, nodes in alike.items()}
     if len(shown) <= MAX_CHOICES:
         return shown
-    words, rest = [*shown][: MAX_CHOICES - 1], [*shown.values()][MAX_CHOICES - 1 :]
-    others = tuple(node for nodes in rest for node in nodes)
-    return {it: shown[it] for it in words} | {f"{len(others)} others": others}
+    first = [*shown][: MAX_CHOICES - 1]
+    others = tuple(node for it in shown.keys() - {*first} for node in shown[it])
+    return {it: shown[it] for it in first} | {f"{len(others)} others": tuple(sorted(others))}
 
 
 def _any_will_do(said: str, classes: Collection[str]) -> bool:

@@ -12,6 +12,7 @@ import scenecypher.db.condition as c
 from scenecypher.chat import OpenAIModel
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.value import Properties
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.planner.methods import recipe_named
@@ -252,7 +253,10 @@ def test_a_choice_narrows_the_goal_and_nothing_else() -> None:
 
 
 def test_many_choices_end_with_the_others() -> None:
-    cups = [Node(f"mug-{n}", "Object", f"mug-{n}", "mug", (), ("pick_up",), {"color": f"c{n:02}"}) for n in range(30)]
+    cups = [
+        Node(f"mug-{n}", "Object", f"mug-{n}", "mug", (), ("pick_up",), Properties({"color": f"c{n:02}"}))
+        for n in range(30)
+    ]
     graph = SceneGraph.of((*HOME.nodes.values(), *cups), HOME.relations)
     goal = c.Exists("x", c.And((c.HasClass("x", "mug"), c.Related("x", "INSIDE", c.Id("box-1")))))
     question = unclear(goal, graph, "grasif", "Put the mug into the box.")

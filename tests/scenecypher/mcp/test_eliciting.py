@@ -40,9 +40,10 @@ class Person:
     def __init__(self, *answers: str | None) -> None:
         self._answers, self.asked = iter(answers), list[ElicitRequestFormParams]()
 
-    async def __call__(self, _: object, form: object) -> ElicitResult:
-        assert isinstance(form, ElicitRequestFormParams)
-        self.asked.append(form)
+    async def __call__(self, context: object, params: object) -> ElicitResult:
+        del context
+        assert isinstance(params, ElicitRequestFormParams)
+        self.asked.append(params)
         said = next(self._answers)
         return (
             ElicitResult(action="decline") if said is None else ElicitResult(action="accept", content={"answer": said})
