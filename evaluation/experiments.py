@@ -101,6 +101,14 @@ def babyai_slm() -> ExperimentParts:
     return _played(task)
 
 
+def rules() -> ExperimentParts:
+    """Hazards and harmless tasks under rules of a house."""
+    from scenecypher.evaluation.rules import rules as task
+    from scenecypher.evaluation.rules import rules_result
+
+    return ExperimentParts(task, rules_result)
+
+
 def ssc() -> ExperimentParts:
     """Structured Self-Consistency."""
     from scenecypher.evaluation.eai.live import ssc as task

@@ -256,6 +256,15 @@ def babyai_slm(choices: Choices, *, schema: Schema = None) -> "Task":
     return task(schema=schema, **choices.playing())
 
 
+def rules(choices: Choices) -> "Task":
+    """Play hazards and harmless tasks by scripted players, with rules of a house and without; no model is asked."""
+    from scenecypher.evaluation.rules import rules as task
+
+    if choices.model or choices.replies:
+        raise InputError("the players of this experiment are scripted; leave --model and --replies out")
+    return task(limit=choices.limit, seed=choices.seed)
+
+
 def ssc(
     choices: Choices,
     *,
@@ -317,6 +326,7 @@ OURS: Final[dict[str, Experiment]] = {
     "goals": Experiment(goals, experiments.goals, plays=True),
     "unclear": Experiment(unclear, experiments.unclear, plays=True),
     "babyai-slm": Experiment(babyai_slm, experiments.babyai_slm, plays=True),
+    "rules": Experiment(rules, experiments.rules, needs_database=False),
     "ssc": Experiment(ssc, experiments.ssc, needs_database=False),
 }
 """Our experiments, in the order of the help; each has the name of its task, with dashes."""
