@@ -7,10 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 import pytest
 import typer
@@ -34,7 +34,7 @@ from tests.pages import (
     simple_commands,
 )
 from tests.scripted_agent import MODELS, takes_the_cup
-from tests.scripted_model import ScriptedModel
+from tests.scripted_model import ScriptedModel, Step
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = [page.relative_to(ROOT).as_posix() for page in pages(ROOT)]
@@ -61,7 +61,7 @@ def test_the_commands_of_a_page(page: str, reader: Mapping[str, str], tmp_path: 
             assert failure is None, f"{page}:{block.line}: {failure}"
 
 
-SCRIPTS: Final = {
+SCRIPTS: Final[Mapping[str, Callable[[dict[str, Any]], Step]]] = {
     "docs/agents.md": takes_the_cup,
     "docs/tutorials/papers-table.md": lambda _: "I am a script and know no plan.",
 }
