@@ -34,7 +34,8 @@ from tests.pages import (
     simple_commands,
 )
 from tests.scripted_agent import MODELS, takes_the_cup
-from tests.scripted_model import ScriptedModel, Step
+from tests.scripted_model import ScriptedModel
+from tests.scripted_model import Step as Reply
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = [page.relative_to(ROOT).as_posix() for page in pages(ROOT)]
@@ -61,7 +62,7 @@ def test_the_commands_of_a_page(page: str, reader: Mapping[str, str], tmp_path: 
             assert failure is None, f"{page}:{block.line}: {failure}"
 
 
-SCRIPTS: Final[Mapping[str, Callable[[dict[str, Any]], Step]]] = {
+SCRIPTS: Final[Mapping[str, Callable[[dict[str, Any]], Reply]]] = {
     "docs/agents.md": takes_the_cup,
     "docs/tutorials/papers-table.md": lambda _: "I am a script and know no plan.",
 }
