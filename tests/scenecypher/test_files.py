@@ -33,6 +33,7 @@ ELSEWHERE: Final = {
     "evaluation/eai/recordings.py": "downloads into a temporary folder; a file whose hash is right is moved whole",
     "scenecypher/testing.py": "spoils copies of a file in a temporary folder",
     "evaluation/running.py": "Inspect writes its log into a temporary folder",
+    "importers/vectors_file.py": "makes a zip in a file that `new_file` opened",
     "scenecypher/ui/uploads.py": "keeps a file in a temporary folder while it is imported",
 }
 """Modules that write elsewhere than to a user's file, or by somebody else's hand, and why."""
