@@ -68,7 +68,7 @@ def test_a_query_compares_nodes_with_a_text(store: SceneStore, ask: Callable[[st
     ("cypher", "rows"),
     [
         ("MATCH (n:Object) WHERE similarity(n, 'soft') > 0.9 RETURN n.name", [["couch_1"]]),
-        ("MATCH (n:Object) RETURN n.name ORDER BY similarity(n, 'bright') DESC LIMIT 2", [["lamp_1"], ["mug_1"]]),
+        ("MATCH (n:Object) RETURN n.name ORDER BY similarity(n, 'bright') DESC LIMIT 2", [["lamp_1"], ["couch_1"]]),
         ("MATCH (n:Place) RETURN similarity(n, 'soft') AS near", [[0.0]]),
         ("MATCH (n:Object)-[:INSIDE]->(p:Place) WITH p, n WHERE similarity(n, 'bright') > 0.9 RETURN p.name, n.name",
          [["room", "lamp_1"]]),
