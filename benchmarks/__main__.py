@@ -10,7 +10,7 @@ from typing import Final
 
 from rich.console import Console
 
-from benchmarks import acting, asking, entered, fleet, hostile
+from benchmarks import acting, asking, entered, fleet, hostile, looks
 from benchmarks.comparison import Measurement, measurement_table
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.prepare import prepare
@@ -25,6 +25,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Database], Iterator[Measurement]]]] = {
     "hostile": hostile.hostile,
     "asking": asking.asking,
     "askers": asking.askers,
+    "looks": looks.looks,
     "fleet": fleet.fleet,
 }
 """Benchmarks by name; each creates and deletes its own scenes, and its docstring says what it compares."""

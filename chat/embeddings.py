@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from scenecypher.chat.endpoint import OPENAI_URL, Endpoint
 from scenecypher.meaning import Embed, Vector
 from scenecypher.settings import Settings
+
+WORDS_MODEL: Final = "wordllama"
+"""The model that a scene names whose vectors are those of words."""
+
+
+def encoders_of(settings: Settings) -> Callable[[str], Embed | None]:
+    """Return what gives, by a model's name, what makes vectors as it does: the service for its model, and of words."""
+
+    def encoder(model: str) -> Embed | None:
+        if model and model == settings.embedding_model:
+            return _service(settings, model)
+        return local_words() if model == WORDS_MODEL else None
+
+    return encoder
+
+
+def local_words() -> Embed | None:
+    """Return the vectors of the extra `words`; None if it is not installed."""
+    return _local() if find_spec("wordllama") else None
 
 
 def vectors_of(settings: Settings) -> Embed | None:
     """Return the configured vectors: of the embeddings service if one is named, else `wordllama`'s, or none."""
     if settings.embedding_model is not None:
         return _service(settings, settings.embedding_model)
-    return _local() if find_spec("wordllama") else None
+    return local_words()
 
 
+@cache
 def _local() -> Embed:
     """Load the vectors inside the wheel of `wordllama`: 0.7 s of processor time and 120 MB."""
     handlers, level = [*logging.root.handlers], logging.root.level

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -200,6 +201,35 @@ RESERVED_PROPERTIES: Final = frozenset({*CORE_PROPERTIES, SCENE_KEY})
 RELATION_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 PROPERTY_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+MODEL_LENGTH: Final = 200
+MAX_DIMENSION: Final = 4_096
+"""The most numbers of a vector that the server compares."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """Vectors of a scene's nodes, such as a picture's embeddings: a name, the model that made them, and their length.
+
+    `digest` is that of all of them, `set` the key under which the database has them; both are empty before they are
+    written. Raises InputError for a name, a model or a length that can't be.
+    """
+
+    name: str
+    model: str
+    dimension: int
+    digest: str = ""
+    set: str = ""
+
+    def __post_init__(self) -> None:
+        _check_name(self.name, PROPERTY_NAME, "vectors", "lower_snake_case")
+        if not isinstance(self.model, str) or not self.model.isprintable() or len(self.model) > MODEL_LENGTH:
+            msg = f"{short_repr(self.model)} is no name of a model: give a line of at most {MODEL_LENGTH} characters"
+            raise InputError(msg)
+        if type(self.dimension) is not int or not 0 < self.dimension <= MAX_DIMENSION:
+            msg = (
+                f"vectors of {short_repr(self.dimension)} numbers can't be stored: they may have 1 to {MAX_DIMENSION:,}"
+            )
+            raise InputError(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +238,7 @@ class Declared:
 
     `actions` is a canonical JSON text (`scenecypher.importers.pddl.domain_json`), `domain` the PDDL that it was read
     from; both are empty if the scene has the actions of its vocabulary. `rules` is a canonical JSON text
-    (`scenecypher.db.rules`), empty if the scene never had a rule.
+    (`scenecypher.db.rules`), empty if the scene never had a rule. `vectors` are those that its nodes have.
     """
 
     relation_types: tuple[str, ...] = ()
@@ -216,6 +246,7 @@ class Declared:
     actions: str = ""
     domain: str = ""
     rules: str = ""
+    vectors: tuple[VectorSpace, ...] = dataclasses.field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         for name in self.relation_types:
@@ -242,7 +273,8 @@ class Schema:
 
     `scope` is a property: a query reads the nodes that have one value of it, and never names it; empty, it reads all.
     `member` is a label that each node has, with an index of `scope`; empty if there is none. A graph that `is_scene`
-    has a past, texts for times, and nodes whose `id` is unique. Raises InputError for a `scope` that is no plain name.
+    has a past, texts for times, and nodes whose `id` is unique; `vectors` are those that its nodes have. Raises
+    InputError for a `scope` that is no plain name.
     """
 
     labels: AbstractSet[str]
@@ -251,6 +283,7 @@ class Schema:
     scope: str = ""
     member: str = ""
     is_scene: bool = False
+    vectors: tuple[VectorSpace, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("labels", "relation_types", "properties"):
@@ -274,6 +307,7 @@ def vocabulary_of(declared: Declared) -> Schema:
         scope=SCENE_KEY,
         member=ENTITY,
         is_scene=True,
+        vectors=declared.vectors,
     )
 
 
@@ -331,6 +365,8 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         "pasthead_scene",
         "CREATE CONSTRAINT pasthead_scene IF NOT EXISTS FOR (h:PastHead) REQUIRE h.scene IS UNIQUE",
     )
+    yield "vector_set", "CREATE CONSTRAINT vector_set IF NOT EXISTS FOR (s:VectorSet) REQUIRE s.key IS UNIQUE"
+    yield "vector_id", "CREATE CONSTRAINT vector_id IF NOT EXISTS FOR (v:Vector) REQUIRE (v.set, v.id) IS UNIQUE"
     # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
     yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
 

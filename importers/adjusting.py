@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from scenecypher.chat.embeddings import WORDS_MODEL, local_words
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.vectors import VectorSource
 from scenecypher.db.vocabulary import current_name
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.vectors_file import vectors_of_words
 
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """The vocabulary that a scene gets in place of its file's, and the agent that is put into one of its rooms."""
+    """A scene's vocabulary in place of its file's, the agent to put into a room, and the model of its `vectors`."""
 
     vocabulary: str | None = None
     agent: str | None = None
     place: str | None = None
+    vectors: str | None = None
 
     def __call__(self, scene: ImportedScene) -> ImportedScene:
         """Return the scene so changed. Raises InputError."""
@@ -26,9 +30,25 @@ class Adjustment:
         if self.vocabulary is not None:
             check_rules(scene.graph, scene.name, self.vocabulary)
             scene = replace(scene, vocabulary=current_name(self.vocabulary))
+        if self.vectors is not None:
+            scene = replace(scene, vectors=_vectors_by(self.vectors, scene))
         if self.agent is None:
             return scene
         return replace(scene, graph=with_agent(scene.graph, self.agent, place=self.place))
+
+
+def _vectors_by(model: str, scene: ImportedScene) -> tuple[VectorSource, ...]:
+    """Return a scene's vectors naming their model; without any, those of its nodes' words. Raises InputError."""
+    other = next((it.space for it in scene.vectors if it.space.model not in ("", model)), None)
+    if other is not None:
+        raise InputError(f"{other.name} of the file is by {other.model}, not {model}; leave out --vectors")
+    if scene.vectors:
+        return tuple(replace(it, space=replace(it.space, model=model)) for it in scene.vectors)
+    embed = local_words() if model == WORDS_MODEL else None
+    if embed is None:
+        hint = f"; `--vectors {WORDS_MODEL}` makes vectors of words (`pip install 'scenecypher[words]'`)"
+        raise InputError(f"{scene.name} comes without vectors, so that --vectors {model} names the model of none{hint}")
+    return (vectors_of_words(scene.graph.nodes.values(), model, embed),)
 
 
 def with_agent(graph: SceneGraph, agent: str, *, place: str | None) -> SceneGraph:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
+from scenecypher.db.graph.scene_document import FORMAT
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError, InputError
@@ -21,6 +21,7 @@ from scenecypher.importers import (
     grasif_pickle,
     networkx_json,
     room_trees,
+    scene_json,
     thor,
     threedssg,
     virtualhome,
@@ -72,7 +73,7 @@ class FileFormat:
 
 
 def _read_document(file: SceneFile) -> ImportedScene:
-    scene = scene_from_document(file.document, file=str(file.path))
+    scene = scene_json.from_document(file.document, file.path)
     return scene if file.name is None else replace(scene, name=file.name)
 
 

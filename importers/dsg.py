@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -41,9 +41,11 @@ from scenecypher.importers.dsg_format import (
 )
 from scenecypher.importers.json_file import read_json, stem_of, without_gaps
 from scenecypher.importers.label_space import LabelSpace
+from scenecypher.importers.vectors_file import vectors_of_nodes
 
 NAME_PREFIX: Final = "dsg/"
 ROOMS: Final = ("ROOMS",)
+FEATURE: Final = "semantic_feature"
 Labels: TypeAlias = Mapping[tuple[str, ...], LabelSpace]
 
 
@@ -118,7 +120,10 @@ def _from_document(document: Any, *, file: str, name: str, labels: Labels, memor
     if problems:
         raise document_error(file, problems)
     notes = tuple(_omission(robot) for robot in the_map.robots if robot.omitted)
-    return ImportedScene(name, graph, DEFAULT, declared=DECLARED, source=file, merges=True, notes=notes)
+    given = [(symbol(node.id), node.attributes.semantic_feature) for node in form.nodes]
+    vectors = vectors_of_nodes(FEATURE, (it for it in given if it[0] in graph.nodes), graph.nodes, file=file)
+    scene = ImportedScene(name, graph, DEFAULT, declared=DECLARED, source=file, merges=True, notes=notes)
+    return replace(scene, vectors=vectors)
 
 
 def _check_labels(form: Dsg, layers: Mapping[int, str], names: tuple[str, ...], labels: LabelSpace) -> None:
@@ -228,9 +233,15 @@ def _drafts(the_map: _Map, written: Sequence[object], labels: Labels, memory: No
             names = next((given.names for layers, given in labels.items() if layer in layers), space)
             number = node.attributes.semantic_label
             label = None if number is None else names.get(number)
-            yield NodeDraft(place, partial(memory.node, written[index], node, layer, label))
+            yield NodeDraft(place, partial(memory.node, _without_feature(written[index]), node, layer, label))
         elif node.id in robots:
             yield NodeDraft(place, robots[node.id].node)
+
+
+def _without_feature(written: Any) -> Any:
+    """Return a node of a file to be kept in memory, without its vector."""
+    attributes = written["attributes"]
+    return {**written, "attributes": {**attributes, FEATURE: None}} if FEATURE in attributes else written
 
 
 def _labels(given: Any) -> dict[Any, str]:

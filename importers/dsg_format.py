@@ -163,6 +163,7 @@ class DsgAttributes(_Read):
     timestamp: int | None = None
     rotation: Quaternion | None = Field(None, alias="world_R_object")
     pose_rotation: Quaternion | None = Field(None, alias="world_R_body")
+    semantic_feature: Any = None
 
 
 class DsgNode(_Read):

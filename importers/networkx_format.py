@@ -44,7 +44,7 @@ EMBEDDINGS: Final = frozenset(
         *("clip_ft", "text_ft", "clip_feature", "clip_features", "feature", "features", "semantic_feature"),
     }
 )
-"""Attributes that are left out where they are lists, since no query reads them, unless the scene declares them."""
+"""Attributes that are vectors of the nodes where they are lists of numbers, unless the scene declares them."""
 
 ENDS: Final[Mapping[str, tuple[str, ...]]] = {
     "source": ("source", "from", "subject"),

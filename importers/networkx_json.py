@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -43,6 +44,7 @@ from scenecypher.importers.networkx_format import (
 from scenecypher.importers.open_vocabulary import node_link_form
 from scenecypher.importers.space import as_value, box, caption, position, size
 from scenecypher.importers.tried import Tried
+from scenecypher.importers.vectors_file import vectors_of_nodes
 
 NAME_PREFIX: Final = "networkx/"
 NOTHING: Final[Mapping[str, object]] = {}
@@ -116,9 +118,9 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
         role=form.graph.role,
         declared=declared,
         source=file,
-        notes=(*notes, *_omissions(form.nodes, declared)),
+        notes=tuple(notes),
     )
-    return upright(scene, form.graph.up)
+    return upright(_with_vectors(scene, form.nodes), form.graph.up)
 
 
 def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
@@ -199,12 +201,14 @@ def _word_for_edges(document: object) -> str:
     return "edges" if isinstance(document, dict) and "edges" in document else "links"
 
 
-def _omissions(nodes: list[Any], declared: Declared) -> Iterator[str]:
-    """Yield a note on the embeddings that are left out."""
-    keys = sorted({key for node in nodes for key, value in node.items() if _is_embedding(key, value, declared)})
-    if keys:
-        count = sum(any(_is_embedding(key, node.get(key), declared) for key in keys) for node in nodes)
-        yield f"{', '.join(keys)} of {count:,} nodes left out: a scene holds no embeddings"
+def _with_vectors(scene: ImportedScene, nodes: list[Any]) -> ImportedScene:
+    """Return the scene with the vectors of its nodes, and a note on lists that are none. Raises DocumentError."""
+    for key in sorted(EMBEDDINGS):
+        given = [(str(it.get("id")), it[key]) for it in nodes if _is_embedding(key, it.get(key), scene.declared)]
+        found = vectors_of_nodes(key, given, scene.graph.nodes, file=scene.source)
+        notes = (f"{key} of {len(given):,} nodes left out: no vectors",) if given and not found else ()
+        scene = replace(scene, notes=(*scene.notes, *notes), vectors=(*scene.vectors, *found))
+    return scene
 
 
 def _is_embedding(key: str, value: object, declared: Declared) -> bool:

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene_document import scene_from_document, scene_schema
 from scenecypher.importers.json_file import read_json
+from scenecypher.importers.vectors_file import read_vectors_file
 
 
 def read_document(path: Path) -> ImportedScene:
     """Return the scene of a document, under the name in it. Raises DocumentError with all its problems."""
-    return scene_from_document(read_json(path), file=str(path))
+    return from_document(read_json(path), path)
+
+
+def from_document(document: Any, path: Path) -> ImportedScene:
+    """Return the scene of a document that stands in a file, with the vectors beside it. Raises DocumentError."""
+    scene = scene_from_document(document, file=str(path))
+    if not document.get("vectors"):
+        return scene
+    return replace(scene, vectors=read_vectors_file(path.with_name(document["vectors"]), scene.graph.nodes))
 
 
 def json_schema_text() -> str:

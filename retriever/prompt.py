@@ -11,6 +11,13 @@ from scenecypher.retriever.linked_words import LinkedWords
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 UNANSWERABLE: Final = "UNANSWERABLE:"
+LOOKS: Final = """
+
+VECTORS
+Nodes have vectors of what they are like: similarity(n, 'something soft to sit on') is from 0 to 1, the higher the \
+nearer, and 0 for a node without one. Use it for what no class, name or property says, and to sort, since no least \
+value means "the same": MATCH (n:Entity) RETURN n.name ORDER BY similarity(n, 'something soft to sit on') DESC LIMIT \
+3"""
 PAST: Final = "PAST"
 PAST_PART: Final = "The past of this scene graph, which queries may read too:"
 ASK_FOR_PAST: Final = f"""\

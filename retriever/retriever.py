@@ -149,7 +149,9 @@ class Retriever:
         yield RetrievalEnded(conversation.retrieval())
 
     def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
-        return self.options.schema or schema_text(
+        if self.options.schema:
+            return self.options.schema
+        shown = schema_text(
             occurring,
             question,
             vocabulary=scene.vocabulary,
@@ -157,6 +159,7 @@ class Retriever:
             budget_tokens=self.options.budget_tokens,
             names=self.options.names,
         )
+        return shown + prompt.LOOKS if self.gate.encoder(vocabulary_of(scene.declared)) else shown
 
     def _start(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Conversation]:
         """Return the scene as shown to the model, and the conversation that begins with it."""

@@ -105,11 +105,13 @@ class SceneDatabase:
     @property
     def gate(self) -> Gate:
         """The gate to the database, with the configured limits."""
+        from scenecypher.chat.embeddings import encoders_of
         from scenecypher.db.gate import Gate, Limits
 
         with self._lock:
             if self._gate is None:
-                self._gate = Gate(self.store.database, limits=Limits.of(self.settings), tell=self._tell)
+                limits, encoders = Limits.of(self.settings), encoders_of(self.settings)
+                self._gate = Gate(self.store.database, limits=limits, tell=self._tell, encoders=encoders)
             return self._gate
 
     # --- homes

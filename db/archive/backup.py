@@ -13,7 +13,8 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.archive.file import LINES_PER_NOTE, NODES, RELATIONS, ArchiveWriter, SceneWriter
 from scenecypher.db.archive.lines import Header, RecordLine, SceneLine, node_line
-from scenecypher.db.archive.records import NOT_ARCHIVED, RECORDS
+from scenecypher.db.archive.records import NOT_ARCHIVED, RECORDS, VECTOR
+from scenecypher.db.graph.vectors import vector_text
 from scenecypher.db.store.catalog import SceneInfo, info_of, list_scenes, lookup_scene, scene_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import consistent_transaction
@@ -122,7 +123,10 @@ def _lines(tx: ManagedTransaction, info: SceneInfo) -> Iterator[Any]:
         yield node_line(node_of(row["labels"], row["values"]), map(tuple, row["targets"]))
     for label, kind in RECORDS.items():
         for row in tx.run(kind.read, key=info.key):
-            yield RecordLine(label, {name: value for name, value in row["values"].items() if name != "scene"})
+            values = {name: value for name, value in row["values"].items() if name != "scene"}
+            if label == VECTOR:
+                values["vector"] = vector_text(values.pop("values"))
+            yield RecordLine(label, values)
 
 
 def _scene_line(stored: dict[str, Any]) -> SceneLine:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.archive.file import NODES, RELATIONS, count_line, read_lines
 from scenecypher.db.archive.lines import Header, Line, NodeLine, RecordLine, SceneLine
 from scenecypher.db.archive.records import EVENT, NOT_ARCHIVED, RECORDS, RUN, SCENE_FACTS, check_values, of_another_form
-from scenecypher.db.graph.graph_json import delta_from_json, delta_hash
-from scenecypher.db.graph.value import shown
+from scenecypher.db.graph.graph_json import canonical_json, delta_from_json, delta_hash
+from scenecypher.db.graph.value import digest, shown
+from scenecypher.db.graph.vectors import fault, vector_of
 from scenecypher.db.rules import rules_of
 from scenecypher.db.store.bounds import PREFIX as BOUND_PREFIX
 from scenecypher.db.store.catalog import SceneInfo, checked_name, info_of
@@ -158,11 +159,19 @@ class _RecordCheck:
             self._place, self._last = max(place, self._place), ()
         check_values(line.values, RECORDS[line.label].facts)
         numbers = tuple(line.values[name] for name in RECORDS[line.label].order)
-        if min(numbers) < 1 or place < self._place or numbers <= self._last:
+        if place < self._place or (numbers and (min(numbers) < 1 or numbers <= self._last)):
             raise ValueError
         self._last = numbers
+        if not numbers:
+            _check_vector(line.values, scene)
         if line.label == EVENT:
             _check_event(line.values, scene)
+
+
+def _check_vector(values: Mapping[str, Any], scene: SceneInfo) -> None:
+    space = next((it for it in scene.declared.vectors if it.set == values["set"]), None)
+    if space is None or fault(vector_of(values["vector"]), space.dimension):
+        raise InputError(f"the vector of {shown(values['id'])} is none of the scene's; make another backup")
 
 
 def _check_event(values: Mapping[str, Any], scene: SceneInfo) -> None:
@@ -189,6 +198,11 @@ def _faults(scenes: list[ArchivedScene]) -> Iterator[str]:
             yield f"the belief {scene.line.name!r} is newer than its world"
 
 
+def set_of(key: str, archived: str) -> str:
+    """Return the key of a set of vectors that is restored for the scene of this new key."""
+    return digest(f"{key} {archived}")
+
+
 def mapped(scene: ArchivedScene, keys: Mapping[str, str]) -> dict[str, Any]:
     """Return a scene's facts with references to scenes of the archive by their new `keys`.
 
@@ -196,8 +210,10 @@ def mapped(scene: ArchivedScene, keys: Mapping[str, str]) -> dict[str, Any]:
     """
     origin, _, version = (scene.line.copied_from or "").partition("@")
     successor = scene.line.replaced_by
+    vectors = [asdict(it) | {"set": set_of(keys[scene.line.key], it.set)} for it in scene.info.declared.vectors]
     return {
         **read_facts(scene.line),
+        "vectors": canonical_json(vectors) if vectors else None,
         "nodes": scene.counts[NODES],
         "relations": scene.counts[RELATIONS],
         "replaced_by": None if successor is None else keys.get(successor, successor),

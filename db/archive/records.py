@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, Valid
 from pydantic_core import PydanticCustomError
 
 from scenecypher.db.graph.value import InvalidValue, Properties, shown
+from scenecypher.db.store.vectors import ADD_VECTORS
 
 YEARS: Final = range(2, 9999)
 """Years of times, any of which can be told in any zone."""
@@ -82,7 +83,7 @@ class RecordKind:
     add: LiteralString
 
 
-EVENT, RUN, STEP = "Event", "Run", "Step"
+EVENT, RUN, STEP, VECTOR = "Event", "Run", "Step", "Vector"
 RECORDS: Final[Mapping[str, RecordKind]] = {
     # Sorted as the index is, so that the server reads on without holding them all.
     EVENT: RecordKind(
@@ -101,6 +102,17 @@ RECORDS: Final[Mapping[str, RecordKind]] = {
 MATCH (r:Event {scene: $key}) WHERE r.version > 0 RETURN properties(r) AS values ORDER BY r.scene, r.version
 """,
         "UNWIND $rows AS row CREATE (r:Event) SET r = row RETURN count(*) AS written",
+    ),
+    # The vector as text (`vector_text`), since a document of its numbers takes four times as much.
+    VECTOR: RecordKind(
+        (),
+        facts_of(dict.fromkeys(("set", "id", "vector"), Text), {}),
+        """
+MATCH (s:Scene {key: $key}) WHERE s.vectors IS NOT NULL
+MATCH (v:VectorSet) WHERE v.key >= '' AND s.vectors CONTAINS v.key
+MATCH (r:Vector) WHERE r.set = v.key AND r.id >= '' RETURN properties(r) AS values
+""",
+        ADD_VECTORS,
     ),
     # Until it is published, a run has another label, so that nobody finds it.
     RUN: RecordKind(
@@ -156,7 +168,7 @@ SCENE_FACTS: Final = facts_of(
     {"version": Whole},
     {
         **dict.fromkeys(("base", "redeclared", "world_version"), Whole),
-        **dict.fromkeys(("vocabulary", "source", "actions", "domain", "rules"), Text),
+        **dict.fromkeys(("vocabulary", "source", "actions", "domain", "rules", "vectors"), Text),
         "role": Literal["world", "belief"],
         "up": Literal["z"],
         "declared_relations": list[Text],

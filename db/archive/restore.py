@@ -14,11 +14,12 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction, Record
 
-from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents
+from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents, set_of
 from scenecypher.db.archive.file import NODES, RELATIONS, read_lines
 from scenecypher.db.archive.lines import NodeLine, RecordLine, SceneLine
-from scenecypher.db.archive.records import RECORDS, RUN, STEP
+from scenecypher.db.archive.records import RECORDS, RUN, STEP, VECTOR
 from scenecypher.db.graph.scene import IN_ORDER
+from scenecypher.db.graph.vectors import vector_of
 from scenecypher.db.schema import SCENE_KEY
 from scenecypher.db.store.catalog import checked_new_name
 from scenecypher.db.store.connection import ConstraintViolated, Database
@@ -38,6 +39,7 @@ from scenecypher.db.store.publish import (
 )
 from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.db.store.stored_form import STEPS, take_step
+from scenecypher.db.store.vectors import vector_row
 from scenecypher.errors import DocumentError, InputError, NameTaken, ServiceError
 
 RECORDS_PER_BATCH: Final = 1_000
@@ -269,6 +271,9 @@ class _Writing:
     def _row_of(self, key: str, line: NodeLine | RecordLine) -> tuple[str, dict[str, Any]]:
         if isinstance(line, NodeLine):
             return NODES, node_row(self.keys[key], line.node())
+        if line.label == VECTOR:
+            own = set_of(self.keys[key], line.values["set"])
+            return VECTOR, vector_row(own, line.values["id"], vector_of(line.values["vector"]))
         row = {**line.values, SCENE_KEY: self.keys[key]}
         if line.label == RUN:
             row |= {"number": row["number"] + self.runs_before, "scene_name": self.names[key]}

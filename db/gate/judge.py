@@ -57,6 +57,8 @@ BINDING: Final = re.compile(
     rf"({NAME}) \. (\w+) (?:= \$__scene|IN \[ \$__scene \])|cache \[ ({NAME}) \. (\w+) \] = \$__scene"
 )
 """A condition that a property, which must be the scope's, has the scope's value."""
+OF_VECTORS: Final = re.compile(rf"({NAME}) \. set (?:= \$__set|IN \[ \$__set \])")
+"""A condition that a vector is of the scene's set; only the gate's own text has that parameter."""
 PROPERTY: Final = rf"(?:{NAME} \. \w+|cache \[ {NAME} \. \w+ \])"
 INFALLIBLE: Final = re.compile(
     rf"(?:NOT )?{NAME} : [\w|&!%:() ]+"
@@ -140,7 +142,9 @@ def _is_match_bound(pieces: list[str], start: int, key: str) -> bool:
     """Check that each path of the MATCH at `start` has a node that its WHERE binds to the scene."""
     pattern, at = _until(pieces, start, CLAUSE_WORDS | {"WHERE"})
     where = _until(pieces, at + 1, CLAUSE_WORDS)[0] if pieces[at : at + 1] == ["WHERE"] else []
-    bound = {bound_name(condition, key) for condition in _conjuncts(where)} if where else set()
+    conditions = [*_conjuncts(where)] if where else []
+    bound = {bound_name(condition, key) for condition in conditions}
+    bound |= {found[1].strip("`") for condition in conditions if (found := OF_VECTORS.fullmatch(condition))}
     return all(bound & _nodes(path) for path in _split(pattern, {","}))
 
 

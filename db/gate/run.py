@@ -12,6 +12,7 @@ import math
 import re
 import secrets
 import time
+from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -28,11 +29,12 @@ from scenecypher.db.gate.judge import VERIFIED, Plan, check_plan
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
 from scenecypher.db.gate.realm import joined_bounds, reads_past
-from scenecypher.db.gate.scope import SCENE_PARAMETER, ScopedQuery, Value, scope
+from scenecypher.db.gate.scope import DESCRIBED, SCENE_PARAMETER, VECTORS_PARAMETER, ScopedQuery, Value, scope
 from scenecypher.db.gate.unknown_names import KnownValues
 from scenecypher.db.gate.words import RESERVED
+from scenecypher.db.graph.vectors import fault
 from scenecypher.db.past import PastNotBuilt, PastState, build_past, past_state
-from scenecypher.db.schema import SCENE_KEY, Schema
+from scenecypher.db.schema import SCENE_KEY, Schema, VectorSpace
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.cache import LRUCache
 from scenecypher.db.store.catalog import SceneInfo
@@ -43,6 +45,7 @@ from scenecypher.db.store.values import JsonValue, exceeds, json_value
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.db.telemetry import span, timed
 from scenecypher.errors import GateFault, QueryRefused, SceneCypherError, SceneReplaced, ServiceError
+from scenecypher.meaning import Embed
 
 LOG: Final = logging.getLogger("scenecypher.db")
 OPERATION: Final = "query"
@@ -105,7 +108,8 @@ class Gate:
 
     The constructor sends nothing to the server. Expensive queries share the database's slots; `tell` gets a line when
     one waits for a slot. `known` are values that occur in the scene, for better hints. A driver of neo4j's serves as
-    well as a Database, and is not closed; `database` is then the name of the database that is read.
+    well as a Database, and is not closed; `database` is then the name of the database that is read. `encoders` give,
+    by the name of a model, what makes vectors of texts as it does.
     """
 
     def __init__(
@@ -115,10 +119,11 @@ class Gate:
         database: str = "neo4j",
         limits: Limits | None = None,
         tell: Callable[[str], None] | None = None,
+        encoders: Callable[[str], Embed | None] = lambda _: None,
     ) -> None:
         self.limits = limits or Limits()
         self._database = Database.of(server, database=database) if isinstance(server, Driver) else server
-        self._tell = tell
+        self._tell, self._encoders = tell, encoders
         self._watchdog = Watchdog(self._database, lost_s=self.limits.lost_seconds)
         self._lost_shapes: set[str] = set()
         self._texts: LRUCache[tuple[str, Schema, Bounds], ScopedQuery] = LRUCache(CACHE_SIZE)
@@ -126,6 +131,7 @@ class Gate:
         self._unplanned: LRUCache[str, float] = LRUCache(CACHE_SIZE)
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
         self._measured: LRUCache[Graph, tuple[float, Bounds]] = LRUCache(CACHE_SIZE)
+        self._encoded: LRUCache[tuple[str, str], list[float]] = LRUCache(CACHE_SIZE)
         self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
@@ -172,7 +178,7 @@ class Gate:
                 found = Explanation(scoped.text, scoped.parameters, cost=scoped.cost)
                 if not planned:
                     return found
-                accepted, checked = self._accepted(scoped, graph)
+                accepted, checked = self._accepted(self._with_vectors(scoped, graph), graph)
                 return replace(found, text=accepted.text, plan=checked)
             except QueryRefused as refused:
                 plan = self._plan(scoped, graph)[0] if scoped and refused.code in {"plan", "write"} else None
@@ -213,7 +219,7 @@ class Gate:
     def _run(self, asked: Asked, past: PastState | None = None, *, seconds: float | None = None) -> Answer:
         start, graph = time.perf_counter(), asked.graph
         with span("gate", {"scenecypher.scene": graph.name}) as gated:
-            scoped, _ = self._accepted(self._scoped(asked, past), graph)
+            scoped, _ = self._accepted(self._with_vectors(self._scoped(asked, past), graph), graph)
             with (
                 self._slot(scoped.cost.steps),
                 timed("db.client.operation.duration", self._about),
@@ -259,6 +265,37 @@ class Gate:
             )
 
         return scoped() if asked.parameters else self._texts.get_or_create((asked.cypher, schema, bounds), scoped)
+
+    def encoder(self, schema: Schema) -> tuple[VectorSpace, Embed] | None:
+        """Return the first vectors of a graph whose model can make vectors of texts here, and that model."""
+        found = ((space, self._encoders(space.model)) for space in schema.vectors)
+        return next(((space, embed) for space, embed in found if embed is not None), None)
+
+    def _with_vectors(self, scoped: ScopedQuery, graph: Graph) -> ScopedQuery:
+        """Return a query with vectors in place of the texts that stand for some. Raises QueryRefused, ServiceError."""
+        texts = {name: str(text) for name, text in scoped.parameters.items() if name.startswith(DESCRIBED)}
+        if not texts:
+            return scoped
+        found = self.encoder(graph.schema)
+        if found is None:
+            models = ", ".join(it.model or f"no named model ({it.name})" for it in graph.schema.vectors)
+            hint = "compare names and classes; or set SCENECYPHER_EMBEDDING_MODEL to such a model of your service"
+            raise QueryRefused("vectors", f"no encoder is set for this scene's vectors, by {models}", hint=hint)
+        space, embed = found
+        vectors = {name: self._vector(text, space, embed) for name, text in texts.items()}
+        parameters = {**scoped.parameters, **vectors, VECTORS_PARAMETER: space.set}
+        hinted = tuple(replace(it, parameters=parameters) for it in scoped.hinted)
+        return replace(scoped, parameters=parameters, hinted=hinted)
+
+    def _vector(self, text: str, space: VectorSpace, embed: Embed) -> list[float]:
+        def encoded() -> list[float]:
+            vector = [float(number) for number in embed([text])[0]]
+            if cause := fault(array("f", vector), space.dimension):
+                msg = f"the vector of this text by {space.model} can't be compared with {space.name}: it {cause}"
+                raise QueryRefused("vectors", msg, piece=text[:40], hint="give other words")
+            return vector
+
+        return self._encoded.get_or_create((space.model, text), encoded)
 
     def _current_bounds(self, graph: Graph) -> Bounds:
         """Return the bounds of a scene as of the version that was seen last; of another graph as they were measured.

@@ -19,7 +19,7 @@ from scenecypher.db.schema import PAST, Schema
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused
 
-Value: TypeAlias = str | int | float | list[str]
+Value: TypeAlias = str | int | float | list[str] | list[float]
 
 BETWEEN_TWO_NODES: Final = " statefulShortestPlanningMode=into_only"
 """The server's option to search for the shortest path between two given nodes only. By its estimates it else searches
@@ -33,6 +33,8 @@ PARAMETER_TYPES: Final[Mapping[TokenKind, tuple[str, Callable[[str], Value]]]] =
 """The letter in a parameter's name and the conversion to its value, by type: the server's plan depends on types."""
 
 
+VECTORS_PARAMETER, DESCRIBED = "__set", "__v"
+"""The parameter with the key of the vectors that are compared, and how the names begin of those that are texts yet."""
 PUBLIC_PARAMETER: Final = "__public"
 """The parameter with the names of properties that a query about the past may read."""
 IN_UTC: Final = "(datetime('1970-01-01T00:00Z') + duration.inSeconds(datetime('1970-01-01T00:00Z'), "
@@ -106,13 +108,18 @@ def scope(
 
 @dataclass(slots=True)
 class Insertions:
-    """Text to insert around tokens, by their index, and the `numbers` that become parameters, as each string does."""
+    """Text to insert around tokens, by their index, and the `numbers` that become parameters, as each string does.
+
+    Some tokens have other text `instead`; `described` are the strings that stand for vectors.
+    """
 
     tokens: tuple[Token, ...]
     past: bool
     schema: Schema
     before: defaultdict[int, str] = field(default_factory=lambda: defaultdict(str))
     after: defaultdict[int, str] = field(default_factory=lambda: defaultdict(str))
+    instead: dict[int, str] = field(default_factory=dict)
+    described: set[int] = field(default_factory=set)
     numbers: set[int] = field(default_factory=set)
     asks_public: bool = False
 
@@ -131,9 +138,23 @@ class Insertions:
         else:
             self.after[node.head] += f" {{{scope}}}"
 
+    def compare(self, call: tree.Call) -> None:
+        """Replace similarity(n, 'text') by the server's cosine of the vector that is stored beside the node."""
+        node, text = call.arguments
+        self.instead |= {
+            call.at: "coalesce(COLLECT",
+            call.at + 1: f" {{ MATCH (__v:Vector {{set: ${VECTORS_PARAMETER}, id: ",
+            text.at - 1: "}) RETURN vector.similarity.cosine(__v.values,",
+            call.end: ") }[0], 0.0)",
+        }
+        self.after[node.at] += ".id"
+        self.described.add(text.at)
+
     def wrap(self, part: tree.Index | tree.Call) -> None:
-        """Let an index and keys() reach public keys only, and turn a scene's datetime() into UTC."""
-        if isinstance(part, tree.Call) and part.name == "datetime" and self.schema.is_scene:
+        """Let an index and keys() reach public keys only; rewrite datetime() and similarity() of a scene."""
+        if isinstance(part, tree.Call) and part.name == words.SIMILARITY:
+            self.compare(part)
+        elif isinstance(part, tree.Call) and part.name == "datetime" and self.schema.is_scene:
             self.before[part.at] += IN_UTC
             self.after[part.end] += "))"
         elif not self.schema.scope:
@@ -214,13 +235,14 @@ def render(parsed: Parsed, bound: Insertions, public: frozenset[str] | None = No
     """
     parts = [f"CYPHER {parsed.version}{BETWEEN_TWO_NODES * parsed.searches}"]
     length = len(parts[0])
-    names: dict[tuple[TokenKind, str], str] = {}
+    names: dict[tuple[TokenKind, str, str], str] = {}
     origin: list[tuple[int, str]] = []
     for index in range(parsed.first, len(parsed.tokens) - 1):
         token = parsed.tokens[index]
         text = token.text
         if token.kind == "string" or index in bound.numbers:
-            text = "$" + _parameter(token, names)
+            text = "$" + _parameter(token, names, "v" if index in bound.described else "")
+        text = bound.instead.get(index, text)
         inserted = bound.before.get(index, "")
         blank = " " if token.spaced or index == parsed.first else ""
         written = token.value if token.kind == "quoted" else token.text
@@ -228,13 +250,14 @@ def render(parsed: Parsed, bound: Insertions, public: frozenset[str] | None = No
         part = f"{blank}{inserted}{text}{bound.after.get(index, '')}"
         parts.append(part)
         length += len(part)
-    parameters: dict[str, Value] = {name: PARAMETER_TYPES[kind][1](value) for (kind, value), name in names.items()}
+    parameters: dict[str, Value] = {name: PARAMETER_TYPES[kind][1](value) for (kind, value, _), name in names.items()}
     if bound.asks_public:
         parameters[PUBLIC_PARAMETER] = sorted(public or ())
     return ScopedQuery("".join(parts), parameters, parsed.columns, tuple(origin), public=public)
 
 
-def _parameter(token: Token, names: dict[tuple[TokenKind, str], str]) -> str:
-    """Return the name of the token's parameter; equal values share one."""
+def _parameter(token: Token, names: dict[tuple[TokenKind, str, str], str], letter: str = "") -> str:
+    """Return the name of the token's parameter, with a `letter` other than its type's; equal values share one."""
     value = token.value if token.kind == "string" else token.text
-    return names.setdefault((token.kind, value), f"__{PARAMETER_TYPES[token.kind][0]}{len(names)}")
+    letter = letter or PARAMETER_TYPES[token.kind][0]
+    return names.setdefault((token.kind, value, letter), f"__{letter}{len(names)}")

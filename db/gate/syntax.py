@@ -57,6 +57,7 @@ class Parser(Cursor):
     def __init__(self, text: str, tokens: tuple[Token, ...], nesting: int, schema: Schema) -> None:
         super().__init__(text, tokens, nesting=nesting)
         self.past, self.scope = schema.is_scene and names_past(tokens), schema.scope
+        self.has_vectors = bool(schema.vectors)
         self.names = schema.labels | schema.relation_types | (PAST_LABELS if self.past else set())
         self.version, self.searches = 5, False
         self.columns: tuple[str, ...] | None = None
@@ -440,7 +441,7 @@ class Parser(Cursor):
 
     def _call(self, at: int, token: Token, name: str) -> tree.Call:
         lowered, arguments, is_distinct = name.lower(), list[tree.Part](), False
-        if lowered not in words.FUNCTIONS:
+        if lowered not in words.FUNCTIONS and not (self.has_vectors and lowered == words.SIMILARITY):
             raise unknown_function(name)
         if token.word in words.PATH_FUNCTIONS:
             arguments.append(self._path_function(token))

@@ -83,6 +83,9 @@ FUNCTIONS: Final = frozenset().union(
 """The functions that may be called. None reads more than its arguments; only `range`, `replace` and `round` loop or
 make text longer, and `cost` bounds these."""
 
+SIMILARITY: Final = "similarity"
+"""Our one function of our own: how near a node's vector is to a text, from 0 to 1. Only scenes with vectors have it."""
+
 AGGREGATES: Final = words("count sum avg min max collect stdev stdevp percentilecont percentiledisc")
 PREDICATES: Final = words("any all none single")
 
@@ -107,6 +110,7 @@ FUNCTION_ADVICE: Final[Mapping[str, str]] = {
     "concat": "join text with +",
     "mean": "write avg()",
     "average": "write avg()",
+    "similarity": "nodes have no vectors here: use their class, name and properties",
     "contains": "write text CONTAINS part, or item IN list",
 }
 """Advice for names of other languages' functions and for forbidden ones, given in place of the nearest spelling."""

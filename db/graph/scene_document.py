@@ -124,6 +124,12 @@ def _source(words: str) -> str:
     return words
 
 
+def _file_beside(name: str) -> str:
+    if name in {".", ".."} or not name.isprintable() or {*"/\\"} & {*name}:
+        raise InvalidValue(f"{shown(name)} is no file's name; give that of a file beside the document")
+    return name
+
+
 def _vocabulary(name: str) -> str:
     if not is_known(name):
         msg = f"{shown(name)} is none of {', '.join(vocabulary_names())}"
@@ -186,6 +192,9 @@ class _SceneForm(Form):
     source: Annotated[str, AfterValidator(as_validator(_source))] = ""
     up: Up | None = Field(None, description="the axis that points up: z, or y as in Unity; VirtualHome's y by default")
     declared: _DeclaredForm = _DeclaredForm()
+    vectors: Annotated[str, AfterValidator(as_validator(_file_beside))] = Field(
+        "", description="an npz file beside the document: of vectors NAME the rows, NAME.ids and NAME.model"
+    )
     nodes: list[_NodeForm]
     relations: list[Annotated[tuple[Label, RelationType, Label], Field(strict=False)]] = Field(default_factory=list)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
-from scenecypher.db.schema import Declared
+from scenecypher.db.schema import Declared, VectorSpace
 from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.connection import Database
 from scenecypher.db.vocabulary import DEFAULT, current_name, with_own_actions
@@ -78,6 +79,7 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
         record.get("actions", ""),
         record.get("domain", ""),
         record.get("rules", ""),
+        tuple(VectorSpace(**it) for it in json.loads(record.get("vectors") or "[]")),
     )
     return SceneInfo(
         key=record["key"],

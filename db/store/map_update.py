@@ -14,6 +14,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, checked_name, lookup_scene
 from scenecypher.db.store.publish import Progress
 from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, Imported, SceneStore, with_stored_declarations
+from scenecypher.db.store.vectors import with_vectors
 from scenecypher.db.vocabulary import base_name
 from scenecypher.errors import ConflictError, SceneReplaced
 
@@ -67,7 +68,10 @@ class MapUpdater:
         The scene is taken to be as it was last seen; if others have changed it since, or there is nothing to change, it
         is brought up to date first. Raises InputError for a bad name, ConflictError if others write without a pause.
         """
+        scene = with_vectors(self._store.database, scene, progress=progress)
         known = self._known
+        if known is not None and scene.declared.vectors not in ((), known.info.declared.vectors):
+            known = self._known = None
         if known is not None and known.info.name == scene.name:
             done = self._try_merge(scene, known)
             if done is not None and done.changes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 from uuid import uuid4
@@ -11,6 +11,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.graph.axes import UP
+from scenecypher.db.graph.graph_json import canonical_json
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
@@ -261,6 +262,7 @@ def _declared_facts(vocabulary: str, declared: Declared) -> dict[str, Any]:
         "actions": declared.actions or None,
         "domain": declared.domain or None,
         "rules": declared.rules or None,
+        "vectors": canonical_json([asdict(it) for it in declared.vectors]) if declared.vectors else None,
     }
 
 

@@ -29,6 +29,7 @@ from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replicas import KEPT_MEMBERS, Replicas
+from scenecypher.db.store.vectors import delete_unused, with_vectors
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (
     ConflictError,
@@ -110,6 +111,7 @@ class SceneStore:
         replaces it: if that ends a history, only with `replaces`. Raises InputError, also for a bad name; NameTaken.
         """
         known = catalog.lookup_scene(self.database, checked_name(scene.name))
+        scene = with_vectors(self.database, scene, progress=progress)
         if known is None:
             return self._publish(scene.graph, _header(scene), None, progress)
         current = self.load(scene.name)
@@ -203,9 +205,13 @@ class SceneStore:
     ) -> int:
         """Delete generations retired, and imports left unfinished, more than `grace_s` ago; return their number.
 
+        Vectors that no scene has any more are deleted too.
+
         Of those that an import replaced, the ones with events or runs stay for `keep_s` seconds.
         """
-        return publish.delete_leftovers(self.database, grace_s=grace_s, keep_s=keep_s, progress=progress)
+        deleted = publish.delete_leftovers(self.database, grace_s=grace_s, keep_s=keep_s, progress=progress)
+        delete_unused(self.database, grace_s=grace_s)
+        return deleted
 
     # --- episodes
 
@@ -526,7 +532,7 @@ def with_stored_declarations(scene: ImportedScene, known: SceneInfo) -> Imported
     mine, stored = scene.declared, known.declared
     actions = (mine if mine.actions else stored).actions, (mine if mine.actions else stored).domain
     types, properties = (*mine.relation_types, *stored.relation_types), (*mine.properties, *stored.properties)
-    declared = Declared(types, properties, *actions, mine.rules or stored.rules)
+    declared = Declared(types, properties, *actions, mine.rules or stored.rules, mine.vectors or stored.vectors)
     return replace(scene, vocabulary=with_own_actions(vocabulary, declared.actions), declared=declared)
 
 
@@ -549,6 +555,8 @@ def _declaration(before: SceneInfo, vocabulary: str, declared: Declared) -> str:
     was = before.declared
     names = sorted({*declared.relation_types, *declared.properties} - {*was.relation_types, *was.properties})
     found = [f"declare {', '.join(names)}"] if names else []
+    if declared.vectors != was.vectors:
+        found.append(f"vectors {', '.join(it.name for it in declared.vectors)}")
     if declared.actions != was.actions:
         found.append("give own actions" if declared.actions else "take own actions away")
     if base_name(vocabulary) != base_name(before.vocabulary):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from string import Formatter
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -46,7 +47,7 @@ def declaration_of(domain: Domain, source: PddlFile, also: Declared | None = Non
     types = (form.word for form in domain.predicates.values() if form.how == "relation")
     known = also or Declared()
     actions = canonical_json(domain_document(domain))
-    return Declared((*known.relation_types, *types), known.properties, actions, source.text, known.rules)
+    return replace(known, relation_types=(*known.relation_types, *types), actions=actions, domain=source.text)
 
 
 def _action_document(action: DomainAction) -> dict[str, Any]:

@@ -75,6 +75,10 @@ AgentOption = Annotated[
     str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name, where a scene has none.")
 ]
 PlaceOption = Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")]
+VectorsOption = Annotated[
+    str | None,
+    typer.Option("--vectors", metavar="MODEL", help="The model of the nodes' vectors, or wordllama."),
+]
 ReplaceOption = Annotated[
     bool, typer.Option("--replace", help="Replace a scene of the name even if that ends its history.")
 ]
@@ -264,7 +268,7 @@ def _import_one(
         "name": scene.name,
         "nodes": len(scene.graph.nodes),
         "relations": len(scene.graph.relations),
-        **({"notes": [*scene.notes]} if scene.notes else {}),
+        **({"notes": notes} if (notes := [*scene.notes, *map(str, scene.vectors)]) else {}),
     }
     if store is None:
         checked_new_name(scene.name, scene.role)

@@ -19,6 +19,7 @@ from scenecypher.cli.importing import (
     PlaceOption,
     ReplaceOption,
     Source,
+    VectorsOption,
     VocabularyOption,
     fail,
     files_at,
@@ -69,6 +70,7 @@ def any_file(
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
     place: PlaceOption = None,
+    vectors: VectorsOption = None,
     replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -77,7 +79,7 @@ def any_file(
     from scenecypher.db.schema import Declared
     from scenecypher.importers.adjusting import Adjustment
 
-    adjustment = Adjustment(vocabulary, agent, place)
+    adjustment = Adjustment(vocabulary, agent, place, vectors)
     sources = list(_of_any(paths, Declared.of_names(declare or ()), strict=strict))
     import_and_print(sources, dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjustment)
 
@@ -170,6 +172,7 @@ def homes(
     ] = None,
     *,
     vocabulary: VocabularyOption = None,
+    vectors: VectorsOption = None,
     replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -177,9 +180,8 @@ def homes(
     """Import homes with tasks given as desired states: your own folders, or our two."""
     from scenecypher.importers.adjusting import Adjustment
 
-    import_and_print(
-        list(_of_homes(paths)), dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=Adjustment(vocabulary)
-    )
+    adjustment = Adjustment(vocabulary, vectors=vectors)
+    import_and_print(list(_of_homes(paths)), dry_run=dry_run, as_json=as_json, replaces=replaces, adjustment=adjustment)
 
 
 @import_app.command()
@@ -192,6 +194,7 @@ def networkx(
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
     place: PlaceOption = None,
+    vectors: VectorsOption = None,
     replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -209,7 +212,7 @@ def networkx(
         dry_run=dry_run,
         as_json=as_json,
         replaces=replaces,
-        adjustment=Adjustment(vocabulary, agent, place),
+        adjustment=Adjustment(vocabulary, agent, place, vectors),
         command="networkx",
     )
 
@@ -238,6 +241,7 @@ def dsg(
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
     place: PlaceOption = None,
+    vectors: VectorsOption = None,
     replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -249,7 +253,7 @@ def dsg(
 
     if bool(paths) == (watch is not None):
         raise InputError("give either the PATH of maps or a FILE or DIR to --watch")
-    adjust = Adjustment(vocabulary, agent, place)
+    adjust = Adjustment(vocabulary, agent, place, vectors)
     if len(labels or ()) > 2:
         raise InputError("--labels is given more than twice; give that of objects, then that of rooms")
     objects, rooms, *_ = (*map(read_labels, labels or ()), None, None)
@@ -274,6 +278,7 @@ def documents(
     vocabulary: VocabularyOption = None,
     agent: AgentOption = None,
     place: PlaceOption = None,
+    vectors: VectorsOption = None,
     replaces: ReplaceOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -281,7 +286,7 @@ def documents(
     """Import SceneCypher's own JSON documents, as `scenes export` writes them, under the names that stand in them."""
     from scenecypher.importers.adjusting import Adjustment
 
-    adjustment = Adjustment(vocabulary, agent, place)
+    adjustment = Adjustment(vocabulary, agent, place, vectors)
     import_and_print(
         list(_of_documents(paths)),
         dry_run=dry_run,

@@ -197,16 +197,36 @@ def export(
     chosen = format_of(form)
     with open_store() as store:
         snapshot = store.load_at(scene)
-    info = snapshot.info
-    imported = ImportedScene(
-        info.name, snapshot.graph, info.vocabulary, role=info.role, declared=info.declared, source=info.source
-    )
-    text = json.dumps(export_document(imported, chosen), ensure_ascii=False, indent=1)
+        info = snapshot.info
+        imported = ImportedScene(
+            info.name, snapshot.graph, info.vocabulary, role=info.role, declared=info.declared, source=info.source
+        )
+        document = export_document(imported, chosen)
+        if info.declared.vectors and file is not None and chosen == "json":
+            document["vectors"] = _export_vectors(store, snapshot, file.with_suffix(".npz"))
+        elif info.declared.vectors:
+            tell("its vectors are left out: --out FILE.json writes them to FILE.npz beside it")
+    text = json.dumps(document, ensure_ascii=False, indent=1)
     if file is None:
         typer.echo(text)
         return
     write_file(file, text + "\n")
     tell(f"wrote {file}")
+
+
+def _export_vectors(store: SceneStore, scene: LoadedScene, file: Path) -> str:
+    """Write the vectors of a scene's nodes; return the file's name."""
+    from scenecypher.db.store.vectors import read_ids, read_vectors
+    from scenecypher.importers.vectors_file import write_vectors_file
+
+    nodes, database = scene.graph.nodes, store.database
+    sources = []
+    for space in scene.info.declared.vectors:
+        ids = [*filter(nodes.__contains__, read_ids(database, space))]
+        sources.append((space, ids, (row for row in read_vectors(database, space) if row[0] in nodes)))
+    write_vectors_file(file, sources)
+    tell(f"wrote {file}")
+    return file.name
 
 
 def _export_archive(scene: str, file: Path | None, form: str) -> None:

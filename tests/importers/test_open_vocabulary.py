@@ -1,4 +1,4 @@
-"""Open-vocabulary maps: captions, boxes and relations are understood, embeddings are left out with a word."""
+"""Open-vocabulary maps: captions, boxes and relations are understood (vectors: test_vectors.py)."""
 
 from __future__ import annotations
 
@@ -98,10 +98,7 @@ def test_another_box_is_refused(given: Any, cause: str) -> None:
         read({"directed": True, "nodes": [{"id": "a", "bbox": given}], "edges": []}, strict=True)
 
 
-def test_embeddings_are_left_out_with_a_word() -> None:
-    scene = read([{**MUG, "clip_ft": [0.5] * 1024, "text_ft": [[1, 2]]}, {**DESK, "clip_ft": [0.25] * 1024}])
-    assert "clip_ft" not in scene.graph.nodes["3"].properties
-    assert scene.notes == ("clip_ft, text_ft of 2 nodes left out: a scene holds no embeddings",)
+def test_a_list_that_a_map_declares_is_a_property() -> None:
     named = read(
         {
             "directed": True,

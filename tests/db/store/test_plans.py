@@ -29,6 +29,7 @@ from scenecypher.db.store import (
     scene_store,
     snapshots,
     stored_form,
+    vectors,
 )
 from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
@@ -50,7 +51,7 @@ _TEXTS = (
     "hash",
     "origin",
     "past",
-    *("build", "stage", "status"),
+    *("build", "stage", "status", "set"),
 )
 _NUMBERS = (
     "after",
@@ -83,7 +84,7 @@ PARAMETERS: dict[str, Any] = {
 
 MODULES = (
     *(at, catalog, commit, compare_and_swap, history, lease, load, past_copies, publish, replica, rewind, scene_store),
-    *(runs, snapshots, stored_form, backup, restore, past_statements),
+    *(runs, snapshots, stored_form, vectors, backup, restore, past_statements),
 )
 LOCKS = {compare_and_swap.VERSION_GUARD}
 

@@ -1,0 +1,176 @@
+"""Vectors of files: of a map's nodes, of an npz beside a document, of words; what is wrong is told, nothing dropped."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from array import array
+from pathlib import Path
+from typing import Any, Final
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.graph.scene_document import scene_document
+from scenecypher.db.schema import VectorSpace
+from scenecypher.errors import DocumentError, InputError
+from scenecypher.importers import dsg, networkx_json, scene_json
+from scenecypher.importers.adjusting import Adjustment
+from scenecypher.importers.vectors_file import read_vectors_file, write_vectors_file
+from tests.importers.test_dsg import document, node
+
+GRAPH: Final = SceneGraph.of((Node(it, "Object", it, it) for it in ("mug", "cup", "rug")), ())
+ROWS: Final = {"mug": [0.1, 0.2, 0.3], "cup": [1.0, -1.0, 0.5]}
+
+
+def read(*objects: dict[str, Any], strict: bool = False) -> ImportedScene:
+    return networkx_json.from_document([*objects], file="map.json", name="networkx/map", strict=strict)
+
+
+def told(scene: ImportedScene) -> dict[str, dict[str, list[float]]]:
+    return {it.space.name: {node_id: row.tolist() for node_id, row in it.rows()} for it in scene.vectors}
+
+
+def single(numbers: list[float]) -> list[float]:
+    return array("f", numbers).tolist()
+
+
+def thing(node_id: str, **more: Any) -> dict[str, Any]:
+    return {"id": node_id, "object_tag": node_id, "bbox_center": [0, 0, 0], **more}
+
+
+def test_embeddings_of_a_map_are_vectors_of_its_nodes() -> None:
+    scene = read(thing("mug", clip_ft=ROWS["mug"], text_ft=[[1, 2]]), thing("cup", clip_ft=ROWS["cup"]), thing("rug"))
+    assert told(scene) == {"clip_ft": {it: single(row) for it, row in ROWS.items()}, "text_ft": {"mug": [1.0, 2.0]}}
+    assert "clip_ft" not in repr(scene.graph)
+    assert scene.notes == ()
+    assert read(thing("mug", features=["red"])).notes == ("features of 1 nodes left out: no vectors",)
+    beside = read(thing("mug", clip_ft=[1.0, float("nan")]), thing("cup", clip_ft=[1.0, 2.0]))
+    assert (told(beside), beside.notes) == (
+        {"clip_ft": {"cup": [1.0, 2.0]}},
+        ("left out, as no finite numbers: clip_ft (1); --strict refuses such a file",),
+    )
+
+
+@pytest.mark.parametrize("feature", [[0.5, 1.5], [[0.5, 1.5]], [[0.5], [1.5]]])
+def test_features_of_a_3d_scene_graph(feature: object) -> None:
+    scene = dsg.from_document(document(node("O(3)", 2, semantic_feature=feature)), file="x.json", name="dsg/x")
+    assert told(scene) == {"semantic_feature": {"O(3)": [0.5, 1.5]}}
+    memory = dsg.NodeMemory()
+    dsg.from_document(document(node("O(3)", 2, semantic_feature=feature)), file="x.json", name="dsg/x", memory=memory)
+    assert "0.5" not in repr([written for written, *_ in memory._last.values()]).replace("[0.0, 0.5, 1.0]", "")
+
+
+def test_vectors_of_other_lengths_are_refused_at_their_node() -> None:
+    with pytest.raises(DocumentError, match=r"map.json: .*clip_ft of node 'cup' has 2 numbers, others 3: two models"):
+        read(thing("mug", clip_ft=[1, 2, 3]), thing("cup", clip_ft=[1, 2]))
+    with pytest.raises(DocumentError, match=r"clip_ft of node 'mug' has NaN, infinity, or a number beyond"):
+        read(thing("mug", clip_ft=[1e300, 2.0]))
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """Return a document with vectors beside it."""
+    space = VectorSpace("clip", "ViT-B-32", 3)
+    write_vectors_file(tmp_path / "home.npz", [(space, [*ROWS], ((it, array("f", row)) for it, row in ROWS.items()))])
+    path = tmp_path / "home.json"
+    path.write_text(json.dumps(scene_document(ImportedScene("home", GRAPH)) | {"vectors": "home.npz"}), "utf-8")
+    return path
+
+
+def test_a_document_has_its_vectors_in_an_npz_beside_it(saved: Path) -> None:
+    scene = scene_json.read_document(saved)
+    assert told(scene) == {"clip": {it: single(row) for it, row in ROWS.items()}}
+    assert scene.vectors[0].space.model == "ViT-B-32"
+    loaded = np.load(saved.with_suffix(".npz"))
+    assert (loaded["clip"].dtype, loaded["clip"].shape, [*loaded["clip.ids"]]) == (np.float32, (2, 3), [*ROWS])
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
+def test_floats_of_any_width_are_read(tmp_path: Path, kind: str) -> None:
+    values: Any = np.array([[0.5, 1.5], [2.0, -1.0]], dtype=kind)
+    np.savez_compressed(tmp_path / "x.npz", **{"clip": values, "clip.ids": np.array(["mug", "cup"])})
+    (found,) = read_vectors_file(tmp_path / "x.npz", GRAPH.nodes)
+    assert [row.tolist() for _, row in found.rows()] == [[0.5, 1.5], [2.0, -1.0]]
+    assert found.space.model == ""
+
+
+IDS: Final = np.array(["mug", "cup"])
+GOOD: Final = np.ones((2, 3), "f4")
+
+
+@pytest.mark.parametrize(
+    ("parts", "cause"),
+    [
+        ({"clip": GOOD}, r"clip: has no clip.ids"),
+        ({"clip": np.ones((3, 3), "f4"), "clip.ids": IDS}, r"has 3 rows, clip.ids 2"),
+        ({"clip": np.ones(2, "f4"), "clip.ids": IDS}, r"should be a matrix of floats"),
+        ({"clip": np.ones((2, 3), "i4"), "clip.ids": IDS}, r"should be a matrix of floats"),
+        ({"clip": np.ones((2, 5_000), "f4"), "clip.ids": IDS}, r"at most 4,096 numbers"),
+        ({"clip": np.asfortranarray(GOOD * [[1], [2]]), "clip.ids": IDS}, r"by rows"),
+        ({"clip": GOOD * np.nan, "clip.ids": IDS}, r"clip of node 'mug' has NaN"),
+        ({"clip": GOOD * 0, "clip.ids": IDS}, r"is all zeros"),
+        ({"clip": GOOD, "clip.ids": np.array(["mug", "mug"])}, r"'mug' is given twice"),
+        ({"clip": GOOD, "clip.ids": np.array(["mug", "jug"])}, r"'jug' is no node of the scene"),
+        ({"clip": GOOD, "clip.ids": np.array([1, 2])}, r"holds no text"),
+        ({"Clip one": GOOD, "Clip one.ids": IDS}, r"vectors 'Clip one' can't be declared"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(tmp_path: Path, parts: dict[str, Any], cause: str) -> None:
+    path = tmp_path / "x.npz"
+    with ZipFile(path, "w") as archive:
+        for name, values in parts.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, values)
+    with pytest.raises(DocumentError, match=cause):
+        read_vectors_file(path, GRAPH.nodes)
+
+
+def test_what_is_no_such_file_is_told(tmp_path: Path, saved: Path) -> None:
+    whole = saved.with_suffix(".npz").read_bytes()
+    for content in (b"", b"no zip", whole[: len(whole) // 2]):
+        saved.with_suffix(".npz").write_bytes(content)
+        with pytest.raises(DocumentError, match="no npz file of vectors"):
+            scene_json.read_document(saved)
+    saved.with_suffix(".npz").unlink()
+    with pytest.raises(DocumentError, match=r"home.npz.*no npz file of vectors .*No such file"):
+        scene_json.read_document(saved)
+    for name in ("../home.npz", "/etc/passwd", ".."):
+        saved.write_text(json.dumps(scene_document(ImportedScene("home", GRAPH)) | {"vectors": name}), "utf-8")
+        with pytest.raises(DocumentError, match=r"\$.vectors.*is no file's name"):
+            scene_json.read_document(saved)
+
+
+def test_a_large_file_is_read_row_by_row(tmp_path: Path) -> None:
+    """Memory is that of the ids and a row, not of the vectors: 80 MB here."""
+    ids = [f"thing_{number}" for number in range(20_000)]
+    rows = ((it, array("f", [1.0] * 1_024)) for it in ids)
+    write_vectors_file(tmp_path / "x.npz", [(VectorSpace("clip", "", 1_024), ids, rows)])
+    tracemalloc.start()
+    (found,) = read_vectors_file(tmp_path / "x.npz", {*ids})
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.count == 20_000
+    assert most < 20_000_000
+
+
+def test_the_model_of_a_files_vectors_is_named_once() -> None:
+    scene = read(thing("mug", clip_ft=[1, 2]))
+    assert str(scene.vectors[0]) == "clip_ft: 1 vectors of 2 numbers, by no named model (--vectors MODEL names it)"
+    named = Adjustment(vectors="ViT-B-32")(scene)
+    assert str(named.vectors[0]) == "clip_ft: 1 vectors of 2 numbers, by ViT-B-32"
+    assert Adjustment(vectors="ViT-B-32")(named).vectors == named.vectors
+    with pytest.raises(InputError, match="clip_ft of the file is by ViT-B-32, not another"):
+        Adjustment(vectors="another")(named)
+    with pytest.raises(InputError, match=r"comes without vectors.*--vectors wordllama"):
+        Adjustment(vectors="another")(read(thing("mug")))
+
+
+def test_a_map_without_vectors_has_those_of_its_words() -> None:
+    scene = Adjustment(vectors="wordllama")(read(thing("mug_1", caption="a cup for tea"), thing("rug_1")))
+    (words,) = scene.vectors
+    assert (words.space.name, words.space.model, words.count) == ("words", "wordllama", 2)
+    assert "wordllama" not in repr(scene.graph)

@@ -1,0 +1,46 @@
+"""Vectors on the command line: imported, told, asked, exported beside the document, and imported again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.vectors import read_vectors
+from tests.scenecypher.cli.conftest import RunCommand
+
+MUG = {"id": 1, "object_tag": "mug", "bbox_center": [0, 0, 0], "clip_ft": [0.125, -0.5, 0.25]}
+
+
+def test_vectors_go_out_and_come_back(command: RunCommand, store: SceneStore, tmp_path: Path) -> None:
+    stem = f"map-{uuid4().hex[:10]}"
+    name, file, out = f"networkx/{stem}", tmp_path / f"{stem}.json", tmp_path / "out.json"
+    file.write_text(json.dumps([MUG, {**MUG, "id": 2, "clip_ft": [1, 0, 0]}]), encoding="utf-8")
+    done = command("import", str(file), "--vectors", "ViT-B-32")
+    assert (done.code, "clip_ft: 2 vectors of 3 numbers, by ViT-B-32" in done.err) == (0, True), done.err
+    (space,) = store.find(name).declared.vectors
+    before = [(it, row.tolist()) for it, row in read_vectors(store.database, space)]
+    assert before == [("1", [0.125, -0.5, 0.25]), ("2", [1.0, 0.0, 0.0])]
+
+    assert command("scenes", "export", name, "--out", str(out)).code == 0
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert (document["vectors"], "clip_ft" in json.dumps(document)) == ("out.npz", False)
+    command("scenes", "delete", name)
+    assert command("import", str(out)).code == 0
+    (again,) = store.find(name).declared.vectors
+    assert [(it, row.tolist()) for it, row in read_vectors(store.database, again)] == before
+    assert (again.model, again.digest) == ("ViT-B-32", space.digest)
+
+    to_screen = command("scenes", "export", name)
+    assert "its vectors are left out: --out FILE.json" in to_screen.err
+    assert "vectors" not in json.loads(to_screen.out)
+
+
+def test_bad_vectors_end_with_two_and_leave_nothing(command: RunCommand, store: SceneStore, tmp_path: Path) -> None:
+    stem = f"map-{uuid4().hex[:10]}"
+    file = tmp_path / f"{stem}.json"
+    file.write_text(json.dumps([MUG, {**MUG, "id": 2, "clip_ft": [1, 0]}]), encoding="utf-8")
+    done = command("import", str(file))
+    assert (done.code, "clip_ft of node '2' has 2 numbers, others 3" in done.err) == (2, True)
+    assert not [it for it in store.scenes() if stem in it.name]
