@@ -45,7 +45,8 @@ def looks(database: Database) -> Iterator[Measurement]:
 
     Words alone are the stems that a description and a class share. The reference of a time is the limit of a query.
     """
-    store, misses = SceneStore(database), dict.fromkeys(("words", "class vectors", "made vectors"), (0, 0))
+    store = SceneStore(database)
+    misses: dict[str, tuple[int, int]] = dict.fromkeys(("words", "class vectors", "made vectors"), (0, 0))
     data = json.loads(DATA.read_text(encoding="utf-8"))
     for home in homes.scenes():
         for way, rank in rankings(store, home, data["shown"]).items():
@@ -55,8 +56,8 @@ def looks(database: Database) -> Iterator[Measurement]:
                 misses[way] = at_1 + (not any(found[:1])), at_5 + (not any(found[:5]))
     for place, hit in enumerate(("hit at 1", "hit at 5")):
         for way in ("class vectors", "made vectors"):
-            counts = misses[way][place], misses["words"][place]
-            yield Measurement(f"looks: {hit}, 60 questions, {way} (words)", *map(float, counts), 1.0, unit="misses")
+            ours, words = float(misses[way][place]), float(misses["words"][place])
+            yield Measurement(f"looks: {hit}, 60 questions, {way} (words)", ours, words, 1.0, unit="misses")
     for size in SIZES:
         yield from _timed(database, store, size)
 
@@ -65,7 +66,7 @@ def rankings(store: SceneStore, home: ImportedScene, shown: dict[str, str]) -> d
     """Return the ways to rank a home's classes by a description."""
     classes = sorted({it.class_ for it in home.graph.nodes.values() if it.kind in {"Object", "Asset"}})
     embed = local_words()
-    assert embed is not None, "pip install 'scenecypher[words]'"
+    assert embed is not None
 
     def rows() -> Iterator[Row]:
         for it in home.graph.nodes.values():

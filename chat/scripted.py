@@ -31,7 +31,8 @@ class Scripted:
     """A service that answers by the first rule that fits, without cost; `source` says who wrote the replies."""
 
     def __init__(self, replies: Sequence[ScriptedReply], *, source: ReplySource = "scripted") -> None:
-        self._replies, self._source = tuple(replies), source
+        self._replies = tuple(replies)
+        self._source: ReplySource = source
 
     def session(self, name: str) -> Self:  # noqa: ARG002 - rules hold in every session
         """Return the script itself: it has no state."""

@@ -58,4 +58,4 @@ def test_who_is_asked_has_what_was_meant() -> None:
     assert (by_person["done_unclear"], by_person["done_clear"]) == (1, 1)
     assert shown["unclear-careful-never-careful"]["questions"] == 0
     assert shown.pop("unclear-careful-always-careful")["done_unclear"] == 1
-    assert all((it["done_unclear"] or 0) < 1 for it in shown.values())
+    assert all(float(it["done_unclear"] or 0) < 1 for it in shown.values())
