@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -30,7 +30,6 @@ from tests.server import HOME, environment_of, throwaway_server
 
 SIZE: Final = {"width": 1_280, "height": 900}
 PHONE: Final = {"width": 400, "height": 800}
-FILM_SIZE: Final = (960, 675)
 COLOURS: Final = 96
 """Colours of a picture: few keep its file small."""
 ANSWER: Final = sc.ScriptedReply(
@@ -121,27 +120,6 @@ def _neo4j_browser(page: Page, _: Entered, home: sc.Home) -> None:
     page.wait_for_timeout(2_000)
 
 
-def _tour(page: Page, site: Entered, home: sc.Home) -> Iterator[tuple[bytes, int]]:
-    """Yield a film's pictures, each with its milliseconds: a home, a question, a refusal, what was done before."""
-    _home(page, site, home)
-    yield page.screenshot(), 1_500
-    for text, shown, ms in ((QUESTIONS[0], "#answer table", 3_000), ("open(microwave_297)", "[role=alert]", 3_000)):
-        page.goto(site.at("/home", scene=f"{home.name}-before" if text == QUESTIONS[0] else home.name))
-        _settle(page)
-        page.locator("#search").fill(text)
-        yield page.screenshot(), 1_200
-        page.locator("#search").press("Escape" if text != QUESTIONS[0] else "Enter")
-        if text != QUESTIONS[0]:
-            page.locator("#search").press("Enter")
-        page.locator(shown).first.wait_for()
-        _settle(page)
-        yield page.screenshot(), ms
-    for version in (1, 2, 4, 7):
-        page.goto(site.at("/home", scene=home.name, version=version))
-        _settle(page)
-        yield page.screenshot(), 1_000
-
-
 PICTURES: Final[Mapping[str, Taker]] = {
     "home": _home,
     "timeline": _timeline,
@@ -157,8 +135,6 @@ PICTURES: Final[Mapping[str, Taker]] = {
     "empty": _empty,
     "neo4j-browser": _neo4j_browser,
 }
-FILMS: Final[Mapping[str, Callable[[Page, Entered, sc.Home], Iterator[tuple[bytes, int]]]]] = {"tour": _tour}
-"""Pictures that move, as GIF."""
 LOOKS: Final[Mapping[str, Mapping[str, object]]] = {"phone": {"viewport": PHONE}, "dark": {"color_scheme": "dark"}}
 """Options of windows that are not bright and wide."""
 
@@ -178,14 +154,11 @@ def main(folder: Path, *names: str) -> int:
             started(executable) as browser,
         ):
             site = entered(server)
-            for name in names or (*PICTURES, *FILMS):
+            for name in names or PICTURES:
                 look = {"viewport": SIZE, "color_scheme": "light", **LOOKS.get(name, {})}
                 with opened(browser, **look) as window:
                     window.allow("409")
                     site.enter(window)
-                    if name in FILMS:
-                        _save_film([*FILMS[name](window.page, site, home)], folder / f"{name}.gif")
-                        continue
                     PICTURES[name](window.page, site, home)
                     _save(window.page.screenshot(), folder / f"{name}.png")
     return 0
@@ -213,13 +186,6 @@ def connected(address: Address) -> sc.SceneDatabase:
 def _save(picture: bytes, file: Path) -> None:
     with Image.open(BytesIO(picture)) as image:
         image.convert("RGB").quantize(COLOURS).save(file, optimize=True)
-    sys.stderr.write(f"wrote {file}, {file.stat().st_size:,} bytes\n")
-
-
-def _save_film(pictures: Sequence[tuple[bytes, int]], file: Path) -> None:
-    shown = [Image.open(BytesIO(it)).convert("RGB").resize(FILM_SIZE).quantize(COLOURS) for it, _ in pictures]
-    lasts = [ms for _, ms in pictures]
-    shown[0].save(file, save_all=True, append_images=shown[1:], duration=lasts, loop=0, optimize=True)
     sys.stderr.write(f"wrote {file}, {file.stat().st_size:,} bytes\n")
 
 
