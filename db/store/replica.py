@@ -48,7 +48,7 @@ RETURN $asked AS asked, done {.version, .hash, .delta} AS done,"""
 
 # By the clock that the scene declares, else the server's: those of its events.
 IS_LATE: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) OPTIONAL MATCH (e:Event {scene: $key, version: $opened})
+MATCH (s:Scene {key: $key}) OPTIONAL MATCH (e:Event {scene: $key, version: $version})
 RETURN $asked AS asked,
        coalesce(s.clock, datetime()) >= coalesce(e.clock, e.at) + duration({minutes: $limit}) AS late
 """
@@ -213,7 +213,7 @@ class Replica:
     def _is_late(self, duty: Rule, at: SceneVersion) -> bool:
         if duty.unit != "minutes":
             return False
-        given = {"key": self.scene.key, "opened": opened_at(duty, at.graph, at.version), "limit": duty.limit}
+        given = {"key": self.scene.key, "version": opened_at(duty, at.graph, at.version), "limit": duty.limit}
         record = self._database.row(IS_LATE, {**given, "asked": uuid4().hex}, echo="asked")
         return bool(record and record["late"])
 
