@@ -44,5 +44,3 @@ def test_bad_vectors_end_with_two_and_leave_nothing(command: RunCommand, store: 
     done = command("import", str(file))
     assert (done.code, "clip_ft of node '2' has 2 numbers, others 3" in done.err) == (2, True)
     assert not [it for it in store.scenes() if stem in it.name]
-
-
