@@ -29,6 +29,7 @@ EXTRAS: Final[Mapping[str, str]] = {
     "models": "a model of your own in the same process",
     "papers": "every data set, method and table of the papers; includes `pddl`",
     "pddl": "the symbolic planner (Fast Downward, GPL-3)",
+    "robots": "robots of ROS 2, by rosbridge",
     "telemetry": "OpenTelemetry's spans and metrics",
     "video": "films as pictures to observe",
     "all": "everything above",
