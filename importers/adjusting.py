@@ -46,7 +46,7 @@ def _vectors_by(model: str, scene: ImportedScene) -> tuple[VectorSource, ...]:
         return tuple(replace(it, space=replace(it.space, model=model)) for it in scene.vectors)
     embed = local_words() if model == WORDS_MODEL else None
     if embed is None:
-        hint = f"; `--vectors {WORDS_MODEL}` makes vectors of words (`pip install 'scenecypher[words]'`)"
+        hint = f"; `--vectors {WORDS_MODEL}` makes vectors of words"
         raise InputError(f"{scene.name} comes without vectors, so that --vectors {model} names the model of none{hint}")
     return (vectors_of_words(scene.graph.nodes.values(), model, embed),)
 
