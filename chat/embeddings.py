@@ -30,7 +30,7 @@ def encoders_of(settings: Settings) -> Callable[[str], Embed | None]:
 
 
 def local_words() -> Embed | None:
-    """Return the vectors of the extra `words`; None if it is not installed."""
+    """Return the vectors of words that come with the package; None where `wordllama` was left out."""
     return _local() if find_spec("wordllama") else None
 
 
