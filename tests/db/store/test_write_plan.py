@@ -178,7 +178,7 @@ def test_a_repeated_action_is_told_with_its_version_and_delta() -> None:
             check_answer(record(done=done), SCENE, INTENT, text)
         assert (repeated.value.version, repeated.value.delta_text) == (2, "[]")
     with pytest.raises(InputError, match="action id 'one' was used for another change"):
-        check_answer(record(done=done), SCENE, INTENT, "[{}]")
+        check_answer(record(done=done), SCENE, INTENT, delta_json(Delta.of([AddRelation(Relation("a", "ON", "b"))])))
 
 
 def test_rows_that_the_server_does_not_find_write_nothing(store: SceneStore) -> None:
