@@ -140,7 +140,12 @@ MEASURES: Final[Mapping[str, Measure]] = {
         _cost("refused", "refused steps", "refused"),
         _share_of("approved", "success", "done"),
         _share_of("asked_unclear", "asked, unclear", "asked", where="unclear"),
-        _share_of("asked_clear", "asked, clear", "asked", where="unclear", equals=0),
+        Measure(
+            Column(key="asked_clear", heading="asked, clear", better="lower", interval="wilson"),
+            *("asked", "share"),
+            where="unclear",
+            equals=0,
+        ),
         _share_of("done_unclear", "success, unclear", "done", where="unclear"),
         _share_of("done_clear", "success, clear", "done", where="unclear", equals=0),
         _cost("questions", "questions a task", "questions"),

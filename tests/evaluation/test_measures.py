@@ -12,9 +12,11 @@ from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
 from scenecypher.evaluation.episode_events import count_infeasible, executed_actions, failure_kinds
 from scenecypher.evaluation.measures import COSTS, MEASURES, SHARES, Figures, figures, measured_cell
 from scenecypher.evaluation.result import Cell
+from scenecypher.evaluation.unclear_tasks import UNCLEAR_TASKS
 from scenecypher.planner.sessions.events import Acted, Corrected, Event, Finished, Proposed, Refused, Solved
 
 EPISODE: Final = EpisodePlan(group="g", row="r", method="lookplangraph", task="our-office/x")
+WITH_A_PERSON: Final = EPISODE.model_copy(update={"person": "careful", "task": next(iter(UNCLEAR_TASKS))})
 
 
 def trace(*, reached: bool, actions: int = 2, tokens: int = 100, infeasible: int = 0, needed: int = 2) -> Trace:
@@ -148,10 +150,12 @@ def test_precision_of_a_task_that_changes_nothing_is_its_success(*, reached: boo
 @pytest.mark.parametrize("key", MEASURES)
 def test_a_column_reads_figures_that_episodes_have_and_says_how(key: str) -> None:
     measure, column = MEASURES[key], MEASURES[key].column
-    assert {measure.of, measure.by, measure.where} - {""} <= figures(EPISODE, WHOLE).keys()
+    known = {*figures(EPISODE, WHOLE), *figures(WITH_A_PERSON, WHOLE)}
+    assert {measure.of, measure.by, measure.where} - {""} <= known
     assert column.interval == {"share": "wilson", "mean": "bootstrap", "ratio": "none"}[measure.how]
-    is_cost = measure.of not in SHARES
-    assert (column.unit, column.better) == (("number", "lower") if is_cost else ("share", "higher"))
+    is_cost = measure.of not in {*SHARES, "asked"}
+    assert column.unit == ("number" if is_cost else "share")
+    assert column.better == ("lower" if is_cost or key == "asked_clear" else "higher")
 
 
 @pytest.mark.parametrize("key", [*COSTS, "rounds", "round_tokens", "graph", "cot"])
