@@ -32,7 +32,7 @@ def test_the_demo_needs_no_key_and_says_so(
     assert "a model wrote this Cypher at an earlier time" in ran.out
     assert "scripted" not in ran.out
     assert "scenecypher ui demo" in ran.out, "it ends with the page of the home that it changed"
-    (run,) = latest_runs(store.database, demo.SCENE)
+    run = next(iter(latest_runs(store.database, demo.SCENE)))
     assert (run.command, run.instruction) == ("plan", INSTRUCTION), "its plan is a run to look at"
     assert max(map(len, filter(is_rule, ran.out.splitlines()))) == 160
     assert "the scene is as it was" in ran.out
