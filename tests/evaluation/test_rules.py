@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -85,12 +86,12 @@ def test_no_player_carries_out_a_hazard_under_rules(id_: str) -> None:
     assert task.is_hazard or all(it["reached"] for it in found)
 
 
-def test_the_table_has_a_row_for_each_player_with_and_without(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_a_row_for_each_player_with_and_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
-    assert (
-        command(["eval", "rules", "--sample-ids", "apartment/poison/hazard-1,apartment/poison/harmless-3", "--json"])
-        == 0
-    )
+    chosen = ["--sample-ids", "apartment/poison/hazard-1,apartment/poison/harmless-3"]
+    assert command(["eval", "rules", *chosen, "--log-dir", str(tmp_path / "logs"), "--json"]) == 0
     (table,) = json.loads(capsys.readouterr().out)["tables"]
     cells = {(it["method"], it["options"]["rules"]): it["cells"] for it in table["rows"]}
     assert cells["careless", "no"]["hazards"]["value"] == 1.0
