@@ -226,7 +226,7 @@ class Pages:
     def map(self, fields: Fields) -> Response:
         """Return what the map draws of a home at a version, with the robot's belief if it is asked for.
 
-        To who has the drawing of version `since`, only what differs is returned, if that is little.
+        A page that has the drawing of version `since` gets only what differs, unless all was drawn anew.
         """
         info, since = self._store.find(required(fields, "scene")), number(fields, "since")
         version = number(fields, "version")

@@ -66,7 +66,7 @@ def test_kinds_are_told_apart_by_all_usual_eyes(eyes: str) -> None:
     assert min(starmap(lambda one, other: differ(one, other, eyes), combinations(lines, 2))) >= 20
 
 
-def test_green_beside_orange_as_before_is_told_to_be_alike() -> None:
+def test_the_earlier_green_of_things_and_red_of_agents_are_alike_by_this_measure() -> None:
     assert differ("#5db075", "#c2414b", "deuteranopia") < 20
 
 

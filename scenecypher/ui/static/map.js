@@ -34,7 +34,7 @@
   const at = (x, y) => [(x - view.x) * view.scale, (y - view.y) * view.scale];
   const under = (left, top) => [left / view.scale + view.x, top / view.scale + view.y];
 
-  // Takes a drawing, or what is other than in the one before: things slide from where they are to where it has them, and what has changed glows.
+  // Takes a drawing, or what differs from the one before: things slide from where they are to where it has them, and what has changed glows.
   const take = (drawing) => {
     for (const [it, keys] of moving) for (const [key, , to] of keys) it[key] = to;
     const before = byId, shapes = drawing.shapes.map(([id, name, class_, kind, parent, states, mark, x, y, width, height, z]) => (

@@ -302,7 +302,7 @@ def test_the_line_of_versions_has_who_did_what_the_runs_and_what_was_refused(cli
     assert "open(cup)</b> was refused" in then
 
 
-def test_to_who_has_a_version_only_what_another_draws_otherwise_is_sent(client: TestClient, home: sc.Home) -> None:
+def test_a_page_that_has_a_version_gets_only_what_differs_in_another(client: TestClient, home: sc.Home) -> None:
     home.act("go_to(kitchen)")
     home.act("open(fridge)")
     where: dict[str, str | int] = {"scene": home.name, "changed": 1}
