@@ -98,24 +98,15 @@ class FollowedDrawing:
     def _patched(self, viewer: Viewer, touched: AbstractSet[str], holders: AbstractSet[str]) -> Patch:
         """Draw anew what is in these nodes, and the states of those that were touched."""
         drawn = {it for it in holders if it in self._shapes and viewer.depth(it) < DEPTH}
-        outer = [it for it in drawn if not self._is_within(viewer, it, drawn)]
-        without = dict.fromkeys(it for holder in outer for it in self._below(holder))
+        without = dict.fromkeys(it for holder in drawn for it in self._below(holder))
         for it in without:
             self._inside[self._shapes.pop(it).parent].discard(it)
-        new = [shape for it in outer if it in self._shapes for shape in self._refilled(viewer, it)]
+        # A holder that went with what holds it is drawn anew with that.
+        new = [shape for it in drawn if it in self._shapes for shape in self._refilled(viewer, it)]
         self._keep(new)
         edited = [*self._edited(viewer, touched - {it.id for it in new})]
         self._keep(edited)
         return Patch(tuple(without), (*edited, *new))
-
-    def _is_within(self, viewer: Viewer, node: str, others: AbstractSet[str]) -> bool:
-        """Check if a node is drawn anew with one of `others`; with a room only what stands on its floor is."""
-        below, above = node, viewer.holder(node)
-        while above is not None:
-            if above in others and self._is_refilled(above, below):
-                return True
-            below, above = above, viewer.holder(above)
-        return False
 
     def _is_refilled(self, holder: str, inner: str) -> bool:
         """Check if a thing is drawn anew with what holds it: in a room furniture stays."""

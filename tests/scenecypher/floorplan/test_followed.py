@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.floorplan.followed import FollowedDrawing, Patch
-from scenecypher.floorplan.home_view import view_of
+from scenecypher.floorplan.home_view import DEPTH, view_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.importers.virtualhome import packaged_scene
 from tests.planner.actions.household_worlds import NODES, RELATIONS, ROBOT, node
@@ -138,6 +138,31 @@ def test_little_is_drawn_where_little_changed(change: tuple[Any, ...], most: int
 def test_all_is_drawn_anew_where_rooms_and_furniture_move_or_things_are_in_each_other(change: tuple[Any, ...]) -> None:
     drawing, graph = FollowedDrawing(FURNISHED), changed(FURNISHED, change)
     assert drawing.follow(graph, diff(FURNISHED, graph)) is None
+
+
+def assert_followed(before: SceneGraph, after: SceneGraph) -> None:
+    canvas = Canvas(FollowedDrawing(before))
+    canvas.take(canvas.drawing.follow(after, diff(before, after)))
+    assert canvas.shapes == expected(after)
+
+
+def test_a_state_that_becomes_usual_is_shown_of_none() -> None:
+    half = sorted(FURNISHED.nodes)[: len(FURNISHED.nodes) // 2]
+    before = FURNISHED
+    for it in half:
+        before = with_states(before, it, ("clean",))
+    other = next(it for it in MOVABLE if it not in half)
+    assert_followed(before, with_states(before, other, ("clean",)))
+
+
+@pytest.mark.parametrize("box", range(DEPTH + 2))
+def test_what_is_put_into_boxes_in_boxes_is_shown_as_deep_as_all_else(box: int) -> None:
+    boxes = [node(f"box-{number}", "Object") for number in range(DEPTH + 2)]
+    nested = [Relation(f"box-{number + 1}", "INSIDE", f"box-{number}") for number in range(DEPTH + 1)]
+    before = SceneGraph.of(
+        [*FURNISHED.nodes.values(), *boxes], [*FURNISHED.relations, *nested, Relation("box-0", "ON", "shelf")]
+    )
+    assert_followed(before, moved(before, "pen", "INSIDE", f"box-{box}"))
 
 
 def test_a_recorded_home_is_followed() -> None:
