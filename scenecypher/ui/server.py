@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Callable[[Fields], Response | str]
 
 REFUSED, BAD_INPUT, NOT_FOUND = 409, 400, 404
-LOOK_S: Final = 0.1
+LOOK_S: Final = 0.05
 """Time between two looks for the steps of runs and the versions of homes."""
 READ_ONLY: Final = "this page is for looking only: it was started with --read-only"
 
