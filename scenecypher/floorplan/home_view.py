@@ -192,7 +192,7 @@ class Viewer:
     def _count(self, node_id: str, depth: int) -> int:
         """Count all that is shown in, on or held by a node."""
         inside = [*self.inside(node_id)] if depth < DEPTH else []
-        return len(inside) + sum(self._count(it, depth + 1) for it in inside)
+        return len(inside) + sum(self._count(it, depth + 1) for it in inside if self.tree.inside(it))
 
     def _is_shell(self, node: Node) -> bool:
         return not self.everything and node.class_.casefold() in SHELL

@@ -268,6 +268,34 @@ def test_versions_are_played_and_scrubbed_in_place(window: Window, pages: Entere
     expect(page.locator("#side")).to_contain_text(f"Copy version {newest} to")
 
 
+PAINTED = """async () => {
+    const map = document.getElementById("map");
+    await new Promise((done) => setTimeout(done, 2000));  // what has changed glows for 1.5 s
+    return map.toDataURL();
+}"""
+
+
+def test_a_version_is_painted_the_same_by_whatever_way_it_is_reached(
+    window: Window, pages: Entered, played: tuple[str, int]
+) -> None:
+    """Things that moved are painted over a picture of the rest: what they left, bore or hid must not stay there."""
+    page, canvas, slider = window.page, window.page.locator("#map"), window.page.get_by_label("Version", exact=True)
+    go(page, pages.at("/home", scene=played[0]))
+    canvas.and_(page.locator("[data-drawn]")).wait_for()
+    newest = int(slider.get_attribute("max") or 0)
+    for version in (newest - 1, newest - 2, 0, 2, 1, newest):
+        slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", version)
+        expect(canvas).to_have_attribute("data-version", str(version))
+    scrubbed = page.evaluate(PAINTED)
+    slider.evaluate("it => { it.value = 0; it.dispatchEvent(new Event('input')); }")
+    expect(canvas).to_have_attribute("data-version", "0")
+    assert page.evaluate(PAINTED) != scrubbed
+    slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", newest)
+    expect(canvas).to_have_attribute("data-version", str(newest))
+    page.evaluate("() => { const map = document.getElementById('map'); map.width = 1; map.again(); }")
+    assert page.evaluate(PAINTED) == scrubbed
+
+
 def test_beside_a_run_the_map_is_at_the_step_that_is_chosen(
     window: Window, pages: Entered, played: tuple[str, int]
 ) -> None:
