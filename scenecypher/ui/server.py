@@ -267,7 +267,7 @@ def _answered(answer: Answer, fields: Fields, sent_from: Pages | None) -> Respon
         if sent_from and "scene" in fields and status != NOT_FOUND:
             with suppress(SceneCypherError):  # the home itself can't be read: the first error is told alone
                 return HTMLResponse(sent_from.refused(fields, error), status)
-        back = Address(fields["scene"]).home() if "scene" in fields and status != NOT_FOUND else ""
+        back = Address(fields["scene"]).home() if "scene" in fields and status != NOT_FOUND else "/"
         title = "Refused" if status == REFUSED else "Error"
         return HTMLResponse(render("message.html", title=title, text=str(error), bad=True, back=back), status)
     return found if isinstance(found, Response) else HTMLResponse(found)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 from threading import Semaphore, Thread
 from time import monotonic
 from typing import Final, TextIO
@@ -23,15 +24,16 @@ from tests.browser.served import Entered, demo_model, entered, environment, serv
 
 WIDTH, PAGE, TERMINAL = 1_000, 620, 190
 """Pixels: what GitHub shows a README's picture at, about, so that words stay legible."""
-ROWS: Final = 9
-"""The last lines that the terminal shows."""
+ROWS, COLUMNS = 10, 122
+"""The last lines that the terminal shows, and its width in letters."""
 SHORT_MS, HOLD_MS, LONG_MS = 90, 900, 3_000
 """How long a picture stands while things move, after a step, and where there is something to read."""
 STEP_S: Final = 60.0
+"""Longest wait for a step; pictures have the time that they are given, however slow the machine is."""
 ANSWER: Final = sc.ScriptedReply(
     (), "cup_2004 is in bathroom_1, on bathroom_counter_41.", system=("Answer the question in one sentence",)
 )
-SCREEN: Final = """<body style="margin:0;background:#16181c;color:#e6e6e6;font:15px/19px 'DejaVu Sans Mono',monospace">
+SCREEN: Final = """<body style="margin:0;background:#16181c;color:#e6e6e6;font:13px/17px 'DejaVu Sans Mono',monospace">
 <pre style="margin:0;padding:9px 14px;white-space:pre-wrap">{lines}</pre></body>"""
 
 
@@ -73,7 +75,7 @@ class Film:
 
     def show(self, milliseconds: int) -> None:
         """Add what page and terminal look like now; what looks as before stands longer."""
-        rows = [html.escape(it) for it in self.lines[-ROWS:]]
+        rows = [html.escape(row) for it in self.lines for row in wrap(it, COLUMNS, drop_whitespace=False)][-ROWS:]
         self.terminal.set_content(SCREEN.format(lines="\n".join(rows)))
         picture = Image.new("RGB", (WIDTH, TERMINAL + PAGE))
         for page, top in ((self.terminal, 0), (self.page, TERMINAL)):
@@ -128,12 +130,13 @@ def make_film(file: Path, browser: Browser, user_env: Mapping[str, str], home: s
     pace = Pace()
     with (
         demo_model(ANSWER, *recorded_replies(), before=pace.wait) as model,
-        served(env := environment({**user_env, "COLUMNS": "112"}, model)) as server,
+        served(env := environment(user_env, model)) as server,
         opened(browser, viewport={"width": WIDTH, "height": PAGE}, color_scheme="light") as window,
         opened(browser, viewport={"width": WIDTH, "height": TERMINAL}) as other,
     ):
         site = entered(server)
         site.enter(window)
+        window.context.set_default_timeout(1_000 * STEP_S)
         film = Film(window.page, other.page)
         for _ in _scenes(film, site, home, env, pace):
             film.page.wait_for_timeout(600)
@@ -155,6 +158,7 @@ def _scenes(film: Film, site: Entered, home: sc.Home, env: Mapping[str, str], pa
     film.show(LONG_MS)
     page.goto(site.at("/home", scene=home.name))
     page.locator("#strip[data-versions]").wait_for(state="attached")
+    page.get_by_role("button", name="Show all").click()
     yield
     film.run(env, None, "act", home.name, "open(microwave_297)")
     film.run(env, None, "act", home.name, "walk(microwave_297)")

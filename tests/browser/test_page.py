@@ -411,6 +411,40 @@ def test_hostile_names_are_text(window: Window, pages: Entered, database_of_page
     database_of_pages.delete(home.name)
 
 
+IS_BROKEN = """(it) => [...it.querySelectorAll("th, td")].some((cell) => {
+    const range = document.createRange();
+    return [...cell.childNodes].some((text) => [...(text.textContent || "").matchAll(/\\w+/g)].some((word) => {
+        if (text.nodeType !== Node.TEXT_NODE) return false;
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        return range.getClientRects().length > 1;
+    }));
+})"""
+
+
+@pytest.mark.parametrize(
+    "chromium", [{"viewport": {"width": 400, "height": 800}}, {}], ids=["phone", "wide"], indirect=True
+)
+def test_words_in_tables_are_whole(window: Window, pages: Entered, played: tuple[str, int]) -> None:
+    """The heads of the list of runs were a letter a line on a phone, and ids in rows were cut in two."""
+    page = window.page
+    go(page, pages.at("/run", number=played[1]))
+    assert not page.locator(".film table").first.evaluate(IS_BROKEN)
+    go(page, pages.at("/runs"))
+    assert not page.locator("thead").evaluate(IS_BROKEN)
+
+
+def test_a_scene_that_is_not_there_leads_to_those_that_are(window: Window, pages: Entered) -> None:
+    window.allow("404")
+    page = window.page
+    page.goto(pages.at("/home", scene="no such scene"))
+    page.get_by_role("link", name="Back to the list of homes").click()
+    page.get_by_label("Find").fill("no such scene")
+    page.get_by_role("button", name="Find").click()
+    page.get_by_role("link", name="Show all").click()
+    expect(page.locator(".homes li")).not_to_have_count(0)
+
+
 PAGES: tuple[tuple[str, dict[str, object]], ...] = (
     ("/", {}),
     ("/home", {}),

@@ -3,8 +3,10 @@
 (async () => {
   const canvas = document.getElementById("map");
   if (!canvas) return;
+  const told = canvas.parentElement.dataset;
+  if (canvas.dataset.from) told.told = "Drawing the map…";
   const answer = canvas.dataset.from ? await fetch(canvas.dataset.from).catch(() => null) : null;
-  if (canvas.dataset.from && !(answer && answer.ok)) return;
+  if (canvas.dataset.from && !(answer && answer.ok)) { told.told = SILENT; return; }
   let nodes = [], byId = new Map(), bearing = new Set(), doors = [], path = [], lattice = [], beliefs = [], bounds = [0, 0, 1, 1], metric = false;
   const front = canvas.getContext("2d"), back = document.createElement("canvas").getContext("2d");
   let pen = front;
@@ -50,7 +52,7 @@
       nodes = [...left, ...drawn.values()];
     } else {
       ({ doors, path, bounds, metric, lattice = [] } = drawing);
-      nodes = shapes;
+      nodes = metric ? shapes.sort((one, other) => rank(one) - rank(other)) : shapes;
     }
     if (drawing.marks) for (const it of nodes) it.mark = drawing.marks[it.id] || "";
     byId = new Map(nodes.map((it) => [it.id, it]));
@@ -66,6 +68,7 @@
     if (before.size && !calm.matches) slide(before);
     look();
   };
+  const rank = (it) => ({ Place: 0, Waypoint: 1 }[it.kind] ?? 2);  // waypoints lie below things, whose names they would hide
   const isSame = (old, it) => old === it || (old && SHOWN.every((key) => old[key] === it[key]) && old.states.join() === it.states.join());
   const loosen = (before, bore) => {
     const known = new Set(loose);
@@ -471,6 +474,7 @@
   canvas.hidden = false;
   readColours();
   const first = answer ? await answer.json() : JSON.parse(document.getElementById("map-data").textContent);
+  delete told.told;
   take(first);
   if (first.version !== undefined) canvas.dataset.version = first.version;
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); look(); });
