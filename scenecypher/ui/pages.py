@@ -35,6 +35,7 @@ from scenecypher.ui.plans import PagePlans
 from scenecypher.ui.render import OPEN_NODES, render
 from scenecypher.ui.run_view import Frame, frames_of
 from scenecypher.ui.timeline import timeline_of
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Delta
@@ -369,7 +370,7 @@ class Pages:
         is_answered = found.outcome == "answered"
         answered = Answered(
             found.cypher or "",
-            f"{len(found.rows):,} rows at version {found.version}, {found.usage.total_tokens:,} tokens",
+            f"{counted(len(found.rows), 'row')} at version {found.version}, {found.usage.total_tokens:,} tokens",
             found.columns,
             found.rows,
             question,
@@ -385,7 +386,7 @@ class Pages:
         cypher = required(fields, "cypher" if "cypher" in fields else "text")
         found = self._database.home(scene).query(cypher)
         more = f", {found.truncated}" if found.truncated else ""
-        summary = f"{len(found):,} rows{more} at version {found.version}, {1_000 * found.seconds:.0f} ms"
+        summary = f"{counted(len(found), 'row')}{more} at version {found.version}, {1_000 * found.seconds:.0f} ms"
         answered = Answered(cypher, summary, found.columns, found.rows, hints=tuple(found.hints))
         return self.home(fields, answered=answered)
 

@@ -411,6 +411,19 @@ def test_hostile_names_are_text(window: Window, pages: Entered, database_of_page
     database_of_pages.delete(home.name)
 
 
+@pytest.mark.parametrize("chromium", [{"viewport": {"width": 1_000, "height": 620}}], indirect=True)
+def test_a_map_that_is_shown_whole_stays_whole(window: Window, pages: Entered, home: sc.Home) -> None:
+    """The line of versions comes with the first version: the lowest room was cut off by it."""
+    page = window.page
+    go(page, pages.at("/home", scene=home.name))
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_timeout(400)
+    home.act("walk(microwave_297)")
+    expect(page.locator("#version")).to_be_visible()
+    page.wait_for_timeout(400)
+    assert place_of(page, "curtain_408")[1] < page.locator("#map").evaluate("it => it.clientHeight") * 0.95
+
+
 IS_BROKEN = """(it) => [...it.querySelectorAll("th, td")].some((cell) => {
     const range = document.createRange();
     return [...cell.childNodes].some((text) => [...(text.textContent || "").matchAll(/\\w+/g)].some((word) => {

@@ -387,6 +387,7 @@
     };
     requestAnimationFrame(move);
   };
+  const showAll = () => { show(whole()); isWhole = true; };
   const zoom = (by, left = size()[0] / 2, top = size()[1] / 2) => {
     flight += 1;
     isWhole = false;
@@ -446,12 +447,12 @@
   });
   canvas.addEventListener("dblclick", (event) => { const it = hit(event.offsetX, event.offsetY); if (it) flyTo([it]); });
   canvas.addEventListener("wheel", (event) => { event.preventDefault(); zoom(Math.exp(-event.deltaY / 400), event.offsetX, event.offsetY); }, { passive: false });
-  const keys = { "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), 0: () => show(whole()),
+  const keys = { "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), 0: () => showAll(),
     ArrowLeft: () => pan(60, 0), ArrowRight: () => pan(-60, 0), q: () => { turned -= 0.2; look(); }, e: () => { turned += 0.2; look(); }, ArrowUp: () => pan(0, 60), ArrowDown: () => pan(0, -60) };
   canvas.addEventListener("keydown", (event) => { if (keys[event.key] && !event.ctrlKey && !event.metaKey) { event.preventDefault(); keys[event.key](); } });
   for (const button of document.querySelectorAll("[data-zoom]")) {
     button.hidden = false;
-    button.addEventListener("click", () => ({ in: () => zoom(1.4), out: () => zoom(1 / 1.4), all: () => show(whole()) })[button.dataset.zoom]());
+    button.addEventListener("click", () => ({ in: () => zoom(1.4), out: () => zoom(1 / 1.4), all: () => showAll() })[button.dataset.zoom]());
   }
   document.addEventListener("choose", (event) => choose(event.detail, event.fly));
   const field = document.getElementById("search");
@@ -468,7 +469,7 @@
   for (const box of document.querySelectorAll("[data-layer] input")) box.addEventListener("change", () => {
     if (box.checked) layers.add(box.value); else layers.delete(box.value);
     if (box.value === "belief" && canvas.again) canvas.again();
-    else if (box.value === "3d") show(whole());
+    else if (box.value === "3d") showAll();
     else look();
   });
   canvas.hidden = false;
