@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from io import BytesIO
+from math import dist
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -195,12 +196,15 @@ def _save(picture: bytes, file: Path) -> None:
 
 def _quantized(image: Image.Image) -> Image.Image:
     """Return a picture in few colours: those of the palette, by which kinds are told apart, and the usual ones."""
-    own = [*dict.fromkeys(it for kind in (*PALETTE.values(), OTHER) for it in (kind.line, kind.light, kind.dark))]
-    kept = [part for it in own for part in ImageColor.getrgb(it)]
-    chosen = image.quantize(COLOURS).getpalette() or []
-    colours = Image.new("P", (1, 1))
-    colours.putpalette([*kept, *chosen[: 3 * COLOURS]])
-    return image.quantize(palette=colours, dither=Image.Dither.NONE)
+    own = [it for kind in (*PALETTE.values(), OTHER) for it in (kind.line, kind.light, kind.dark)]
+    usual = image.quantize(COLOURS).getpalette() or []
+    colours = [*map(ImageColor.getrgb, own), *zip(*[iter(usual)] * 3, strict=True)]
+    seen = [colour for _, colour in image.getcolors(image.width * image.height) or []]
+    nearest = {it: min(range(len(colours)), key=lambda at: dist(it, colours[at])) for it in seen}
+    found = Image.new("P", image.size)
+    found.putpalette([part for colour in colours for part in colour])
+    found.putdata([nearest[it] for it in image.getdata()])
+    return found
 
 
 if __name__ == "__main__":
