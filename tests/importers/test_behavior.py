@@ -26,7 +26,7 @@ from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ServiceError
-from scenecypher.importers import behavior_definitions
+from scenecypher.importers import behavior_definitions, published_file
 from scenecypher.importers.behavior import activity_scene, activity_task, instructions, scenes, tasks
 from scenecypher.importers.behavior_definitions import (
     BODIES,
@@ -162,6 +162,20 @@ def test_the_archive_is_fetched_once_and_told_how_without_a_network(
     archive().unlink()
     with pytest.raises(ServiceError, match=r"pip could not download bddl==3.5.0.*put bddl-3.5.0.tar.gz .* into "):
         archive()
+
+
+SIX: Final = "4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274"
+
+
+def test_pythons_own_pip_downloads_where_none_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published_file, "find_spec", lambda _: None)
+    small = PublishedFile("six==1.17.0", "six-1.17.0-py2.py3-none-any.whl", SIX, "a module", "go on without")
+    kept = small.fetch(tmp_path, tell=print)
+    assert kept == tmp_path / small.file
+    monkeypatch.setattr(published_file.ensurepip, "__file__", str(tmp_path / "ensurepip.py"))
+    kept.unlink()
+    with pytest.raises(InputError, match="this Python has no pip, which downloads a module; go on without"):
+        small.fetch(tmp_path, tell=print)
 
 
 # The tables of affordances, compared with the package.
