@@ -172,7 +172,7 @@ def test_pythons_own_pip_downloads_where_none_is_installed(tmp_path: Path, monke
     small = PublishedFile("six==1.17.0", "six-1.17.0-py2.py3-none-any.whl", SIX, "a module", "go on without")
     kept = small.fetch(tmp_path, tell=print)
     assert kept == tmp_path / small.file
-    monkeypatch.setattr(published_file.ensurepip, "__file__", str(tmp_path / "ensurepip.py"))
+    monkeypatch.setattr("ensurepip.__file__", str(tmp_path / "ensurepip.py"))
     kept.unlink()
     with pytest.raises(InputError, match="this Python has no pip, which downloads a module; go on without"):
         small.fetch(tmp_path, tell=print)
