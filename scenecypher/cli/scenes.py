@@ -12,6 +12,7 @@ import typer
 
 from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
+from scenecypher.cli.options import AsJson
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
 from scenecypher.files import write_file, write_files
@@ -43,8 +44,6 @@ ReadName = Annotated[
 EVENTS_ON_PAGE: Final = 100
 COUNTS_SHOWN: Final = 30
 """Names in a line of counts."""
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @scenes_app.command("list")
