@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from typing_extensions import Unpack
+
 from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose, invert
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.rule_memory import decide
@@ -21,8 +23,7 @@ from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, InputError, RejectedError, RuleBroken, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.ruled import Approve
-from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simulator, action_of, history_text
+from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator, action_of, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
 from scenecypher.planner.perception.body import merge_body
@@ -69,18 +70,13 @@ class BeliefSimulator(Simulator):
         *,
         world: Environment,
         past: SceneInfo | None = None,
-        actor: str = PERSON,
-        agent: str | None = None,
-        fix: bool = False,
-        meaning: Meaning = NO_MEANING,
         watched: SceneInfo | None = None,
-        ids_only: bool = False,
         known_places: bool = False,
-        approve: Approve | None = None,
+        meaning: Meaning = NO_MEANING,
+        ids_only: bool = False,
+        **how: Unpack[Acting],
     ) -> None:
-        super().__init__(
-            store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, ids_only=ids_only, approve=approve
-        )
+        super().__init__(store, scene, meaning=meaning, ids_only=ids_only, **how)
         self._asks = not is_scene(world)
         self._known_places = known_places
         self._world, self._past, self._world_scene = world, past, past
@@ -382,27 +378,19 @@ def _places_to_look(belief: GraphView, of: Sequence[str], vocabulary: str) -> tu
 
 
 def simulator_of(
-    store: SceneStore,
-    scene: SceneInfo,
-    *,
-    actor: str = PERSON,
-    agent: str | None = None,
-    fix: bool = False,
-    meaning: Meaning = NO_MEANING,
-    approve: Approve | None = None,
+    store: SceneStore, scene: SceneInfo, *, meaning: Meaning = NO_MEANING, **how: Unpack[Acting]
 ) -> Simulator:
-    """Return what acts in a scene for a person, whom the history names `actor`; in a belief, what acts in its world.
+    """Return what acts in a scene for a person; in a belief, what acts in its world.
 
-    `meaning` finds what the scene calls otherwise than an action does. `approve` asks a person where a rule demands it.
-
-    Raises SceneNotFound if the world of a belief is gone, InputError for an `actor` that is no name.
+    `meaning` finds what the scene calls otherwise than an action does. Raises SceneNotFound if the world of a belief is
+    gone, InputError for an `actor` that is no name.
     """
+    actor = how.get("actor", PERSON)
     if not actor.strip() or not actor.isprintable() or len(actor) > LONGEST_ACTOR:
         raise InputError(f"{actor[:40]!r} names nobody; give 1 to {LONGEST_ACTOR} printable characters, such as ann")
     if scene.role != "belief":
-        return Simulator(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, approve=approve)
+        return Simulator(store, scene, meaning=meaning, **how)
     past = world_of(store, scene)
-    world = SceneEnvironment(store, past, actor=actor, agent=agent, approve=approve)
-    return BeliefSimulator(
-        store, scene, actor=actor, world=world, past=past, agent=agent, fix=fix, meaning=meaning, approve=approve
-    )
+    in_world: Acting = {**how, "fix": False}
+    world = SceneEnvironment(store, past, **in_world)
+    return BeliefSimulator(store, scene, world=world, past=past, meaning=meaning, **how)
