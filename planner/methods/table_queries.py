@@ -148,6 +148,13 @@ def _prompting(name: str) -> Callable[[MethodContext], Method]:
     return lambda context: Prompting(context.model, context.vocabulary, STYLES[name], stepwise=_stepwise(context))
 
 
+rwr_recipe: Final = partial(
+    static_recipe,
+    tools={PYTHON: python_tool},
+    asker=summarizing_retriever,
+    ablations=(*SHARED, ASK_AT_ONCE),
+)
+"""Recipe of SG-RwR with one wording or another of its Reasoner's prompt."""
 REASONING: Final = {traversal.NAME: reasoning_tool(traversal.NAME)}
 
 QUERY_METHODS: Final[Mapping[str, Recipe]] = {
@@ -167,29 +174,16 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         asker=limited_retriever,
         ablations=(*SHARED, NO_EXAMPLES, ASK_AT_ONCE),
     ),
-    "sg-rwr": static_recipe(
+    "sg-rwr": rwr_recipe(
         _sg_rwr(),
         "a Reasoner that sees the schema queries a Retriever and writes code over tools; both mend their code",
         paper="SG-RwR, 2.2 to 2.5, tables 4 and 5",
-        tools={PYTHON: python_tool},
-        asker=summarizing_retriever,
-        ablations=(*SHARED, ASK_AT_ONCE),
     ),
-    "sg-rwr-fs": static_recipe(
-        _sg_rwr("fs"),
-        "the same with worked tasks in the Reasoner's prompt",
-        paper='SG-RwR, "Few-shot SG-RwR"',
-        tools={PYTHON: python_tool},
-        asker=summarizing_retriever,
-        ablations=(*SHARED, ASK_AT_ONCE),
+    "sg-rwr-fs": rwr_recipe(
+        _sg_rwr("fs"), "the same with worked tasks in the Reasoner's prompt", paper='SG-RwR, "Few-shot SG-RwR"'
     ),
-    "sg-rwr-alg": static_recipe(
-        _sg_rwr("alg"),
-        "the same with worked tasks and the method in words",
-        paper='SG-RwR, "Few-shot SG-RwR"',
-        tools={PYTHON: python_tool},
-        asker=summarizing_retriever,
-        ablations=(*SHARED, ASK_AT_ONCE),
+    "sg-rwr-alg": rwr_recipe(
+        _sg_rwr("alg"), "the same with worked tasks and the method in words", paper='SG-RwR, "Few-shot SG-RwR"'
     ),
     "single-coder": static_recipe(
         _single_coder,
