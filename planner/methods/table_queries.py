@@ -33,13 +33,7 @@ from scenecypher.planner.methods.sg2.sg2_limit import limited_retriever
 from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, Shots
 from scenecypher.planner.methods.sg_rwr.sg_rwr_retriever import summarizing_retriever
 from scenecypher.planner.methods.sg_rwr.sg_rwr_single_coder import SingleCoder
-from scenecypher.planner.methods.switches import (
-    ALL_ACTIONS,
-    ASK_AT_ONCE,
-    NO_EXAMPLES,
-    STEPWISE,
-    has_examples,
-)
+from scenecypher.planner.methods.switches import ALL_ACTIONS, ASK_AT_ONCE, NO_EXAMPLES, STEPWISE, has_examples
 from scenecypher.planner.sessions.graph_tools import PAPER_SETS
 from scenecypher.planner.sessions.method import Method
 from scenecypher.planner.sessions.reasoning_tools import (

@@ -10,13 +10,7 @@ import typer
 
 from scenecypher.cli.approval import terminal_approval
 from scenecypher.cli.completion import agent_ids, calls
-from scenecypher.cli.context import (
-    error_document,
-    open_database,
-    output,
-    print_error,
-    print_json,
-)
+from scenecypher.cli.context import error_document, open_database, output, print_error, print_json
 from scenecypher.cli.options import AsJson, Timeouts, with_options
 from scenecypher.cli.scenes import Name
 from scenecypher.db.store.enumerations import DENSE

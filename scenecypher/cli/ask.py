@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scenecypher.cli.context import (
-    counted,
-    errors,
-    open_database,
-    output,
-    print_json,
-    print_line,
-)
+from scenecypher.cli.context import counted, errors, open_database, output, print_json, print_line
 from scenecypher.cli.options import AsJson, Timeouts, with_options
 from scenecypher.cli.query import print_rows, read_lines
 from scenecypher.cli.scenes import ReadName

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import (
-    counted,
-    error_document,
-    open_database,
-    output,
-    print_json,
-    print_line,
-)
+from scenecypher.cli.context import counted, error_document, open_database, output, print_json, print_line
 from scenecypher.cli.options import AsJson, Timeouts, with_options
 from scenecypher.cli.scenes import ReadName
 from scenecypher.cli.table import Column, print_table

@@ -14,12 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from scenecypher.cli.completion import method_names
-from scenecypher.cli.context import (
-    errors,
-    open_database,
-    output,
-    print_error,
-)
+from scenecypher.cli.context import errors, open_database, output, print_error
 from scenecypher.cli.options import PlanTimeouts, with_options
 from scenecypher.cli.scenes import Name
 from scenecypher.cli.session_commands import COMMANDS, Quit, run_line
