@@ -177,7 +177,7 @@ def lengths_after(delta: Delta, after: Mapping[str, Node | None]) -> Bounds:
             case AddNode(node):
                 values = values_of(node)
             case SetProperty() | ChangeList():
-                values = _value_after(change, after[change.id])
+                values = value_after(change, after[change.id])
             case _:
                 continue
         for key, number in lengths(values).items():
@@ -185,7 +185,8 @@ def lengths_after(delta: Delta, after: Mapping[str, Node | None]) -> Bounds:
     return Bounds(frozenset((*key, number) for key, number in found.items() if number))
 
 
-def _value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[str, Any]:
+def value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[str, Any]:
+    """Return the value or the list that a change leads to, by its name, given the node after it."""
     if node is None:
         return {}
     if isinstance(change, SetProperty):
