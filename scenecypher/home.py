@@ -13,14 +13,13 @@ from typing_extensions import Unpack
 from scenecypher.chat.model import Model
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.rules import Rule, rules_of
-from scenecypher.db.store.at import SceneAt, read_moment, scene_at
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed
-from scenecypher.db.store.counting import count_graph
+from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.past_copies import past_copy
-from scenecypher.db.store.rewind import load_version
+from scenecypher.db.store.rewind import SceneAt, load_version, read_moment, scene_at
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.importers.task import Task
