@@ -6,8 +6,11 @@ import gc
 import os
 import signal
 import socket
+import ssl
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -96,6 +99,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in slow]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def certificates() -> Iterator[None]:
+    """Read the machine's certificates once, not for every client of a model service."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ssl.create_default_context", cache(ssl.create_default_context))
+        yield
+
+
 @pytest.fixture(scope="session")
 def address(request: pytest.FixtureRequest) -> Iterator[Address]:
     """Yield the address of this run's throw-away server."""
@@ -128,3 +139,12 @@ def store(database: Database) -> SceneStore:
 def user_env(address: Address) -> dict[str, str]:
     """Return the environment of a user whose `NEO4J_URI` is the throw-away server, for subprocesses."""
     return environment_of(address)
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Path]:
+    """Yield the folder of commands that start at once: `scenecypher`, and `python` for `-c` and `-m`."""
+    from tests.forking import forked_commands
+
+    with forked_commands() as folder:
+        yield folder
