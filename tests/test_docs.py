@@ -15,7 +15,7 @@ from typing import Final, assert_never
 import pytest
 import typer
 
-from scenecypher.cli.app import app
+from scenecypher.cli.app import _command
 from scenecypher.db.store.catalog import BELIEF_SUFFIX
 from scenecypher.db.store.scene_store import SceneStore
 from tests.pages import (
@@ -192,7 +192,7 @@ def problem_of_words(words: list[str]) -> str | None:
 
 def problem_of_form(words: list[str]) -> str | None:
     """Return the reason why the command line refuses these words, or None."""
-    command, rest = typer.main.get_command(app), [word for word in words if word not in ("-h", "--help")]
+    command, rest = _command(), [word for word in words if word not in ("-h", "--help")]
     asks_for_help = len(rest) < len(words)
     try:
         while rest and isinstance(command, typer.core.TyperGroup):
