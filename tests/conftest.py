@@ -25,7 +25,10 @@ LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
 TERMINAL = ("COLUMNS", "LINES", "NO_COLOR")
 """The first two are in the environment of pytest's workers, since pytest imports readline, which sets them."""
-LONG_FILES = ("test_docs.py", "test_local.py", "test_server_gone.py")
+LONG_FILES = (
+    *("test_docs.py", "test_local.py", "test_server_gone.py"),
+    *("test_installed_packages.py", "test_packaging.py", "test_site.py"),
+)
 """Files that wait for processes and time limits: run first, so that no worker runs one alone at the end."""
 MANY = 3_000
 """A run of as many tests has a server that compiles in two stages: best for all tests, worse for a few files."""
