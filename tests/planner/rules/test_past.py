@@ -21,7 +21,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.scene_document import scene_document, scene_from_document
 from scenecypher.db.rule_memory import MARK, is_open, open_duties, required_now, with_memory
-from scenecypher.db.rules import Rule, Rules, rules_of
+from scenecypher.db.rules import Rule, Rules, rules_json, rules_of
 from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.scene_store import SceneStore
@@ -38,7 +38,7 @@ from scenecypher.planner.worlds.belief_simulator import simulator_of
 from scenecypher.ui.doable import doable
 from tests.db.store.test_store import fresh
 from tests.db.test_rules import random_change
-from tests.planner.rules.homes import HOME, NO_METAL, rule, rules, with_states
+from tests.planner.rules.homes import HOME, NO_METAL, loaded, rule, rules, with_states
 from tests.planner.rules.test_house import act, stored
 from tests.planner.rules.test_planning import goal, planned
 from tests.planner.symbolic.semantics import Semantics
@@ -53,6 +53,12 @@ SWITCHES: Final = ("open", "close", "switch_on", "switch_off")
 Holds: TypeAlias = Callable[[SceneGraph], bool]
 Story: TypeAlias = Sequence[tuple[SceneGraph, bool]]
 """States since a rule counts, each with whether an agent's action led there."""
+
+
+def in_memory(known: Rules, *, fix: bool = False) -> MemorySimulator:
+    scene = loaded()
+    declared = replace(scene.info.declared, rules=rules_json(known.documents))
+    return MemorySimulator(replace(scene.info, declared=declared), HOME, fix=fix)
 
 
 # --- the meaning of rules, by plain Python over a whole history
@@ -467,6 +473,38 @@ def test_what_a_rule_forbids_is_listed_as_not_possible() -> None:
     assert "rule-1 forbids it" in next(
         it.why_not for it in doable(HOME, "household", "microwave-1", known) if it.action == "open(microwave-1)"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "first"),
+    [
+        ("switch_on(stove) only once fork INSIDE microwave", "switch_on(stove-1)", "put_in(fork-1, microwave-1)"),
+        ("switch_on(stove) only when microwave-2 is open", "switch_on(stove-1)", "open(microwave-2)"),
+        ("open(x: microwave) only when stove is on", "open(microwave-1)", "switch_on(stove-1)"),
+        ("open(microwave) only when plate-1 is held", "open(microwave-1)", "pick_up(plate-1)"),
+    ],
+)
+def test_a_correction_does_first_what_a_rule_asks_for(text: str, action: str, first: str) -> None:
+    """Refused: a plan made without the rules lost its goal where the rule itself says what to do first."""
+    simulator = in_memory(rules(text), fix=True)
+    *inserted, last = simulator.act(action)
+    assert (last.action, first in [it.action for it in inserted]) == (action, True)
+    with pytest.raises(ActionRefused, match=r"the rule rule-1 forbids it: [^;]+$"):
+        [*in_memory(rules(text)).act(action)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "switch_on(stove) only before stove is off",
+        "switch_on(stove) only when x: no fork; x ON table",
+        "switch_on(stove) only when microwave-1 is open and microwave-2 is open",
+        "switch_on(stove) only when nursery is open",
+    ],
+)
+def test_what_no_single_action_brings_about_is_not_corrected(text: str) -> None:
+    with pytest.raises(ActionRefused, match="the rule rule-1 forbids it"):
+        [*in_memory(rules(text), fix=True).act("switch_on(stove-1)")]
 
 
 def test_no_agent_no_memory() -> None:
