@@ -24,10 +24,11 @@ from scenecypher.db.condition import (
     evaluate,
 )
 from scenecypher.db.graph.scene import GraphView
-from scenecypher.db.rule_memory import memory_of, required_now
+from scenecypher.db.rule_memory import decide, memory_of, required_now
 from scenecypher.db.rules import Rule, Rules, forbidden_by
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import RuleBroken
+from scenecypher.planner.actions.execution import bind_operator, effects_delta
 from scenecypher.planner.actions.operator import (
     AGENT,
     Become,
@@ -96,6 +97,16 @@ def check_approval(
             And((_of(operator, rule, rule.fits), _of(operator, rule, rule.condition))), graph, bindings
         ):
             raise ApprovalNeeded(action, rule)
+
+
+def refusal_by_rules(operator: Operator, rules: Rules, graph: GraphView, given: Mapping[str, str], action: str) -> str:
+    """Return with what rules of the house refuse an action whose requirements hold; empty if they allow it."""
+    delta = effects_delta(operator, graph, bind_operator(operator, graph, given))
+    try:
+        decide(rules, graph, delta, action=action)
+    except RuleBroken as broken:
+        return "; ".join(broken.reasons)
+    return ""
 
 
 def _requirement(rule: Rule, operator: Operator, repairing: Collection[Operator]) -> Requirement:
