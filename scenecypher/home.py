@@ -31,6 +31,7 @@ from scenecypher.planner.perception.detections import Detection, Detections, Det
 from scenecypher.planner.perception.look_files import belief_before, merge_look, seen_node
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.seen_thing import SeenThing
+from scenecypher.planner.prompts.house_rules import actions_and_rules
 from scenecypher.planner.rules.house import AddedRules, BrokenRule, add_rule, add_set, check_rules, remove_rule
 from scenecypher.planner.sessions.budget import SPARE_STEPS, Budget
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished
@@ -39,7 +40,6 @@ from scenecypher.planner.sessions.goal_words import read_goal_in
 from scenecypher.planner.sessions.method import Answer, AskingBack
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.planner.vocabularies.own_actions import own_goal_in_words
-from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.planner.worlds.belief_simulator import simulator_of
 from scenecypher.readable import QueryResult, ReadableHome, Services
 from scenecypher.retriever.past_text import past_text
@@ -193,9 +193,8 @@ class Home(ReadableHome):
 
     @property
     def actions(self) -> str:
-        """The actions that the scene allows, one a line, as a model is shown them."""
-        simulator = self._simulator()
-        return action_list(simulator.operators, simulator.macros)
+        """The actions that the scene allows, one a line, as a model is shown them, and the rules of the house."""
+        return actions_and_rules(self._simulator())
 
     def observe(
         self,
@@ -219,7 +218,8 @@ class Home(ReadableHome):
         known = known_node(belief.graph, found, vocabulary=belief.vocabulary)
         observation = Detections(file, {}).observation(known, step=belief.version + 1)
         chosen = self._services.settings.accept_looks if accept is None else accept
-        return merge_look(store, self.name, belief, observation, accept=chosen)
+        meaning = self._services.meaning
+        return merge_look(store, self.name, belief, observation, accept=chosen, meaning=meaning)
 
     def history(self, *, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return the events with a version above `after`, oldest first; with `limit` no more than the first ones."""

@@ -292,7 +292,10 @@ class Gate:
         found = self.encoder(graph.schema)
         if found is None:
             models = ", ".join(it.model or f"no named model ({it.name})" for it in graph.schema.vectors)
-            hint = "compare names and classes; or set SCENECYPHER_EMBEDDING_MODEL to such a model of your service"
+            hint = (
+                "compare names and classes; or set SCENECYPHER_EMBEDDING_MODEL to such a model of your service, or for "
+                "CLIP run `pip install 'scenecypher[vectors]'`"
+            )
             raise QueryRefused("vectors", f"no encoder is set for this scene's vectors, by {models}", hint=hint)
         space, embed = found
         vectors = {name: self._vector(text, space, embed) for name, text in texts.items()}

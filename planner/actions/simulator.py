@@ -261,7 +261,8 @@ class ActionSimulator(ABC):
             raise reused_id_error(action_id, before)
 
     def _decide(self, operator: Operator, call: ActionCall, at: SceneVersion) -> Delta:
-        bindings, bound = self._bind(operator, call, at), under_rules(operator, at.rules)
+        repairing = self.operators.values() if self.fix else ()
+        bindings, bound = self._bind(operator, call, at), under_rules(operator, at.rules, repairing)
         delta = simulate(bound, at.graph, bindings, action=str(call), pick_node=self._pick_node)
         if self._asks:
             check_approval(operator, at.rules, at.graph, bindings, action=str(call), but=self._approved)

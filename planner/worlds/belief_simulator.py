@@ -175,7 +175,8 @@ class BeliefSimulator(Simulator):
         observation = self._world.observe(of, step=self._store.now(self.scene).info.version + 1)
         if not observation.extent.is_usable:
             raise ActionRefused(action, (f"{of} was not seen: {unseen_words(observation.extent)}",))
-        merged = partial(merge, observation=observation, vocabulary=self.scene.vocabulary)
+        vocabulary, meaning = self.scene.vocabulary, self._meaning
+        merged = partial(merge, observation=observation, vocabulary=vocabulary, meaning=meaning)
         return self._merge(merged, Intent(self._actor, action, action_id))
 
     def _merge(self, merged: Callable[[GraphView], MergeResult], intent: Intent) -> CommittedAction:

@@ -54,7 +54,7 @@ def act(
 
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
-    from scenecypher.planner.vocabularies.registry import action_list
+    from scenecypher.planner.prompts.house_rules import actions_and_rules
     from scenecypher.planner.worlds.belief_simulator import simulator_of
 
     if (action is None) != list_actions:
@@ -65,7 +65,7 @@ def act(
             db.store, found, actor=actor, agent=agent, fix=fix, meaning=db.meaning, approve=approve
         )
         if action is None:
-            typer.echo(action_list(simulator.operators, simulator.macros))
+            typer.echo(actions_and_rules(simulator))
             return
         _print_steps(simulator.act(action, expected_version=expect, action_id=action_id), as_json=as_json)
 

@@ -15,6 +15,7 @@ from scenecypher.cli.scenes import Name
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
+    from scenecypher.meaning import Meaning
     from scenecypher.planner.perception.commit_look import CommittedLook
     from scenecypher.planner.perception.look_files import BeliefBefore
     from scenecypher.planner.perception.vision import ImageReading
@@ -74,9 +75,9 @@ def observe(
         belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
         reading = look_files.read(belief, of, model=db.vision_model, accept=accept)
         if dry_run:
-            look = _previewed(belief, reading, accept=accept)
+            look = _previewed(belief, reading, accept=accept, meaning=db.meaning)
         else:
-            look = merge_look(db.store, scene, belief, reading.observation, accept=accept)
+            look = merge_look(db.store, scene, belief, reading.observation, accept=accept, meaning=db.meaning)
     if as_json:
         print_json(_document(belief.name, reading, look) | ({"dry_run": True} if dry_run else {}))
     else:
@@ -88,12 +89,13 @@ def observe(
         raise typer.Exit(1)
 
 
-def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool) -> CommittedLook:
+def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool, meaning: Meaning) -> CommittedLook:
     """Return what a merge into the belief as it is now would give."""
     from scenecypher.planner.perception.commit_look import CommittedLook
     from scenecypher.planner.perception.merge import merge_checked
 
-    found = merge_checked(belief.graph, reading.observation, vocabulary=belief.vocabulary, accept=accept)
+    vocabulary = belief.vocabulary
+    found = merge_checked(belief.graph, reading.observation, vocabulary=vocabulary, accept=accept, meaning=meaning)
     return CommittedLook(found, belief.version)
 
 
