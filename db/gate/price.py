@@ -457,8 +457,16 @@ class Pricer:
             few += [node for node in unknown if len(unknown) == len(named) or node in past][:1]
             more += [node for node in past if node.name not in {it.name for it in few}]
         for index, nodes in enumerate((few, more)):
-            self.hints[index].extend((match.last, node.name, self.owners[node.at]) for node in nodes)
+            self.hints[index].extend((match.last, node.name, self._past_index(node)) for node in nodes)
         self._where(match.where)
+
+    def _past_index(self, node: tree.Node) -> str:
+        """Return the label whose index finds a node of the past; empty for others.
+
+        It is the kind, if the pattern names it: the server joins another index's nodes with a scan of the kind's.
+        """
+        kinds = {*node.labels} & PAST_KINDS.keys()
+        return "" if self.owners[node.at] != PAST else kinds.pop() if len(kinds) == 1 else PAST
 
     def _clause(self, clause: tree.Clause) -> None:
         sizes = list[Size]()

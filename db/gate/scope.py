@@ -100,8 +100,8 @@ def scope(
     scoped, hinted = render(parsed, bound, public), list[ScopedQuery]()
     for hints in pricer.hints if schema.member else ():
         for index, name, label in hints:
-            seek, label_ = (" SEEK", PAST) if label == PAST else ("", schema.member)
-            bound.after[index] += f" USING INDEX{seek} `{name}`:{label_}({schema.scope})"
+            indexed = f" SEEK `{name}`:{label}" if label else f" `{name}`:{schema.member}"
+            bound.after[index] += f" USING INDEX{indexed}({schema.scope})"
         hinted += [replace(render(parsed, bound, public), cost=cost)] if hints else []
     return replace(scoped, cost=cost, hinted=tuple(hinted))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import combinations
 from typing import Final
 
 import scenecypher.db.condition as c
@@ -22,6 +23,7 @@ from scenecypher.planner.actions.variables import is_static, variables_of
 from scenecypher.planner.prompts.scene_words import states_given
 from scenecypher.planner.sessions.goal_past import earlier_facts
 from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.states import state_rules
 
 FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
 WORDS: Final = {"IN": "INSIDE", "INSIDE_OF": "INSIDE", "ONTOP": "ON", "ONTOP_OF": "ON"}
@@ -202,6 +204,8 @@ class _Reading:
             raise InputError(f"the goal is empty; {FORM}")
         if any(c.Not(claim) in claims for claim in claims):
             raise UnknownReference("a fact and its opposite can't hold at once: state one of the two")
+        if not self.parser.is_rule:
+            self._check_states(it for it in claims if isinstance(it, c.HasState))
         for own in (it for it in self.variables.values() if it.owner):
             if not any({own.name, own.owner} <= it.about and not isinstance(it.claim, c.Not) for it in self.facts):
                 raise UnknownReference(f"no fact joins {own.name!r} and {own.owner!r}: state the relation of the two")
@@ -210,10 +214,18 @@ class _Reading:
         inner = [it for it in more if it.about]
         return (*_quantified(self._in_order(), (*self.facts, *inner), ()), *(it.claim for it in more if not it.about))
 
+    def _check_states(self, claims: Iterable[c.HasState]) -> None:
+        """Raise UnknownReference for two states that no thing has at once, such as on and off."""
+        rules = state_rules(self.parser.vocabulary)
+        for one, other in combinations(claims, 2):
+            if one.x == other.x and one.state in rules and other.state in rules[one.state].excludes:
+                it, states = one.x.id if isinstance(one.x, c.Id) else one.x, sorted((one.state, other.state))
+                raise UnknownReference(f"{it} can't be {states[0]} and {states[1]} at once: state one of the two")
+
     def _put_down(self) -> Iterator[_Fact]:
-        """Yield that things which must not be in or on something are not in a hand instead."""
+        """Yield that things which must not be in or on something are not with an agent instead."""
         for x, denied in {(it.placed, isinstance(it.claim, c.Not)): None for it in self.facts if it.placed is not None}:
-            in_no_hand = c.Not(is_held(x))
+            in_no_hand = c.Not(is_with_agent(x))
             match self.variables.get(x) if isinstance(x, str) else None:
                 case _Variable(quantity="no" | "at most" | "exactly") as it:
                     if not denied:
@@ -416,7 +428,16 @@ def name_for(phrase: str) -> str:
 
 def is_held(x: c.Term) -> c.Condition:
     """Return that a thing is in an agent's hand."""
-    return c.Exists("some_agent", c.And((c.HasKind("some_agent", "Agent"), c.HeldBy(x, "some_agent"))))
+    return _of_agent(c.HeldBy(x, "some_agent"))
+
+
+def is_with_agent(x: c.Term) -> c.Condition:
+    """Return that an agent holds a thing or has it in it: VirtualHome's actions put things into agents, too."""
+    return _of_agent(c.Or((c.HeldBy(x, "some_agent"), c.Related(x, "INSIDE", "some_agent"))))
+
+
+def _of_agent(claim: c.Condition) -> c.Condition:
+    return c.Exists("some_agent", c.And((c.HasKind("some_agent", "Agent"), claim)))
 
 
 def _folded(word: str) -> str:

@@ -1,4 +1,4 @@
-"""`scenecypher actions`: a scene's own actions, from a PDDL domain; and `scenecypher import pddl`."""
+"""`scenecypher domain`: a scene's own actions, from a PDDL domain; and `scenecypher import pddl`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scenecypher.errors import InputError
 if TYPE_CHECKING:
     from scenecypher.planner.vocabularies.own_actions import AddedActions
 
-actions_app = typer.Typer(name="actions", help="A scene's own actions, from a PDDL domain.", no_args_is_help=True)
+domain_app = typer.Typer(name="domain", help="A scene's own actions, from a PDDL domain.", no_args_is_help=True)
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain, such as kitchen.pddl.")]
 MappingOption = Annotated[
@@ -25,7 +25,7 @@ MappingOption = Annotated[
 ]
 
 
-@actions_app.command()
+@domain_app.command()
 def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_json: AsJson = False) -> None:
     """Give a scene the actions of a PDDL domain in place of its vocabulary's; its graph and history stay.
 
@@ -56,7 +56,7 @@ def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_js
         out.print(note, markup=False)
 
 
-@actions_app.command()
+@domain_app.command()
 def remove(scene: Name) -> None:
     """Take a scene's own actions away: it has those of its vocabulary again. Its graph and history stay."""
     from scenecypher.planner.vocabularies.own_actions import remove_actions
@@ -66,7 +66,7 @@ def remove(scene: Name) -> None:
     output().print(f"{scene} has the actions of the vocabulary {info.vocabulary}", markup=False)
 
 
-@actions_app.command()
+@domain_app.command()
 def show(scene: Name) -> None:
     """Print the PDDL domain of a scene's own actions."""
     with open_store() as store:

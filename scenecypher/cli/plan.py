@@ -24,6 +24,7 @@ from scenecypher.cli.context import (
     errors,
     open_database,
 )
+from scenecypher.cli.methods import list_methods
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.session_view import show_events
 from scenecypher.cli.worlds import (
@@ -71,10 +72,13 @@ def plan(
             "--method",
             "-m",
             metavar="NAME",
-            help=f"How decisions are made, by default {METHOD}; `scenecypher methods` lists the ways.",
+            help=f"How decisions are made, by default {METHOD}; `--list-methods` shows the ways.",
             autocompletion=method_names,
         ),
     ] = None,
+    _listed: Annotated[
+        bool, typer.Option("--list-methods", is_eager=True, callback=list_methods, help="List the methods, and end.")
+    ] = False,
     ablation: Annotated[
         list[str] | None,
         typer.Option("--ablation", metavar="NAME", help="Leave a part of the method out; may be given several times."),

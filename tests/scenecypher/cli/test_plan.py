@@ -28,6 +28,7 @@ from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
 from tests.planner.test_belief_simulator import moved
 from tests.planner.test_session import says
+from tests.scenecypher.cli.conftest import RunCommand
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Stall
 from tests.waiting import until
 
@@ -207,7 +208,7 @@ def test_ctrl_c_leaves_whole_actions_and_a_whole_log(
 
     server = model(script)
     log = tmp_path / "events.jsonl"
-    command = [forks / "scenecypher", "plan", home.name, TASK, "--log", str(log)]
+    command = [str(forks / "scenecypher"), "plan", home.name, TASK, "--log", str(log)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(lambda: len(server.requests) >= 2 or process.poll() is not None)
     assert process.poll() is None, process.communicate()
@@ -350,3 +351,9 @@ def test_a_belief_is_made_where_there_is_none(
 def test_a_symbolic_plan_needs_no_belief(store: SceneStore, environment: dict[str, str]) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
     assert run_command_line(["plan", world.name, "--task", "eai/963_2", "--method", "symbolic", "--belief"]) == 2
+
+
+def test_methods_are_listed_without_a_scene(command: RunCommand) -> None:
+    listed = command("plan", "--list-methods")
+    assert (listed.code, listed.out) == (0, command("methods").out)
+    assert "goal-then-plan" in listed.out
