@@ -13,24 +13,29 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from scenecypher.db.gate import tree, words
-from scenecypher.db.gate.cost import MAX_COLLECTED, MAX_COLLECTED_BYTES, Cost, Meter, regex_steps, too_much
-from scenecypher.db.gate.lexer import Token, integer_of
-from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.paths import Paths
-from scenecypher.db.gate.realm import FACT_ADVICE, JOIN_ADVICE, LABEL_ADVICE, PAST_LABELS
-from scenecypher.db.gate.sizes import (
+from scenecypher.db.gate.cost import (
     ITEM_BYTES,
+    MAX_COLLECTED,
+    MAX_COLLECTED_BYTES,
     MAX_KEY_LENGTH,
     NUMBER,
+    Cost,
+    Meter,
+    Paths,
     Size,
     Variables,
     collected,
     either,
     joined,
     list_of,
+    regex_steps,
     returned,
     text_of,
+    too_much,
 )
+from scenecypher.db.gate.lexer import Token, integer_of
+from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.names import FACT_ADVICE, JOIN_ADVICE, LABEL_ADVICE, PAST_LABELS
 from scenecypher.db.gate.syntax import Parsed
 from scenecypher.db.schema import ENTITY, PAST, PAST_KINDS, PAST_RELATIONS, Schema
 from scenecypher.db.store.bounds import Bounds

@@ -12,9 +12,9 @@ from scenecypher.db.gate import tree, words
 from scenecypher.db.gate.cost import NOTHING, Cost
 from scenecypher.db.gate.lexer import NO_PARAMETERS, Token, TokenKind, integer_of
 from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.names import KnownValues, check_names, public_names
 from scenecypher.db.gate.price import Pricer
 from scenecypher.db.gate.syntax import ENDS, Parsed, parse, parse_with
-from scenecypher.db.gate.unknown_names import KnownValues, check_names, public_names
 from scenecypher.db.schema import PAST, Schema
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused

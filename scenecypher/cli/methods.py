@@ -8,7 +8,7 @@ import typer
 
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import output, print_json
-from scenecypher.cli.scenes import AsJson
+from scenecypher.cli.options import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.importing import ReplaceOption, Source, import_and_print
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.importing import Source, import_and_print
+from scenecypher.cli.options import AsJson, AsTheyAre, with_options
+from scenecypher.cli.scenes import Name
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,22 +77,21 @@ def show(scene: Name) -> None:
     typer.echo(declared.domain, nl=False)
 
 
+@with_options
 def import_pddl(
     problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="A PDDL problem.")],
     *,
     domain: Annotated[Path, typer.Option("--domain", metavar="DOMAIN", help="The PDDL domain of the problem.")],
     mapping: MappingOption = None,
     name: Annotated[str | None, typer.Option("--name", help="The scene's name; else pddl/ and the problem's.")] = None,
-    replaces: ReplaceOption = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
-    as_json: AsJson = False,
+    how: AsTheyAre,
 ) -> None:
     """Import a PDDL problem: its objects and initial facts as a scene, its domain's actions, its goal for `plan`."""
     from scenecypher.planner.vocabularies.own_actions import NAME_PREFIX, read_pddl_scene
 
     named = name or NAME_PREFIX + problem.stem
     read = partial(read_pddl_scene, problem, domain, mapping=mapping, name=named)
-    import_and_print([Source(str(problem), named, read)], dry_run=dry_run, as_json=as_json, replaces=replaces)
+    import_and_print([Source(str(problem), named, read)], how)
 
 
 def _names(added: AddedActions) -> list[str]:

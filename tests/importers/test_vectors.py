@@ -19,6 +19,7 @@ from scenecypher.db.schema import VectorSpace
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers import dsg, networkx_json, scene_json
 from scenecypher.importers.adjusting import Adjustment
+from scenecypher.importers.detect import read_any
 from scenecypher.importers.vectors_file import read_vectors_file, write_vectors_file
 from tests.importers.test_dsg import document, node
 
@@ -53,6 +54,17 @@ def test_embeddings_of_a_map_are_vectors_of_its_nodes() -> None:
         {"clip_ft": {"cup": [1.0, 2.0]}},
         ("left out, as no finite numbers: clip_ft (1); --strict refuses such a file",),
     )
+
+
+def test_a_vector_with_nan_in_a_file_is_told(tmp_path: Path) -> None:
+    """Dropped without a word: a file's NaN, which is no number of JSON, made a list no vector."""
+    file = tmp_path / "map.json"
+    file.write_text(json.dumps([thing("mug", clip_ft=[1.0, float("nan")]), thing("cup", clip_ft=[1.0, 2.0])]))
+    scene = read_any(file)
+    assert "left out, as no finite numbers: clip_ft (1); --strict refuses such a file" in scene.notes
+    assert told(scene) == {"clip_ft": {"cup": [1.0, 2.0]}}
+    with pytest.raises(DocumentError, match="clip_ft of node 'mug' has NaN"):
+        read_any(file, strict=True)
 
 
 @pytest.mark.parametrize("feature", [[0.5, 1.5], [[0.5, 1.5]], [[0.5], [1.5]]])

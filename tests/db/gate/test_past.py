@@ -14,7 +14,7 @@ import pytest
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.gate.judge import Plan
 from scenecypher.db.gate.messages import EXPLAIN
-from scenecypher.db.gate.realm import HIDDEN, reads_past
+from scenecypher.db.gate.names import HIDDEN, reads_past
 from scenecypher.db.gate.scope import ScopedQuery, scope
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
