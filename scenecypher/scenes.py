@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypedDict
 from typing_extensions import Unpack
 
 from scenecypher.db.connect import connect as connect_database
-from scenecypher.db.store.at import SceneAt, find_at
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.map_update import bring_in
+from scenecypher.db.store.rewind import SceneAt, find_at
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.meaning import Embed, Meaning

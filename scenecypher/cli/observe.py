@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenecypher.cli.completion import node_ids
-from scenecypher.cli.context import ModelTimeout, counted, open_database, output, print_json
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.context import counted, open_database, output, print_json
+from scenecypher.cli.options import AsJson, Timeouts, with_options
+from scenecypher.cli.scenes import Name
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ STYLES: Final = {
 }
 
 
+@with_options
 def observe(
     scene: Name,
     files: Annotated[
@@ -55,7 +57,7 @@ def observe(
         bool, typer.Option("--dry-run", help="Show what would be merged, and why; change nothing.")
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
-    model_timeout: ModelTimeout = None,
+    timeouts: Annotated[Timeouts, {"model_timeout_s"}],
     as_json: AsJson = False,
 ) -> None:
     """Merge what one look shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
@@ -68,7 +70,7 @@ def observe(
     named = at or look_files.of
     if named is None:
         raise InputError("nothing says what was looked at; name it, say --at table-1")
-    with open_database(model_timeout_s=model_timeout) as db:
+    with open_database(timeouts) as db:
         of = seen_node(db.store, scene, named)
         belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
         reading = look_files.read(belief, of, model=db.vision_model, accept=accept)
