@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
 from typing import Final, Generic, TypeVar
+
+import cachetools
 
 from scenecypher.errors import ServiceError
 
@@ -18,24 +20,18 @@ class LRUCache(Generic[K, V]):
     """A cache of at most `most` values, none of which is None. Safe to share between threads."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._lock = most, Lock()
-        self._values = OrderedDict[K, V]()
+        self._values: cachetools.LRUCache[K, V] = cachetools.LRUCache(most)
+        self._lock = Lock()
 
     def get(self, key: K) -> V | None:
         """Return the value of `key`, or None."""
         with self._lock:
-            value = self._values.get(key)
-            if value is not None:
-                self._values.move_to_end(key)
-            return value
+            return self._values.get(key)
 
     def put(self, key: K, value: V) -> None:
         """Store a value; a full cache drops its least recently used one."""
         with self._lock:
             self._values[key] = value
-            self._values.move_to_end(key)
-            if len(self._values) > self._most:
-                self._values.popitem(last=False)
 
     def get_or_create(self, key: K, create: Callable[[], V]) -> V:
         """Return the value of `key`; create and store it if it is missing. Two threads may both create it."""
