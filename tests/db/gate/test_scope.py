@@ -192,6 +192,12 @@ def test_a_property_may_be_unknown_where_only_its_absence_is_asked() -> None:
     ("text", "hint"),
     [
         ("MATCH (n:Fridge) RETURN n", "objects have `class`: did you mean `.class = 'Fridge'`?"),
+        ("MATCH (b:Floor Lamp) RETURN b.name", "a class stands in the map, ({class: 'floor_lamp'})"),
+        ("MATCH (b:Wall Mounted Shelf)-[:ON]->(x) RETURN x", "({class: 'wall_mounted_shelf'})"),
+        (
+            "MATCH (n:Door) RETURN apoc.text.join(collect(n.id), '; ')",
+            "return the list itself, such as collect(n.name)",
+        ),
         ("MATCH (n:fridges) RETURN n", "objects have `class`: did you mean `.class = 'Fridge'`?"),
         ("MATCH (n:Room) RETURN n", "did you mean `Place`?"),
         ("MATCH (n:object) RETURN n", "did you mean `Object`?"),
