@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from itertools import cycle, islice
 from time import perf_counter
@@ -58,10 +58,7 @@ WARM_UP: Final = 4_000
 def actions(database: Database) -> Iterator[Measurement]:
     """Compare grabbing and putting down an object with the same writes by hand; time the first action of a store."""
     store = SceneStore(database)
-    with (
-        temporary_scene(store, with_agent_close(make_home())) as ours,
-        temporary_scene(store, with_agent_close(make_home())) as theirs,
-    ):
+    with home_to_act_in(store) as ours, home_to_act_in(store) as theirs:
         act, same, title = action_loop(store, ours), _hand_written_loop(store, theirs), "act (the same writes by hand)"
         yield compare(title, act, reference=same, limit=1.15, pairs=400, warm_up=WARM_UP)
         first = median_ms(one_off_loop(store, ours), warm_up=100)
@@ -72,10 +69,7 @@ def crowds(database: Database) -> Iterator[Measurement]:
     """Compare actions a second on 4 and 8 parallel scenes with those on one; more scenes must not be slower."""
     store = SceneStore(database)
     with ExitStack() as stack:
-        acts = [
-            action_loop(store, stack.enter_context(temporary_scene(store, with_agent_close(make_home()))))
-            for _ in range(8)
-        ]
+        acts = [action_loop(store, stack.enter_context(home_to_act_in(store))) for _ in range(8)]
         for act in acts:
             _repeat(act, 50)
         alone = _actions_per_second(acts[:1])
@@ -88,11 +82,7 @@ def crowds(database: Database) -> Iterator[Measurement]:
 def ruled(database: Database) -> Iterator[Measurement]:
     """Compare actions in a home with 30 and with 300 rules of the house with those in one without rules."""
     store = SceneStore(database)
-    with (
-        temporary_scene(store, with_agent_close(make_home())) as free,
-        temporary_scene(store, with_agent_close(make_home())) as some,
-        temporary_scene(store, with_agent_close(make_home())) as many,
-    ):
+    with home_to_act_in(store) as free, home_to_act_in(store) as some, home_to_act_in(store) as many:
         for info, number, limit in ((some, 30, 1.05), (many, 300, 1.3)):
             _give_rules(store, info, number)
             act, same, title = action_loop(store, info), action_loop(store, free), f"act under {number} rules (none)"
@@ -112,7 +102,12 @@ def _give_rules(store: SceneStore, scene: SceneInfo, number: int) -> None:
     store.set_rules(now.info, rules_json(kept), actor="bench", action=f"add {number} rules")
 
 
-def with_agent_close(graph: SceneGraph) -> SceneGraph:
+def home_to_act_in(store: SceneStore) -> AbstractContextManager[SceneInfo]:
+    """Give a home, deleted afterwards, with the agent close to what it takes."""
+    return temporary_scene(store, _with_agent_close(make_home()))
+
+
+def _with_agent_close(graph: SceneGraph) -> SceneGraph:
     """Return the graph with the agent close to the object and to furniture that things can lie on."""
     near = [Relation(*ends) for thing in (OBJECT, TABLE) for ends in ((AGENT, "CLOSE", thing), (thing, "CLOSE", AGENT))]
     fresh = [AddRelation(relation) for relation in near if relation not in graph.relations]

@@ -10,10 +10,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from benchmarks.acting import OBJECT, TABLE, action_loop, with_agent_close
+from benchmarks.acting import OBJECT, TABLE, action_loop, home_to_act_in
 from benchmarks.asking import QUESTION, ROOM_QUERY
 from benchmarks.comparison import Measurement
-from benchmarks.home import make_home, temporary_scene
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.catalog import SceneInfo
@@ -35,7 +34,7 @@ ACT, QUERY, ASK, PLAN = 25, 22, 45, 60
 def entered(database: Database) -> Iterator[Measurement]:
     """Count the files that are entered once what is kept is there: an action, a new query, a question, a plan."""
     store = SceneStore(database)
-    with temporary_scene(store, with_agent_close(make_home())) as info:
+    with home_to_act_in(store) as info:
         gate, enumerator = Gate(database), Enumerator(store.replicas)
         act, reader = action_loop(store, info), SceneReader(gate, enumerator, info)
         texts = (ROOM_QUERY + f" AS room_{number}" for number in count())

@@ -1,4 +1,4 @@
-"""Where vectors of words come from: the wheel of `wordllama`, or a service's embeddings."""
+"""Where vectors of words come from: the wheel of `wordllama`, OpenCLIP's text encoders, or a service's embeddings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from scenecypher.chat.endpoint import OPENAI_URL, Endpoint
+from scenecypher.errors import ModelUnavailable
 from scenecypher.meaning import Embed, Vector
 from scenecypher.settings import Settings
 
@@ -24,9 +25,40 @@ def encoders_of(settings: Settings) -> Callable[[str], Embed | None]:
     def encoder(model: str) -> Embed | None:
         if model and model == settings.embedding_model:
             return _service(settings, model)
-        return local_words() if model == WORDS_MODEL else None
+        return local_words() if model == WORDS_MODEL else clip_words(model)
 
     return encoder
+
+
+@cache
+def clip_words(model: str) -> Embed | None:
+    """Return the text encoder of one of OpenCLIP's models, of which the first use loads the weights.
+
+    It is named as there, with its weights or without: ``ViT-H-14/laion2b_s32b_b79k``, or ``ViT-H-14`` for the first
+    that OpenCLIP lists. None for any other model, and without the extra `vectors`.
+    """
+    if find_spec("open_clip") is None:
+        return None
+    import open_clip
+
+    name, _, chosen = model.partition("/")
+    known = open_clip.list_pretrained_tags_by_model(name)
+    if not known or (chosen and chosen not in known):
+        return None
+
+    @cache
+    def loaded() -> Callable[[list[str]], Any]:
+        try:
+            clip = (
+                open_clip.create_model(name, pretrained=chosen or known[0]).eval().requires_grad_(requires_grad=False)
+            )
+            tokenize = open_clip.get_tokenizer(name)
+        except (OSError, RuntimeError) as error:
+            why = f"the weights of {model} can't be loaded ({str(error)[:300]})"
+            raise ModelUnavailable(f"{why}; see that they can be fetched, or use a service") from error
+        return lambda texts: clip.encode_text(tokenize(texts))
+
+    return lambda texts: [[float(number) for number in row] for row in loaded()([*texts]).tolist()]
 
 
 def local_words() -> Embed | None:

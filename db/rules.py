@@ -312,7 +312,7 @@ class _RuleForm(Form):
 
 @cache
 def _rules_adapter() -> TypeAdapter[list[_RuleForm]]:
-    return TypeAdapter(Annotated[list[_RuleForm], Field(max_length=MAX_RULES)])
+    return TypeAdapter(list[_RuleForm])
 
 
 def rules_json(rules: Iterable[Rule]) -> str:
@@ -334,6 +334,8 @@ def rule_document(rule: Rule) -> dict[str, Any]:
 
 def rules_from_document(document: object, *, file: str = "the scene's rules") -> Rules:
     """Return the rules of a JSON document. Raises DocumentError with every problem; `file` names the document."""
+    if isinstance(document, list) and len(document) > MAX_RULES:
+        raise InputError(f"{file}: {len(document):,} rules; a scene has at most {MAX_RULES:,}, so say it with fewer")
     try:
         forms = _rules_adapter().validate_python(document)
     except ValidationError as error:

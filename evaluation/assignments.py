@@ -24,6 +24,12 @@ LoadScene: TypeAlias = Callable[[Task], ImportedScene]
 """Function that returns the scene of a task."""
 
 
+def load_dataset_scene(task: Task) -> ImportedScene:
+    """Return the scene of a data set's task."""
+    name, _, within = task.id.partition("/")
+    return next(dataset(name).scenes(within))
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """Task of an episode: its scene, the graph at the start, the things moved, the marking scheme, and examples."""
@@ -37,7 +43,7 @@ class Assignment:
 
 
 class AssignmentCache:
-    """Assignments by episode, computed once each from `tasks`; safe to share between threads.
+    """Assignments by episode, computed once each from `tasks` and their `scenes`; safe to share between threads.
 
     A task's goal graph is that of `ends`, by its id, or the end of its reference plan: from `plans`, or else from the
     plans that come with the data sets. `moved` are the things that were moved before a task begins, by its id, besides
@@ -51,7 +57,7 @@ class AssignmentCache:
         self,
         tasks: Iterable[Task],
         *,
-        scenes: LoadScene,
+        scenes: LoadScene = load_dataset_scene,
         plans: Mapping[str, tuple[str, ...]] | None = None,
         moved: Mapping[str, Perturbation] = MappingProxyType({}),
         examples: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
@@ -99,12 +105,6 @@ class AssignmentCache:
             self._plans = reference_plans()
         actions = self._plans.get(task.id)
         return None if actions is None else final_graph(actions, scene.graph, scene.vocabulary)
-
-
-def load_dataset_scene(task: Task) -> ImportedScene:
-    """Return the scene of a data set's task."""
-    name, _, within = task.id.partition("/")
-    return next(dataset(name).scenes(within))
 
 
 def _instruction(assignment: Assignment, wording: Wording) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
+from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
@@ -90,7 +90,7 @@ def babyai(
         for part in parts
         for level in levels
     ]
-    assignments = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
+    assignments = AssignmentCache(task for found in tasks.values() for task in found)
     return select_rows(
         "babyai", "BabyAI: questions and traversals in grid worlds", plans, methods=methods, assignments=assignments
     )

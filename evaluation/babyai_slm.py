@@ -10,7 +10,7 @@ from typing import Final
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
+from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.babyai import COLUMNS, PROMPTED, common_episode
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
@@ -45,7 +45,7 @@ def babyai_slm(
         published=("sg2", "5-slm"),
         settings="babyai-slm",
     )
-    assignments = AssignmentCache(tasks, scenes=load_dataset_scene)
+    assignments = AssignmentCache(tasks)
     return select_rows(
         "babyai-slm", "BabyAI's questions, small models", [table], methods=methods, assignments=assignments
     )

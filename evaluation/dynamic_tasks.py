@@ -12,10 +12,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
-
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.evaluation.assignments import load_dataset_scene
+from scenecypher.evaluation.result import Document
 from scenecypher.importers.datasets import task
 from scenecypher.importers.home_tasks import BUDGET, goal_from_facts
 from scenecypher.importers.homes import our_home
@@ -28,10 +27,8 @@ ID_PREFIX: Final = "dynamic"
 Category: TypeAlias = Literal["fridge", "microwave", "dishwasher", "behavior"]
 
 
-class DynamicTask(BaseModel):
+class DynamicTask(Document):
     """Line of the file; `seed` moves one thing before the task begins, None moves nothing."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     category: Category

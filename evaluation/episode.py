@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from scenecypher.evaluation.result import Document
 from scenecypher.evaluation.unclear_tasks import Player
 from scenecypher.planner.sessions.method import AskingBack
 from scenecypher.planner.sessions.recipe import Recipe, SchemaScope
@@ -65,15 +66,13 @@ class EpisodePlan(BaseModel):
         return f"{self.group}/{self.row}/{self.task}"
 
 
-class Marks(BaseModel):
+class Marks(Document):
     """Marks for the final state; without a goal graph, all counts are 0.
 
     `reached` says that the task is done. `correct` of `differing` nodes match the goal graph, among all that differ
     between initial and goal graph. `correct_needed` of `needed` counts only the nodes whose change the goal depends on.
     `same` says that the task is done and that all nodes but the agent match the goal graph.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     reached: bool
     correct: int = 0
@@ -83,7 +82,7 @@ class Marks(BaseModel):
     same: bool = False
 
 
-class Trace(BaseModel):
+class Trace(Document):
     """Trace of an episode, stored in its sample's metadata.
 
     `executed` are the executed actions, inserted ones included. `infeasible` counts the actions that could not be
@@ -94,8 +93,6 @@ class Trace(BaseModel):
     times that the agent entered another room; None if the world was not the
     simulator's, or the log is older than this figure. `questions` counts those to a person.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     outcome: str
     reason: str

@@ -9,7 +9,7 @@ from typing import Final
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene, with_reference_plans
+from scenecypher.evaluation.assignments import AssignmentCache, with_reference_plans
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
@@ -70,7 +70,7 @@ def grasif(
     }
     like = EpisodePlan(wording=wording, steps=steps or None)
     tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
-    assignments = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
+    assignments = AssignmentCache(task for found in tasks.values() for task in found)
     return select_rows("grasif", title, tables, methods=methods, assignments=assignments)
 
 

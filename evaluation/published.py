@@ -7,18 +7,14 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from scenecypher.evaluation.result import Cell, Row, TableSetting
+from scenecypher.evaluation.result import Cell, Document, Row, TableSetting
 
 FOLDER: Final = files("scenecypher.evaluation") / "data"
 
 
-class _StrictModel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PublishedRow(_StrictModel):
+class PublishedRow(Document):
     """Row as the paper prints it; "?" is a cell that its text does not show legibly."""
 
     method: str
@@ -28,7 +24,7 @@ class PublishedRow(_StrictModel):
     cells: Mapping[str, float | Literal["?"]]
 
 
-class PublishedTable(_StrictModel):
+class PublishedTable(Document):
     """Part of a paper's table; `model` is the model of all its rows, if they share one."""
 
     table: str
@@ -36,7 +32,7 @@ class PublishedTable(_StrictModel):
     rows: tuple[PublishedRow, ...]
 
 
-class PublishedPaper(_StrictModel):
+class PublishedPaper(Document):
     """Tables of a paper by key."""
 
     paper: str

@@ -5,10 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.evaluation.result import Document
 from scenecypher.importers.datasets import dataset
 
 Kind: TypeAlias = Literal[
@@ -38,14 +37,12 @@ MEMORY: Final = "memory"
 """The set about what happened in histories (`scenecypher.evaluation.histories`), which ALL leaves out."""
 
 
-class GoldQuestion(BaseModel):
+class GoldQuestion(Document):
     """Line of a file of the set.
 
     `scene` is a data set's name and an id there, such as ``eai/963_2``. `rows` are the gold rows, in any order; there
     are none if the scene can't answer. `cypher` is a query that returns exactly these rows.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     data: str

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
+from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
@@ -68,5 +68,5 @@ def realworld(
     if folder:
         found, cache = folder_tasks(folder, table, paper="", limit=limit, seed=seed)
         return select_rows("realworld", title, found, methods=methods, assignments=cache)
-    assignments = AssignmentCache(tasks, scenes=load_dataset_scene)
+    assignments = AssignmentCache(tasks)
     return select_rows("realworld", title, [table], methods=methods, assignments=assignments)

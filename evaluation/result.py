@@ -37,7 +37,7 @@ ReplySource: TypeAlias = Literal["live", "recorded", "scripted", "oracle", "refe
 
 
 class Document(BaseModel):
-    """Base class of all parts."""
+    """Base class of documents: they have no other keys than the named ones, and don't change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

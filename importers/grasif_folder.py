@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, HeldBy, Id, Not, Related, Term
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import document_error, problems_of
+from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import InputError, did_you_mean
@@ -85,11 +85,7 @@ def is_folder(path: Path) -> bool:
 def read_pairs(folder: Path) -> tuple[GraphPair, ...]:
     """Return the tasks of a folder. Raises InputError, or DocumentError with all problems of the first bad file."""
     path = folder / TASKS
-    document = read_json(path)
-    try:
-        form = FolderForm.model_validate(document)
-    except ValidationError as error:
-        raise document_error(str(path), problems_of(error, document)) from error
+    form = validated(FolderForm, read_json(path), str(path))
     counted = Counter(task.id for task in form.tasks)
     if twice := [id_ for id_, count in counted.items() if count > 1]:
         raise InputError(f"{path}: several tasks have the id {twice[0][:60]!r}; give each its own")

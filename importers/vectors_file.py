@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from scenecypher.db.graph.vectors import Row, VectorSource, checked_vectors
 from scenecypher.db.schema import MAX_DIMENSION, VectorSpace
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.files import new_file
+from scenecypher.importers.json_file import NotFinite
 from scenecypher.meaning import Embed
 
 IDS, MODEL, MEMBER = ".ids", ".model", ".npy"
@@ -41,11 +43,11 @@ def _row(value: Any) -> array[float] | None:
     if isinstance(value, list) and value and all(isinstance(it, list) for it in value):
         value = value[0] if len(value) == 1 else [it for part in value if len(part) == 1 for it in part]
     is_vector = isinstance(value, list) and value and all(map(_is_number, value))
-    return array("f", value) if is_vector else None
+    return array("f", (math.nan if isinstance(it, NotFinite) else it for it in value)) if is_vector else None
 
 
 def _is_number(it: object) -> bool:
-    return type(it) is float or (type(it) is int and it in INTEGERS)
+    return isinstance(it, float | NotFinite) or (type(it) is int and it in INTEGERS)
 
 
 def vectors_of_words(nodes: Iterable[Node], model: str, embed: Embed) -> VectorSource:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from scenecypher.db.gate import Answer
 from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS, SCENES, Schema
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
@@ -18,24 +17,12 @@ from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, Relat
 from scenecypher.words import stems
 
 CAUSES: Final = 4
+KEPT: Final = 32
+"""Queries of which the claims and what follows from them are remembered."""
 PATTERNS_SHOWN: Final = 5
 LISTS: Final = ("states", "affordances")
-EMPTY_CELLS: Final = (None, False, "", 0)
-"""Values of cells, besides empty lists, in the result of a query that found nothing."""
 ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "affordances": "an affordance"}
 """Properties searched for a value that stands in the wrong property, and their names in a hint."""
-
-
-def is_empty(answer: Answer) -> bool:
-    """Return True if an answer holds nothing: no rows, or only nulls, zeros, false values and empty lists."""
-    return all(
-        cell == [] or any(cell is none or cell == none for none in EMPTY_CELLS) for row in answer.rows for cell in row
-    )
-
-
-def says_no(answer: Answer) -> bool:
-    """Return True if an empty answer answers all the same: a row says false, or counts 0."""
-    return any(cell is False or cell == 0 for row in answer.rows for cell in row)
 
 
 def causes(
@@ -66,8 +53,13 @@ def turned_arrows(cypher: str, occurring: Enumerations, schema: Schema = SCENES)
 
     Ends are known by label, or by a class all of whose nodes have one.
     """
-    text, told = cypher, list[str]()
-    for claim in sorted(_claims(cypher, ByIdentity(occurring), schema).relations, key=lambda claim: -claim.start):
+    return _turned(cypher, ByIdentity(occurring), schema)
+
+
+@lru_cache(maxsize=KEPT)
+def _turned(cypher: str, same: ByIdentity, schema: Schema) -> tuple[str, tuple[str, ...]]:
+    text, told, occurring = cypher, list[str](), same.of
+    for claim in sorted(_claims(cypher, same, schema).relations, key=lambda claim: -claim.start):
         here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
         other = replace(claim, source=claim.target, target=claim.source)
         if any(_occurs_as(claim, it) for it in here) or not any(_occurs_as(other, it) for it in here):
@@ -83,8 +75,13 @@ def mistake_in(cypher: str, occurring: Enumerations, schema: Schema = SCENES) ->
     """Return what can't be meant in a query, and what can: a list tested as a text, a label or a state taken for a
     class, a name under another label, one property in two columns; nothing if it has none of these.
     """
+    return _mistake(cypher, ByIdentity(occurring), schema)
+
+
+@lru_cache(maxsize=KEPT)
+def _mistake(cypher: str, same: ByIdentity, schema: Schema) -> str:
+    occurring, claims = same.of, _of_the_present(_claims(cypher, same, schema))
     classes = {use.name for use in occurring.classes}
-    claims = _of_the_present(_claims(cypher, ByIdentity(occurring), schema))
     if claims.repeated:
         one, other, what = claims.repeated
         return f"the columns {one} and {other} are both {what}; give each a node of its own, or leave one out"
@@ -127,7 +124,7 @@ def _list_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
     return f"{claim.property} is a list; test it with {literal(claim.values[0])} IN n.{claim.property}"
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=KEPT)
 def _claims(cypher: str, same: ByIdentity, schema: Schema) -> QueryClaims:
     """Return the claims of a query, in which a class stands for its kind if all of its nodes are of one."""
     kinds: dict[str, set[str]] = {}

@@ -13,7 +13,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.errors import QueryRefused
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.empty_answers import causes, is_empty
+from scenecypher.retriever.empty_answers import causes
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class SceneReader:
         """
         bare = clean_cypher(cypher)
         answer = self.run(bare)
-        if not is_empty(answer):
+        if not answer.is_empty:
             return answer
         occurring, schema = self.enumerator.of(self.scene), SceneRef.of(self.scene).schema
         return replace(answer, hints=causes(bare, occurring, self.meaning, schema))

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, assert_never
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.chat.traced import traced
 from scenecypher.db.gate import Answer, Gate
-from scenecypher.db.schema import CORE_PROPERTIES, Schema, vocabulary_of
+from scenecypher.db.schema import CORE_PROPERTIES, vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.enumerations import Enumerations
@@ -21,7 +21,7 @@ from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
 from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import Conversation
-from scenecypher.retriever.empty_answers import causes, is_empty, mistake_in, says_no, turned_arrows
+from scenecypher.retriever.empty_answers import causes, mistake_in, turned_arrows
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.library import examples_for, has_furniture
@@ -208,14 +208,14 @@ class Retriever:
         reply = traced(self.model).reply(request)
         if conversation.read_at is not None:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
-        found = parse_reply(reply)
+        found, occurring = parse_reply(reply), self.enumerator.of(scene)
         turned: tuple[str, ...] = ()
         if self.options.assisted:
-            cypher, turned = turned_arrows(found.cypher, self.enumerator.of(scene), vocabulary_of(scene.declared))
+            cypher, turned = turned_arrows(found.cypher, occurring, vocabulary_of(scene.declared))
             found = replace(found, cypher=cypher)
         before = conversation.earlier_query(found.cypher) if found.cypher else None
         started = time.perf_counter()
-        ending = before.ending if before else self._ending(conversation, found, scene)
+        ending = before.ending if before else self._ending(conversation, found, scene, occurring)
         return Attempt(
             number=len(conversation.attempts) + 1,
             cypher=found.cypher,
@@ -227,15 +227,17 @@ class Retriever:
             turned=turned,
         )
 
-    def _ending(self, conversation: Conversation, found: ParsedReply, scene: SceneInfo) -> AttemptEnding:
+    def _ending(
+        self, conversation: Conversation, found: ParsedReply, scene: SceneInfo, occurring: Enumerations
+    ) -> AttemptEnding:
         if found.reason is not None:
             return Declined(found.reason)
-        if found.wants_past and not conversation.shown_past and self._actors(scene, self.enumerator.of(scene)):
+        if found.wants_past and not conversation.shown_past and self._actors(scene, occurring):
             return Rejected("past", ASKED_FOR_PAST)
         if not found.cypher:
             return Rejected("cut_off", CUT_OFF) if found.cut_off else Rejected("no_query", NO_QUERY)
         schema = vocabulary_of(scene.declared)
-        if self.options.assisted and (mistake := mistake_in(found.cypher, self.enumerator.of(scene), schema)):
+        if self.options.assisted and (mistake := mistake_in(found.cypher, occurring, schema)):
             return Rejected("mistake", mistake)
         try:
             return QueryExecuted(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
@@ -244,51 +246,46 @@ class Retriever:
 
     def _reaction(self, conversation: Conversation, scene: SceneInfo) -> tuple[RetrievalEvent | None, Message | None]:
         """Return the event about the last attempt and the message to the model, None at the end."""
-        occurring, question = self.enumerator.of(scene), conversation.question
+        question = conversation.question
         match conversation.last.ending:
             case Declined():
                 return None, None
             case Rejected() as refusal:
-                return None, self._refused(conversation, refusal, scene, occurring)
+                return None, self._refused(conversation, refusal, scene)
             case TextAnswer():
                 return self._verdict(conversation)
             case QueryExecuted(answer):
-                found = self._causes(conversation, answer, occurring, vocabulary_of(scene.declared))
+                found = self._causes(conversation, answer, scene)
                 if found:
                     return Hinted(conversation.last.number, found), prompt.found_nothing(question, found)
-                doubted = self._doubts(conversation, answer, occurring)
+                doubted = self._doubts(conversation, answer, scene)
                 if doubted:
                     return Doubted(conversation.last.number, doubted), prompt.doubted(question, doubted)
                 return self._verdict(conversation)
             case _ as never:
                 assert_never(never)
 
-    def _refused(
-        self, conversation: Conversation, refusal: Rejected, scene: SceneInfo, occurring: Enumerations
-    ) -> Message:
+    def _refused(self, conversation: Conversation, refusal: Rejected, scene: SceneInfo) -> Message:
         if refusal.code == "past":
             examples = past_examples(conversation.question, self.options.examples, self.meaning)
             return prompt.shown_past(conversation.question, past_text(self.gate, scene), examples)
-        more = f" {_properties(occurring)}" if refusal.code == "property" and self.options.assisted else ""
-        return refusal_message(conversation, f"{refusal.message}{more}")
+        if refusal.code == "property" and self.options.assisted:
+            return refusal_message(conversation, f"{refusal.message} {_properties(self.enumerator.of(scene))}")
+        return refusal_message(conversation, refusal.message)
 
-    def _causes(
-        self, conversation: Conversation, answer: Answer, occurring: Enumerations, schema: Schema
-    ) -> tuple[str, ...]:
+    def _causes(self, conversation: Conversation, answer: Answer, scene: SceneInfo) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts
-        if not self.options.assisted or conversation.hinted or is_last or not is_empty(answer):
+        if not self.options.assisted or conversation.hinted or is_last or not answer.is_empty:
             return ()
-        cypher = conversation.last.cypher
-        return causes(cypher, occurring, self.meaning, schema, corrections_only=says_no(answer))
+        cypher, occurring, schema = conversation.last.cypher, self.enumerator.of(scene), vocabulary_of(scene.declared)
+        return causes(cypher, occurring, self.meaning, schema, corrections_only=answer.says_no)
 
-    def _doubts(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
+    def _doubts(self, conversation: Conversation, answer: Answer, scene: SceneInfo) -> tuple[str, ...]:
         is_last = len(conversation.attempts) >= self.options.attempts
-        is_settled = conversation.doubted or is_last or not self.options.checks
-        return (
-            ()
-            if is_settled
-            else doubts(CheckedAnswer(conversation.question, conversation.last.cypher, answer, occurring))
-        )
+        if conversation.doubted or is_last or not self.options.checks:
+            return ()
+        occurring = self.enumerator.of(scene)
+        return doubts(CheckedAnswer(conversation.question, conversation.last.cypher, answer, occurring))
 
     def _verdict(self, conversation: Conversation) -> tuple[Verified | None, Message | None]:
         if self.options.verifier == "off" or (self.options.verifier == "words" and conversation.read_at is not None):

@@ -322,7 +322,8 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     @cached_property
     def _mask(self) -> ActionMask:
-        return ActionMask(self._episode.calls or (), self._episode.operators)
+        episode = self._episode
+        return ActionMask(episode.calls or (), episode.operators, rules_of(episode.scene.declared))
 
     def _observe(self, text: str, graph: GraphView) -> Seen:
         escaped = "".join(it if it in CHARACTERS else it.encode("unicode_escape").decode("ascii") for it in text)

@@ -13,25 +13,25 @@ from typing_extensions import Unpack
 from scenecypher.chat.model import Model
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.rules import Rule, rules_of
-from scenecypher.db.store.at import SceneAt, read_moment, scene_at
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed
-from scenecypher.db.store.counting import count_graph
+from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.past_copies import past_copy
-from scenecypher.db.store.rewind import load_version
+from scenecypher.db.store.rewind import SceneAt, load_version, read_moment, scene_at
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.ruled import Approve
-from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simulator
+from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.commit_look import CommittedLook
 from scenecypher.planner.perception.detections import Detection, Detections, DetectionsFile
 from scenecypher.planner.perception.look_files import belief_before, merge_look, seen_node
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.seen_thing import SeenThing
+from scenecypher.planner.prompts.house_rules import actions_and_rules
 from scenecypher.planner.rules.house import AddedRules, BrokenRule, add_rule, add_set, check_rules, remove_rule
 from scenecypher.planner.sessions.budget import SPARE_STEPS, UNASKED_STEPS, Budget
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished
@@ -40,7 +40,6 @@ from scenecypher.planner.sessions.goal_words import read_goal_in
 from scenecypher.planner.sessions.method import Answer, AskingBack
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.planner.vocabularies.own_actions import own_goal_in_words
-from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.planner.worlds.belief_simulator import simulator_of
 from scenecypher.readable import QueryResult, ReadableHome, Services
 from scenecypher.retriever.past_text import past_text
@@ -172,15 +171,7 @@ class Home(ReadableHome):
     # --- acting
 
     def act(
-        self,
-        action: str,
-        *,
-        agent: str | None = None,
-        actor: str = PERSON,
-        fix: bool = False,
-        expected_version: int | None = None,
-        action_id: str | None = None,
-        approve: Approve | None = None,
+        self, action: str, *, expected_version: int | None = None, action_id: str | None = None, **how: Unpack[Acting]
     ) -> tuple[CommittedAction, ...]:
         """Carry out an action such as ``grab(cup_2004)``; each step is one transaction, the requested one last.
 
@@ -192,29 +183,18 @@ class Home(ReadableHome):
         Raises ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer
         at `expected_version`; nothing of the refused action is committed. Raises CommitUnknown if the answer was lost.
         """
-        simulator = self._simulator(agent, actor=actor, fix=fix, approve=approve)
-        return tuple(simulator.act(action, expected_version=expected_version, action_id=action_id))
+        return tuple(self.act_steps(action, expected_version=expected_version, action_id=action_id, **how))
 
     def act_steps(
-        self,
-        action: str,
-        *,
-        agent: str | None = None,
-        actor: str = PERSON,
-        fix: bool = False,
-        expected_version: int | None = None,
-        action_id: str | None = None,
-        approve: Approve | None = None,
+        self, action: str, *, expected_version: int | None = None, action_id: str | None = None, **how: Unpack[Acting]
     ) -> Iterator[CommittedAction]:
         """Carry out an action as `act` does, and yield each step once it is committed. Raises as `act` does."""
-        simulator = self._simulator(agent, actor=actor, fix=fix, approve=approve)
-        return simulator.act(action, expected_version=expected_version, action_id=action_id)
+        return self._simulator(**how).act(action, expected_version=expected_version, action_id=action_id)
 
     @property
     def actions(self) -> str:
-        """The actions that the scene allows, one a line, as a model is shown them."""
-        simulator = self._simulator(None, fix=False)
-        return action_list(simulator.operators, simulator.macros)
+        """The actions that the scene allows, one a line, as a model is shown them, and the rules of the house."""
+        return actions_and_rules(self._simulator())
 
     def observe(
         self,
@@ -238,7 +218,8 @@ class Home(ReadableHome):
         known = known_node(belief.graph, found, vocabulary=belief.vocabulary)
         observation = Detections(file, {}).observation(known, step=belief.version + 1)
         chosen = self._services.settings.accept_looks if accept is None else accept
-        return merge_look(store, self.name, belief, observation, accept=chosen)
+        meaning = self._services.meaning
+        return merge_look(store, self.name, belief, observation, accept=chosen, meaning=meaning)
 
     def history(self, *, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return the events with a version above `after`, oldest first; with `limit` no more than the first ones."""
@@ -325,13 +306,9 @@ class Home(ReadableHome):
         then = read_moment(moment, name=f"{self.name}@{moment}") if isinstance(moment, str) else moment
         return PastHome(self._services, scene_at(self._services.store.database, self.info, then))
 
-    def _simulator(
-        self, agent: str | None, *, fix: bool, actor: str = PERSON, approve: Approve | None = None
-    ) -> Simulator:
+    def _simulator(self, **how: Unpack[Acting]) -> Simulator:
         services = self._services
-        return simulator_of(
-            services.store, self.info, actor=actor, agent=agent, fix=fix, meaning=services.meaning, approve=approve
-        )
+        return simulator_of(services.store, self.info, meaning=services.meaning, **how)
 
 
 def _task_named(name: str) -> Task:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
@@ -54,7 +56,13 @@ class Plugins(Mapping[str, T]):
 
 
 def installed(group: str) -> tuple[str, ...]:
-    """Return the names of a group's entry points, sorted; all installed packages are searched, in some 15 ms."""
+    """Return the names of a group's entry points, sorted."""
+    return _installed(group, tuple(sys.path))
+
+
+@cache
+def _installed(group: str, _: tuple[str, ...]) -> tuple[str, ...]:
+    """Search all installed packages, in some 15 ms: once for each `sys.path`."""
     return tuple(sorted({it.name for it in entry_points(group=group)}))
 
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypedDict
 from typing_extensions import Unpack
 
 from scenecypher.db.connect import connect as connect_database
-from scenecypher.db.store.at import SceneAt, find_at
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.map_update import bring_in
+from scenecypher.db.store.rewind import SceneAt, find_at
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.meaning import Embed, Meaning
@@ -41,12 +41,14 @@ Teller: TypeAlias = Callable[[str], None]
 class ImportOptions(TypedDict, total=False):
     """Options of imports: the `vocabulary` of the actions that a scene allows, and an `agent` to add in a `room`.
 
-    With `replace`, another scene of the name is replaced even if that ends its history.
+    `vectors` name the model of the file's vectors of nodes, or are ``wordllama``, for vectors of the nodes' words. With
+    `replace`, another scene of the name is replaced even if that ends its history.
     """
 
     vocabulary: str | None
     agent: str | None
     room: str | None
+    vectors: str | None
     replace: bool
 
 
@@ -251,7 +253,7 @@ class SceneDatabase:
         from scenecypher.importers.adjusting import Adjustment
 
         vocabulary = options.get("vocabulary")
-        adjusted = Adjustment(vocabulary, options.get("agent"), options.get("room"))(scene)
+        adjusted = Adjustment(vocabulary, options.get("agent"), options.get("room"), options.get("vectors"))(scene)
         named = adjusted if name is None else replace(adjusted, name=name)
         replaces = options.get("replace", False)
         done = bring_in(self.store, named, sets_vocabulary=vocabulary is not None, replaces=replaces)

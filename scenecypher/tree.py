@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
@@ -35,11 +35,11 @@ class SceneTree:
         for node_id in self._nodes:
             self._attach(node_id)
 
-    def follow(self, graph: SceneGraph, touched: Collection[str]) -> set[str | None] | None:
+    def follow(self, graph: SceneGraph, touched: Collection[str]) -> Mapping[str | None, set[str]] | None:
         """Go to a graph that differs in these nodes and their relations, of a tree with walls and floors.
 
-        Return what held or holds the nodes that came, went or moved, None for nothing; None instead if things are in
-        each other, so that the tree is to be made anew.
+        Return the nodes that came, went or moved, by what held or holds them, None for nothing; None instead if things
+        are in each other, so that the tree is to be made anew.
         """
         if self._in_cycles & {*touched}:
             return None
@@ -55,8 +55,11 @@ class SceneTree:
             self._attach(node_id)
         after = {it: self._parents.get(it) for it in now}
         moved = {it for it in touched if (it in before, before.get(it)) != (it in after, after.get(it))}
-        holders = {found[it] for found in (before, after) for it in moved if it in found}
-        return holders if len(self._in_cycles) == known else None
+        by_holder = defaultdict[str | None, set[str]](set)
+        for found in (before, after):
+            for it in moved & found.keys():
+                by_holder[found[it]].add(it)
+        return by_holder if len(self._in_cycles) == known else None
 
     def roots(self) -> list[str]:
         """Return what is in and on nothing: places first, then by name."""
@@ -65,11 +68,22 @@ class SceneTree:
 
     def children(self, node_id: str) -> list[str]:
         """Return what is directly in, on or held by a node, by name."""
-        return sorted(self._children.get(node_id, ()), key=self._name)
+        return sorted(self.inside(node_id), key=self._name)
+
+    def inside(self, node_id: str) -> Sequence[str]:
+        """Return what is directly in, on or held by a node, in no order."""
+        return self._children.get(node_id, ())
 
     def parent(self, node_id: str) -> str | None:
         """Return what directly holds a node, None for a root."""
         return self._parents.get(node_id)
+
+    def above(self, node_id: str) -> Iterator[str]:
+        """Yield a node and all that it is in or on; VirtualHome's files have things inside each other."""
+        above: str | None = node_id
+        while above is not None:
+            yield above
+            above = self._parents.get(above)
 
     def relation(self, node_id: str) -> str:
         """Return how a node is related to its parent in the tree: ``on``, ``held``; empty for what is in a room."""
@@ -106,7 +120,7 @@ class SceneTree:
     def _attach(self, node_id: str) -> None:
         """Put a node below what directly holds it; of things that are in each other, one is a root."""
         parent = self._parent(node_id)
-        above = [] if parent is None else [*self._above(parent)]
+        above = [] if parent is None else [*self.above(parent)]
         if node_id in above:
             self._in_cycles.update(above[: above.index(node_id) + 1])
         elif parent is not None:
@@ -119,13 +133,6 @@ class SceneTree:
         found = [*held, *(target for type_ in PLACED for target in self.graph.targets(node_id, type_))]
         nodes = self.graph.nodes
         return next((it for it in found if nodes[it].kind != "Place"), next(iter(found), None))
-
-    def _above(self, node_id: str) -> Iterator[str]:
-        """Yield a node and all that it is in or on; VirtualHome's files have things inside each other."""
-        above: str | None = node_id
-        while above is not None:
-            yield above
-            above = self._parents.get(above)
 
     def _name(self, node_id: str) -> str:
         return self.graph.nodes[node_id].name

@@ -6,8 +6,11 @@ import gc
 import os
 import signal
 import socket
+import ssl
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,7 +25,10 @@ LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
 TERMINAL = ("COLUMNS", "LINES", "NO_COLOR")
 """The first two are in the environment of pytest's workers, since pytest imports readline, which sets them."""
-LONG_FILES = ("test_docs.py", "test_local.py", "test_server_gone.py")
+LONG_FILES = (
+    *("test_docs.py", "test_local.py", "test_server_gone.py"),
+    *("test_installed_packages.py", "test_packaging.py", "test_site.py"),
+)
 """Files that wait for processes and time limits: run first, so that no worker runs one alone at the end."""
 MANY = 3_000
 """A run of as many tests has a server that compiles in two stages: best for all tests, worse for a few files."""
@@ -96,6 +102,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in slow]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def certificates() -> Iterator[None]:
+    """Read the machine's certificates once, not for every client of a model service."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ssl.create_default_context", cache(ssl.create_default_context))
+        yield
+
+
 @pytest.fixture(scope="session")
 def address(request: pytest.FixtureRequest) -> Iterator[Address]:
     """Yield the address of this run's throw-away server."""
@@ -128,3 +142,12 @@ def store(database: Database) -> SceneStore:
 def user_env(address: Address) -> dict[str, str]:
     """Return the environment of a user whose `NEO4J_URI` is the throw-away server, for subprocesses."""
     return environment_of(address)
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Path]:
+    """Yield the folder of commands that start at once: `scenecypher`, and `python` for `-c` and `-m`."""
+    from tests.forking import forked_commands
+
+    with forked_commands() as folder:
+        yield folder

@@ -1,8 +1,8 @@
-"""Commands of pages in forks of one process that has imported them: new processes without a second of start each.
+"""Commands in forks of one process that has imported them: new processes without seconds of start each.
 
 `python -m tests.forking SOCKET` is that process. `forked_commands` writes two programs, `scenecypher` and `python`, for
-a shell to find first; each sends its words, folder, environment and streams to the socket, and ends as its fork does.
-How a command starts by itself is what other tests see.
+a shell to find first; each sends its words, folder, environment and streams to the socket, hands signals on, and ends
+as its fork does. A killed program's fork is killed. How a command starts by itself is what other tests see.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import pkgutil
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -30,18 +31,27 @@ from scenecypher.cli.app import _command
 from scenecypher.errors import InputError
 
 CLIENT: Final = """#!{python} -IS
-import array, json, os, socket, sys
+import array, json, os, signal, socket, sys
 server = socket.socket(socket.AF_UNIX)
 server.connect({path!r})
 words = json.dumps([{kind!r}, sys.argv, os.getcwd(), dict(os.environ)]).encode()
 streams = array.array("i", (0, 1, 2))
 server.sendmsg([len(words).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
 server.sendall(words)
-code = server.recv(1)
-os._exit(code[0] if code else {lost})
+fork = int.from_bytes(server.recv(4), "big")
+for one in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(one, lambda number, _: os.kill(fork, number))
+code = server.recv(2)
+if not code:
+    os._exit({lost})
+status = int.from_bytes(code, "big", signed=True)
+if status < 0:
+    signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+os._exit(status % 256)
 """
 KINDS: Final = ("scenecypher", "python")
-LIBRARIES: Final = ("openai", "inspect_ai.model", "inspect_ai.log", "uvicorn")
+LIBRARIES: Final = ("openai", "inspect_ai.model", "inspect_ai.log", "inspect_ai._cli.main", "uvicorn")
 """What commands import besides our own modules, where it takes long."""
 READY: Final = "ready"
 LOST: Final = 70
@@ -106,7 +116,7 @@ def import_if_installed(name: str) -> None:
 
 
 def _answer(client: socket.socket) -> NoReturn:
-    """Run a client's command in a fork, and tell the client its exit code."""
+    """Run a client's command in a fork; tell the client the fork's id and how it ended, or kill it when it has gone."""
     size, streams, _, _ = socket.recv_fds(client, 4, 3)
     with client.makefile("rb") as words:
         kind, argv, folder, environment = json.loads(words.read(int.from_bytes(size, "big")))
@@ -120,10 +130,22 @@ def _answer(client: socket.socket) -> NoReturn:
         os.environ.clear()
         os.environ.update(environment)
         os._exit(_run(kind, argv))
+    for stream in streams:
+        os.close(stream)
+    with suppress(BrokenPipeError):
+        client.sendall(child.to_bytes(4, "big"))
+    ended = os.pidfd_open(child)
+    if ended not in select.select([ended, client], [], [])[0]:
+        os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     with suppress(BrokenPipeError):
-        client.sendall(bytes([os.waitstatus_to_exitcode(status) % 256]))
+        client.sendall(_as_bytes(os.waitstatus_to_exitcode(status)))
     os._exit(0)
+
+
+def _as_bytes(code: int) -> bytes:
+    """Return an exit code, or the negative number of the signal that ended a process."""
+    return (code if code < 0 else code % 256).to_bytes(2, "big", signed=True)
 
 
 def _run(kind: str, argv: Sequence[str]) -> int:

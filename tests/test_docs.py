@@ -15,10 +15,9 @@ from typing import Final, assert_never
 import pytest
 import typer
 
-from scenecypher.cli.app import app
+from scenecypher.cli.app import _command
 from scenecypher.db.store.catalog import BELIEF_SUFFIX
 from scenecypher.db.store.scene_store import SceneStore
-from tests.forking import forked_commands
 from tests.pages import (
     MISNAMED,
     PYTHON,
@@ -120,22 +119,15 @@ def test_a_first_page_is_read_in_minutes(page: str) -> None:
     assert len((ROOT / page).read_text(encoding="utf-8").split()) <= MOST_WORDS[page]
 
 
-@pytest.fixture(scope="module")
-def commands() -> Iterator[Path]:
-    """Yield the folder of commands that start at once."""
-    with forked_commands() as folder:
-        yield folder
-
-
 @pytest.fixture
-def reader(page: str, user_env: dict[str, str], store: SceneStore, commands: Path) -> Iterator[dict[str, str]]:
+def reader(page: str, user_env: dict[str, str], store: SceneStore, forks: Path) -> Iterator[dict[str, str]]:
     """Yield the environment of a reader of a page; delete the page's scenes afterwards.
 
     These are the new scenes that the page names, or whose data set it imports: other tests, on the same server, may own
     the rest.
     """
     before = {scene.name for scene in store.scenes()}
-    folders = (str(commands), str(Path(sys.executable).parent), os.environ["PATH"])
+    folders = (str(forks), str(Path(sys.executable).parent), os.environ["PATH"])
     yield {**user_env, "PATH": os.pathsep.join(folders)}
     text = (ROOT / page).read_text(encoding="utf-8")
     for scene in store.scenes():
@@ -200,7 +192,7 @@ def problem_of_words(words: list[str]) -> str | None:
 
 def problem_of_form(words: list[str]) -> str | None:
     """Return the reason why the command line refuses these words, or None."""
-    command, rest = typer.main.get_command(app), [word for word in words if word not in ("-h", "--help")]
+    command, rest = _command(), [word for word in words if word not in ("-h", "--help")]
     asks_for_help = len(rest) < len(words)
     try:
         while rest and isinstance(command, typer.core.TyperGroup):

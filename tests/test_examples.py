@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +18,7 @@ NOTEBOOKS: Final = sorted((ROOT / "examples").glob("*.ipynb"))
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 @pytest.mark.timeout(600)
-def test_a_notebook(file: Path, user_env: dict[str, str], tmp_path: Path) -> None:
+def test_a_notebook(file: Path, user_env: dict[str, str], tmp_path: Path, forks: Path) -> None:
     document = json.loads(file.read_text("utf-8"))
     assert document["nbformat"] == 4
     cells = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
@@ -28,7 +27,7 @@ def test_a_notebook(file: Path, user_env: dict[str, str], tmp_path: Path) -> Non
     with ScriptedModel(takes_the_cup, models=MODELS) as server:
         env = {**user_env, "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "scripted"}
         run = subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+            [forks / "python", "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
         )
     assert run.returncode == 0, run.stdout + run.stderr
 

@@ -69,6 +69,8 @@ def test_links_lead_to_the_sites_places_and_code_is_named_without_a_link() -> No
     text = "[a](docs/acting.md#goals), ![b](docs/images/home.png), [c](pyproject.toml), [d](CHANGELOG.md)"
     turned = "[a](../acting.md#goals), ![b](../images/home.png), c, [d](changelog.md)"
     assert pages._linked(text, "README.md") == turned
+    picture = '<source srcset="docs/images/home.png"><img src="docs/images/film.webp">'
+    assert pages._linked(picture, "README.md") == picture.replace("docs/", "../")
 
 
 def _html_of(paths: list[Path]) -> Iterator[str]:

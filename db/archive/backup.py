@@ -18,18 +18,13 @@ from scenecypher.db.graph.vectors import vector_text
 from scenecypher.db.store.catalog import SceneInfo, info_of, list_scenes, lookup_scene, scene_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import consistent_transaction
-from scenecypher.db.store.load import LOADED_PER_SECOND, SCENE
+from scenecypher.db.store.load import LOAD_NODES, LOADED_PER_SECOND, SCENE
 from scenecypher.db.store.publish import Progress
 from scenecypher.db.store.rows import node_of
 from scenecypher.db.store.stored_form import FORM
 from scenecypher.errors import SceneReplaced
 from scenecypher.files import new_file
 
-# Maps, not nodes: the driver keeps every node of a result until its last row.
-MEMBERS: Final[LiteralString] = """
-MATCH (n:Entity {scene: $key})
-RETURN labels(n) AS labels, properties(n) AS values, [(n)-[r]->(b) | [type(r), b.id]] AS targets
-"""
 # What was replaced is kept for its past; what was deleted is not.
 EARLIER: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired'})
@@ -119,8 +114,8 @@ def _lines(tx: ManagedTransaction, info: SceneInfo) -> Iterator[Any]:
     if record is None:
         raise SceneReplaced(info.name)
     yield _scene_line(record["scene"])
-    for row in tx.run(MEMBERS, key=info.key):
-        yield node_line(node_of(row["labels"], row["values"]), map(tuple, row["targets"]))
+    for labels, values, to in tx.run(LOAD_NODES, key=info.key):
+        yield node_line(node_of(labels, values), map(tuple, to))
     for label, kind in RECORDS.items():
         for row in tx.run(kind.read, key=info.key):
             values = {name: value for name, value in row["values"].items() if name != "scene"}

@@ -3,8 +3,8 @@
 from scenecypher.db.gate.graph import Graph, SceneRef
 from scenecypher.db.gate.judge import Plan
 from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.names import KnownValues
 from scenecypher.db.gate.run import Answer, Explanation, Gate
-from scenecypher.db.gate.unknown_names import KnownValues
 from scenecypher.db.store.values import JsonValue
 
 __all__ = ["Answer", "Explanation", "Gate", "Graph", "JsonValue", "KnownValues", "Limits", "Plan", "SceneRef"]

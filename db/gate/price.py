@@ -13,24 +13,29 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from scenecypher.db.gate import tree, words
-from scenecypher.db.gate.cost import MAX_COLLECTED, MAX_COLLECTED_BYTES, Cost, Meter, regex_steps, too_much
-from scenecypher.db.gate.lexer import Token, integer_of
-from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.paths import Paths
-from scenecypher.db.gate.realm import FACT_ADVICE, JOIN_ADVICE, LABEL_ADVICE, PAST_LABELS
-from scenecypher.db.gate.sizes import (
+from scenecypher.db.gate.cost import (
     ITEM_BYTES,
+    MAX_COLLECTED,
+    MAX_COLLECTED_BYTES,
     MAX_KEY_LENGTH,
     NUMBER,
+    Cost,
+    Meter,
+    Paths,
     Size,
     Variables,
     collected,
     either,
     joined,
     list_of,
+    regex_steps,
     returned,
     text_of,
+    too_much,
 )
+from scenecypher.db.gate.lexer import Token, integer_of
+from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.names import FACT_ADVICE, JOIN_ADVICE, LABEL_ADVICE, PAST_LABELS
 from scenecypher.db.gate.syntax import Parsed
 from scenecypher.db.schema import ENTITY, PAST, PAST_KINDS, PAST_RELATIONS, Schema
 from scenecypher.db.store.bounds import Bounds
@@ -457,8 +462,16 @@ class Pricer:
             few += [node for node in unknown if len(unknown) == len(named) or node in past][:1]
             more += [node for node in past if node.name not in {it.name for it in few}]
         for index, nodes in enumerate((few, more)):
-            self.hints[index].extend((match.last, node.name, self.owners[node.at]) for node in nodes)
+            self.hints[index].extend((match.last, node.name, self._past_index(node)) for node in nodes)
         self._where(match.where)
+
+    def _past_index(self, node: tree.Node) -> str:
+        """Return the label whose index finds a node of the past; empty for others.
+
+        It is the kind, if the pattern names it: the server joins another index's nodes with a scan of the kind's.
+        """
+        kinds = {*node.labels} & PAST_KINDS.keys()
+        return "" if self.owners[node.at] != PAST else kinds.pop() if len(kinds) == 1 else PAST
 
     def _clause(self, clause: tree.Clause) -> None:
         sizes = list[Size]()

@@ -28,19 +28,18 @@ from scenecypher.db.gate.graph import Graph, SceneRef, measured_bounds, read_gra
 from scenecypher.db.gate.judge import VERIFIED, Plan, check_plan
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.messages import EXPLAIN, refusal_of
-from scenecypher.db.gate.realm import joined_bounds, reads_past
+from scenecypher.db.gate.names import KnownValues, joined_bounds, reads_past
 from scenecypher.db.gate.scope import DESCRIBED, SCENE_PARAMETER, VECTORS_PARAMETER, ScopedQuery, Value, scope
-from scenecypher.db.gate.unknown_names import KnownValues
 from scenecypher.db.gate.words import RESERVED
 from scenecypher.db.graph.vectors import fault
 from scenecypher.db.past import PastNotBuilt, PastState, build_past, past_state
 from scenecypher.db.schema import SCENE_KEY, Schema, VectorSpace
 from scenecypher.db.store.bounds import Bounds
-from scenecypher.db.store.cache import LRUCache
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.store.consistent_read import SceneChanging, known_version, read_until
 from scenecypher.db.store.load import current_bounds
+from scenecypher.db.store.sharing import LRUCache
 from scenecypher.db.store.values import JsonValue, exceeds, json_value
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.db.telemetry import span, timed
@@ -55,6 +54,8 @@ PAST_TRIES: Final = 5  # maximum reads of a past whose scene changes meanwhile
 LEAST_S: Final = 0.1  # time limit of a question's last try
 GRACE_S: Final = 0.5  # time after a transaction's limit until the watchdog terminates it, if the server has not
 CACHE_SIZE: Final = 512  # maximum entries of each cache: texts, plans, bounds
+EMPTY_CELLS: Final = (None, False, "", 0)
+"""Values of cells, besides empty lists, in the answer to a query that found nothing."""
 VARIABLE: Final = re.compile(r"(?<![\w$.:|&!`])[A-Za-z_]\w*(?!\w|\()")
 PLAN_S: Final = 600.0  # lifetime of a checked plan in the cache: the server may plan anew as its data changes
 
@@ -84,6 +85,18 @@ class Answer:
     version: int
     seconds: float
     hints: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if it holds nothing: no rows, or only nulls, zeros, false values and empty lists."""
+        return all(
+            cell == [] or any(cell is none or cell == none for none in EMPTY_CELLS) for row in self.rows for cell in row
+        )
+
+    @property
+    def says_no(self) -> bool:
+        """True if it answers all the same though it is empty: a row says false, or counts 0."""
+        return any(cell is False or cell == 0 for row in self.rows for cell in row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +292,10 @@ class Gate:
         found = self.encoder(graph.schema)
         if found is None:
             models = ", ".join(it.model or f"no named model ({it.name})" for it in graph.schema.vectors)
-            hint = "compare names and classes; or set SCENECYPHER_EMBEDDING_MODEL to such a model of your service"
+            hint = (
+                "compare names and classes; or set SCENECYPHER_EMBEDDING_MODEL to such a model of your service, or for "
+                "CLIP run `pip install 'scenecypher[vectors]'`"
+            )
             raise QueryRefused("vectors", f"no encoder is set for this scene's vectors, by {models}", hint=hint)
         space, embed = found
         vectors = {name: self._vector(text, space, embed) for name, text in texts.items()}

@@ -12,9 +12,9 @@ from scenecypher.db.gate import tree, words
 from scenecypher.db.gate.cost import NOTHING, Cost
 from scenecypher.db.gate.lexer import NO_PARAMETERS, Token, TokenKind, integer_of
 from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.names import KnownValues, check_names, public_names
 from scenecypher.db.gate.price import Pricer
 from scenecypher.db.gate.syntax import ENDS, Parsed, parse, parse_with
-from scenecypher.db.gate.unknown_names import KnownValues, check_names, public_names
 from scenecypher.db.schema import PAST, Schema
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused
@@ -100,8 +100,8 @@ def scope(
     scoped, hinted = render(parsed, bound, public), list[ScopedQuery]()
     for hints in pricer.hints if schema.member else ():
         for index, name, label in hints:
-            seek, label_ = (" SEEK", PAST) if label == PAST else ("", schema.member)
-            bound.after[index] += f" USING INDEX{seek} `{name}`:{label_}({schema.scope})"
+            indexed = f" SEEK `{name}`:{label}" if label else f" `{name}`:{schema.member}"
+            bound.after[index] += f" USING INDEX{indexed}({schema.scope})"
         hinted += [replace(render(parsed, bound, public), cost=cost)] if hints else []
     return replace(scoped, cost=cost, hinted=tuple(hinted))
 

@@ -13,11 +13,16 @@ from functools import lru_cache
 from typing import ClassVar, Final
 
 from scenecypher.db.gate import tree, words
-from scenecypher.db.gate.cost import check_counts, too_much
+from scenecypher.db.gate.cost import MAX_ANY_TYPE_HOPS, MAX_BOUNDED_SEARCH, check_counts, too_much
 from scenecypher.db.gate.lexer import Cursor, Token, tokens_of
-from scenecypher.db.gate.paths import MAX_ANY_TYPE_HOPS, MAX_BOUNDED_SEARCH
-from scenecypher.db.gate.realm import HIDDEN, PAST_LABELS, names_past
-from scenecypher.db.gate.unknown_names import hidden_property, scoping_property, unknown_function
+from scenecypher.db.gate.names import (
+    HIDDEN,
+    PAST_LABELS,
+    hidden_property,
+    names_past,
+    scoping_property,
+    unknown_function,
+)
 from scenecypher.db.schema import Schema
 from scenecypher.errors import QueryRefused
 

@@ -67,7 +67,7 @@ class TrackedBounds:
         Those of a number are lowered where it falls below the half: a query may cost as much only as it can.
         """
         counts = {name: self._members[name] + number for name, number in counts_after(delta)}
-        found = {**counts, **degrees_after(graph, delta), **lengths_after(delta, edits).properties()}
+        found = {**counts, **degrees_after(graph, delta, self._estimates), **lengths_after(delta, edits).properties()}
         lower = {name: number for name, number in counts.items() if 2 * number + SPARE < self._estimates.get(name, 0)}
         return lower | {name: number for name, number in found.items() if number > self._estimates.get(name, 0)}
 
@@ -151,8 +151,11 @@ def counts_after(delta: Delta) -> list[tuple[str, int]]:
     return [(name, number) for name, number in sorted(found.items()) if number]
 
 
-def degrees_after(graph: GraphView, delta: Delta) -> dict[str, int]:
-    """Return the largest degrees of nodes that a Delta relates to more nodes, as properties of the Scene node."""
+def degrees_after(graph: GraphView, delta: Delta, known: Mapping[str, int]) -> dict[str, int]:
+    """Return the largest degrees of nodes that a Delta relates to more nodes, as properties of the Scene node.
+
+    Relations of a node that can't come above what is `known` are not counted.
+    """
     more: Counter[tuple[str, str, str]] = Counter()
     for change in delta.changes:
         if isinstance(change, AddRelation | RemoveRelation):
@@ -163,8 +166,10 @@ def degrees_after(graph: GraphView, delta: Delta) -> dict[str, int]:
     for (measure, type_, node_id), number in more.items():
         if number > 0:
             around = (graph.outgoing if measure == "out" else graph.incoming).get(node_id, ())
-            degree, name = number + sum(it.type == type_ for it in around), f"{PREFIX}{measure}_{type_}"
-            found[name] = max(degree, found.get(name, 0))
+            name = f"{PREFIX}{measure}_{type_}"
+            if number + len(around) > known.get(name, 0):
+                degree = number + sum(it.type == type_ for it in around)
+                found[name] = max(degree, found.get(name, 0))
     return found
 
 
@@ -177,7 +182,7 @@ def lengths_after(delta: Delta, after: Mapping[str, Node | None]) -> Bounds:
             case AddNode(node):
                 values = values_of(node)
             case SetProperty() | ChangeList():
-                values = _value_after(change, after[change.id])
+                values = value_after(change, after[change.id])
             case _:
                 continue
         for key, number in lengths(values).items():
@@ -185,7 +190,8 @@ def lengths_after(delta: Delta, after: Mapping[str, Node | None]) -> Bounds:
     return Bounds(frozenset((*key, number) for key, number in found.items() if number))
 
 
-def _value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[str, Any]:
+def value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[str, Any]:
+    """Return the value or the list that a change leads to, by its name, given the node after it."""
     if node is None:
         return {}
     if isinstance(change, SetProperty):

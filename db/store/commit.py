@@ -1,12 +1,15 @@
-"""Commits: the checks before a change, and the parts and parameters of the statement that writes it."""
+"""Commits: the checks before a change, and the one statement that writes it.
+
+A change is written only if its scene is still at the version that it was decided at: compare and swap.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, LiteralString, assert_never
+from typing import Any, Final, LiteralString, TypeAlias, assert_never
 
-from neo4j import Record
+from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.graph.delta import (
     TEXT_FIELDS,
@@ -19,20 +22,28 @@ from scenecypher.db.graph.delta import (
     SetKind,
     SetProperty,
     edited_nodes,
-    value_of,
 )
 from scenecypher.db.graph.graph_json import delta_from_json, delta_hash, delta_json
 from scenecypher.db.graph.scene import GraphView, Node
 from scenecypher.db.rule_memory import without_memory
 from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
+from scenecypher.db.store.bounds import value_after
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database, WrongAnswer, row_of
 from scenecypher.db.store.rows import node_row, to_driver
-from scenecypher.errors import ConflictError, InputError, SceneReplaced
+from scenecypher.errors import ConflictError, InputError, QueryFailed, SceneReplaced
 
 STANDARD_PROPERTIES: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
 """Properties that every scene may use undeclared."""
 
+# Takes the scene's lock. At another version the division by zero rolls the transaction back.
+VERSION_GUARD: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene, s.version = s.version + 1
+WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unchanged
+"""
+DIVISION_BY_ZERO: Final = "Neo.ClientError.Statement.ArithmeticError"
+"""Server error code of a division by zero."""
 # The type is compared in WHERE, not matched as `r:$(row[1])`: it saves the server a millisecond.
 WRITE_PARTS: Final[Mapping[LiteralString, LiteralString]] = {
     "remove_relations": """
@@ -114,6 +125,10 @@ class SceneVersion:
         agents = graph.by_kind.get("Agent", ())
         found = agents[0] if agent is None and agents else agent
         return cls(version, graph, found if found in agents else None, rules)
+
+
+Decide: TypeAlias = Callable[[SceneVersion], Delta]
+"""Function from the scene to the Delta; raises ActionRefused. Pure, since a retry calls it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,19 +251,12 @@ def _groups(key: str, delta: Delta, after: Mapping[str, Node | None]) -> dict[st
             case SetKind():
                 groups["set_kinds"].append([change.id, change.before, change.after])
             case SetProperty() | ChangeList():
-                values.setdefault(change.id, {}).update(_value_after(change, after[change.id]))
+                found = value_after(change, after[change.id])
+                values.setdefault(change.id, {}).update((name, to_driver(value)) for name, value in found.items())
             case _:
                 assert_never(change)
     groups["set_values"] = [[node_id, items] for node_id, items in values.items()]
     return groups
-
-
-def _value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[str, Any]:
-    if node is None:
-        return {}
-    if isinstance(change, SetProperty):
-        return {change.key: to_driver(value_of(node, change.key))}
-    return {change.field: list(node.states if change.field == "states" else node.affordances)}
 
 
 def _check_declared(delta: Delta, declared: Declared) -> None:
@@ -269,5 +277,38 @@ def _check_declared(delta: Delta, declared: Declared) -> None:
             raise InputError(msg)
 
 
-Decide = Callable[[SceneVersion], Delta]
-"""Function from the scene to the Delta; raises ActionRefused. Pure, since a retry calls it again."""
+def commit_at(database: Database, plan: WritePlan, version: int, *, timeout_s: float) -> int | None:
+    """Write a change that was decided at `version`; return the version it made, None if the scene is at another.
+
+    Raises ServiceError; ConstraintViolated if the action id is taken. If a connection breaks, or answers another
+    statement, the change may be committed: try again only with the same action id.
+    """
+    try:
+        given = {**plan.parameters, "read_at": version}
+        written = database.execute(
+            conditional_write(plan), given, timeout_s=timeout_s, echo="action_id", auto_commit=True
+        )
+    except QueryFailed as error:
+        if error.code != DIVISION_BY_ZERO:
+            raise
+        return None
+    return written["version"] if written else None
+
+
+def commit_in(tx: ManagedTransaction, plan: WritePlan, version: int) -> int:
+    """Write a change that was decided at `version` in a transaction that holds the scene's lock; return its version.
+
+    Raises WrongAnswer. Where a row does not match, the server's DIVISION_BY_ZERO ends the transaction.
+    """
+    given = {**plan.parameters, "read_at": version}
+    record = row_of(tx.run(conditional_write(plan), given), "action_id", given["action_id"])
+    if record is None:
+        raise WrongAnswer
+    return int(record["version"])
+
+
+def conditional_write(plan: WritePlan) -> LiteralString:
+    """Return the statement that writes a change if the scene is at the expected version and every row matches."""
+    fits: LiteralString = " AND ".join(name + " = size($" + name + ")" for name in plan.groups) or "true"
+    end: LiteralString = ", unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
+    return VERSION_GUARD + plan.body + "RETURN $action_id AS action_id, s.version AS version" + end

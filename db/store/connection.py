@@ -28,11 +28,10 @@ from neo4j import (
 )
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
-from scenecypher.db.store.bookmarks import ReadBookmarks
 from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
 from scenecypher.db.store.notices import forward_notices
-from scenecypher.db.store.slots import Slots
-from scenecypher.db.store.versions import Versions
+from scenecypher.db.store.sharing import Slots
+from scenecypher.db.store.versions import ReadBookmarks, Versions
 from scenecypher.errors import (
     CommitUnknown,
     ConstraintViolated,

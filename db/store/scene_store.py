@@ -17,11 +17,9 @@ from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.rule_memory import without_memory
 from scenecypher.db.schema import HOLDING, Declared
-from scenecypher.db.store import at, catalog, history, lease, load, publish, rewind
-from scenecypher.db.store.at import SceneAt
+from scenecypher.db.store import catalog, history, lease, load, publish, rewind
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name, read_only_error
-from scenecypher.db.store.commit import AlreadyCommitted, Committed, Decide, Intent
-from scenecypher.db.store.compare_and_swap import DIVISION_BY_ZERO
+from scenecypher.db.store.commit import DIVISION_BY_ZERO, AlreadyCommitted, Committed, Decide, Intent
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
 from scenecypher.db.store.history import Event, EventHead, Revert
 from scenecypher.db.store.load import LoadedScene
@@ -29,6 +27,7 @@ from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replicas import KEPT_MEMBERS, Replicas
+from scenecypher.db.store.rewind import SceneAt
 from scenecypher.db.store.vectors import delete_unused, with_vectors
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (
@@ -93,7 +92,7 @@ class SceneStore:
         Raises SceneNotFound; InputError for a version or a time that it does not have; ServiceError if there is no such
         copy and this connection may not write.
         """
-        found = at.find_at(self.database, name)
+        found = rewind.find_at(self.database, name)
         return past_copy(self.database, found, progress=progress) if isinstance(found, SceneAt) else found
 
     def scenes(self) -> list[SceneInfo]:
@@ -168,7 +167,7 @@ class SceneStore:
 
         Raises InputError for a bad name, NameTaken if it is given to another meanwhile.
         """
-        found = at.find_at(self.database, name)
+        found = rewind.find_at(self.database, name)
         checked_new_name(to, (found.scene if isinstance(found, SceneAt) else found).role)
         if catalog.lookup_scene(self.database, to) is not None:
             msg = f"a scene named {to!r} exists; delete it first or choose another name"
@@ -279,14 +278,38 @@ class SceneStore:
         intent = Intent(actor, action, action_id or uuid4().hex, expected_version, enforced=enforced)
         return self._commit(scene, delta, intent=intent)
 
-    def change(self, scene: SceneInfo, decide: Decide, *, intent: Intent, agent: str | None = None) -> Committed:
-        """Let `decide` make a Delta from the scene, and commit it at the version that it was decided at.
+    def change(
+        self, scene: SceneInfo, decide: Decide, *, intent: Intent, agent: str | None = None, text: str | None = None
+    ) -> Committed:
+        """Let `decide` make a Delta from the scene, and commit it by one statement at the version it was decided at.
 
-        `agent` is the acting node, the first agent by id if None. An error of `decide`, such as ActionRefused, commits
-        nothing. Raises CommitUnknown if nothing gave an answer; InputError for an earlier state, which nobody may
-        change; SceneReplaced.
+        If others come first again and again, or a connection breaks, it is decided and written under the scene's lock,
+        which the action id makes safe. `agent` is the acting node, the first agent by id if None; `text` is the Delta's
+        JSON if it is known before. An error of `decide`, such as ActionRefused, commits nothing. Raises CommitUnknown
+        if nothing gave an answer; InputError for an earlier state, which nobody may change; SceneReplaced.
         """
-        return self._change(scene, decide, agent=agent, intent=intent)
+        if scene.is_past_copy:
+            raise read_only_error(scene.name)
+        with self.replicas.of(scene) as replica:
+
+            def work(tx: ManagedTransaction) -> Committed:
+                at = replica.lock(tx, agent=agent, intent=intent, text=text)
+                return replica.write(tx, at, decide(at), intent=intent)
+
+            unanswered: ServiceError | None = None
+            try:
+                done = replica.change(decide, agent=agent, intent=intent, text=text, timeout_s=self._commit_timeout_s)
+            except AlreadyCommitted as earlier:
+                done = _repeated(earlier)
+            except ServiceError as error:
+                if not error.retryable or isinstance(error, QueryTimeout | SceneReplaced):
+                    raise
+                done, unanswered = None, error
+            if done is None:
+                done = self._under_lock(work, unanswered)
+                replica.apply(done)
+        self.database.versions.note(scene.key, done.version)
+        return done
 
     def now(self, scene: SceneInfo) -> LoadedScene:
         """Return the whole scene as it is now, from memory where its events lead there.
@@ -357,7 +380,7 @@ class SceneStore:
     def as_of(self, name: str, version: int) -> SceneGraph:
         """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""
         return rewind.load_version(
-            self.database, at.scene_at(self.database, self.find(name), version), load=self.now
+            self.database, rewind.scene_at(self.database, self.find(name), version), load=self.now
         ).graph
 
     def moved(self, scene: SceneInfo, graph: SceneGraph, version: int, *, to: int) -> rewind.Moved | None:
@@ -365,7 +388,7 @@ class SceneStore:
 
         Raises InputError for a version that it never had.
         """
-        return rewind.reach(self.database, at.scene_at(self.database, scene, to), graph, version)
+        return rewind.reach(self.database, rewind.scene_at(self.database, scene, to), graph, version)
 
     # --- within
 
@@ -441,38 +464,7 @@ class SceneStore:
         return self._commit(scene, revert.delta, intent=replace(intent, enforced=enforced))
 
     def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-        return self._change(scene, lambda _: delta, intent=intent, text=delta_json(delta))
-
-    def _change(
-        self, scene: SceneInfo, decide: Decide, *, intent: Intent, agent: str | None = None, text: str | None = None
-    ) -> Committed:
-        """Commit a change by one statement at the version that it was decided at.
-
-        If others come first again and again, or a connection breaks, it is decided and written under the scene's lock,
-        which the action id makes safe. `text` is the Delta's JSON if it is known before.
-        """
-        if scene.is_past_copy:
-            raise read_only_error(scene.name)
-        with self.replicas.of(scene) as replica:
-
-            def work(tx: ManagedTransaction) -> Committed:
-                at = replica.lock(tx, agent=agent, intent=intent, text=text)
-                return replica.write(tx, at, decide(at), intent=intent)
-
-            unanswered: ServiceError | None = None
-            try:
-                done = replica.change(decide, agent=agent, intent=intent, text=text, timeout_s=self._commit_timeout_s)
-            except AlreadyCommitted as earlier:
-                done = _repeated(earlier)
-            except ServiceError as error:
-                if not error.retryable or isinstance(error, QueryTimeout | SceneReplaced):
-                    raise
-                done, unanswered = None, error
-            if done is None:
-                done = self._under_lock(work, unanswered)
-                replica.apply(done)
-        self.database.versions.note(scene.key, done.version)
-        return done
+        return self.change(scene, lambda _: delta, intent=intent, text=delta_json(delta))
 
     def _under_lock(
         self, work: Callable[[ManagedTransaction], Committed], unanswered: ServiceError | None

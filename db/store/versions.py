@@ -1,12 +1,14 @@
-"""The latest versions of scenes that this process has seen; threads that wait at the same time share one read."""
+"""What this process has seen of its database: the latest versions of scenes, and the bookmarks of its reads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from threading import Lock
 from typing import Final
 
-from scenecypher.errors import ServiceError
+from neo4j.api import BookmarkManager
+
+from scenecypher.db.store.sharing import CoalescedRead
 
 SCENES_NOTED: Final = 10_000
 
@@ -50,29 +52,26 @@ class Versions:
         return version
 
 
-class CoalescedRead:
-    """A read that concurrent callers share. Safe to share between threads."""
+class ReadBookmarks(BookmarkManager):
+    """The bookmarks with which a connection's next read begins. Safe to share between threads.
+
+    `epoch` numbers them: it is another number after any read that ended with other bookmarks than it began with, and
+    None before the first. While it stays the same, each read began and ended with the same bookmark, so that no commit
+    was applied meanwhile, in part or whole: all those reads saw the same state of the database.
+    """
 
     def __init__(self) -> None:
+        self._bookmarks: frozenset[str] = frozenset()
         self._lock = Lock()
-        self._begun = self._ended = 0
-        self._outcome: int | ServiceError = 0
+        self.epoch: int | None = None
 
-    def fresh(self, read: Callable[[], int]) -> int:
-        """Return the version from a read that begins after this call: this thread's own, or another's.
+    def get_bookmarks(self) -> Collection[str]:
+        """Return the bookmarks that the next read waits for."""
+        return self._bookmarks
 
-        A ServiceError of a shared read is raised in all waiting threads, any other error only in the thread that read.
-        """
-        wanted = self._begun + 1
+    def update_bookmarks(self, previous_bookmarks: Collection[str], new_bookmarks: Collection[str]) -> None:
+        """Replace the bookmarks with which a transaction began by those with which it ended."""
         with self._lock:
-            if self._ended < wanted:
-                self._begun += 1
-                try:
-                    self._outcome = read()
-                except ServiceError as error:
-                    self._outcome = error
-                self._ended = self._begun
-            outcome = self._outcome
-        if isinstance(outcome, ServiceError):
-            raise outcome
-        return outcome
+            current = self._bookmarks.difference(previous_bookmarks).union(new_bookmarks)
+            if current != self._bookmarks:
+                self._bookmarks, self.epoch = current, (self.epoch or 0) + 1

@@ -28,6 +28,7 @@ PROJECT: Final[Mapping[str, str]] = {
 LINK: Final = re.compile(
     r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>(?!https?:|mailto:|#)[^)#\s]+)(?P<anchor>#[^)]*)?\)"
 )
+PICTURE: Final = re.compile(r'(?P<name>src|srcset)="(?P<target>(?!https?:)[^"]+)"')
 PART: Final = re.compile(r"^## (?P<title>.+)\n(?P<body>(?:(?!## ).*\n?)*)", re.MULTILINE)
 
 
@@ -59,13 +60,16 @@ def _linked(text: str, page: str) -> str:
     places = _places()
     here = PurePosixPath(places[page]).parent
 
-    def turned(found: re.Match[str]) -> str:
-        target = os.path.normpath(PurePosixPath(page).parent / found["target"])
-        place = places.get(target) or (target.removeprefix("docs/") if _is_copied(target) else "")
-        if not place:
-            return found["text"]
-        return f"{found['image']}[{found['text']}]({os.path.relpath(place, here)}{found['anchor'] or ''})"
+    def place_of(target: str) -> str:
+        named = os.path.normpath(PurePosixPath(page).parent / target)
+        place = places.get(named) or (named.removeprefix("docs/") if _is_copied(named) else "")
+        return os.path.relpath(place, here) if place else ""
 
+    def turned(found: re.Match[str]) -> str:
+        place = place_of(found["target"])
+        return f"{found['image']}[{found['text']}]({place}{found['anchor'] or ''})" if place else found["text"]
+
+    text = PICTURE.sub(lambda found: f'{found["name"]}="{place_of(found["target"]) or found["target"]}"', text)
     return LINK.sub(turned, text)
 
 

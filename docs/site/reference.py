@@ -30,10 +30,11 @@ EXTRAS: Final[Mapping[str, str]] = {
     "papers": "every data set, method and table of the papers; includes `pddl`",
     "pddl": "the symbolic planner (Fast Downward, GPL-3)",
     "robots": "robots of ROS 2, by rosbridge",
+    "vectors": "CLIP's text encoder, by OpenCLIP and PyTorch",
     "telemetry": "OpenTelemetry's spans and metrics",
     "video": "films as pictures to observe",
-    "all": "everything above",
-    "dev": "everything above, and what contributors need",
+    "all": "everything above but `vectors`",
+    "dev": "what `all` has, and what contributors need",
 }
 
 

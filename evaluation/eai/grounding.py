@@ -86,12 +86,6 @@ class Unreadable:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    word: str
-    objects: tuple[Any, ...]
-
-
 def ground_plan(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[GroundedStep, ...] | Unreadable:
     """Return the plan in an output; `objects` maps the relevant classes and the source's numbers to node ids.
 
@@ -103,37 +97,33 @@ def ground_plan(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[
     if len(output) > MAX_CHARACTERS:
         return Unreadable("parsing", f"over {MAX_CHARACTERS:,} characters")
     try:
-        pairs = tuple(_pairs(output))
+        pairs = [*_pairs(output)]
     except (ValueError, RecursionError):
         return Unreadable("parsing", "what stands in a step's brackets is no JSON list")
     if not pairs:
         return Unreadable("parsing", "no step can be read")
-    unknown = next((pair.word for pair in pairs if pair.word.upper() not in ACTIONS), None)
+    unknown = next((word for word, _ in pairs if word.upper() not in ACTIONS), None)
     if unknown is not None:
         return Unreadable("hallucination", f"there is no action {unknown[:60]!r}")
-    found = [_object_ids(pair.objects, objects) for pair in pairs]
-    unknown_object = next((one for one in found if isinstance(one, _UnknownObject)), None)
-    if unknown_object is not None:
-        return Unreadable("hallucination", f"no object of the task is called {unknown_object.name}")
-    ids = [one for one in found if not isinstance(one, _UnknownObject)]
-    return _build_steps(pairs, ids)
+    try:
+        ids = [_object_ids(named, objects) for _, named in pairs]
+    except _UnknownObject as error:
+        return Unreadable("hallucination", f"no object of the task is called {error}")
+    return _build_steps([word for word, _ in pairs], ids)
 
 
-def _pairs(output: str) -> Iterator[_Pair]:
+def _pairs(output: str) -> Iterator[tuple[str, list[Any]]]:
     """Yield the pairs of a word and a list. Raises ValueError, RecursionError for an invalid list."""
     for word, listed in _PAIR.findall(_BLANKS.sub(" ", output.replace("\n", "").replace("'", '"'))):
-        yield _Pair(word, tuple(json.loads(listed)))
+        yield word, json.loads(listed)
 
 
-@dataclass(frozen=True, slots=True)
-class _UnknownObject:
-    """Object that the task does not have."""
-
-    name: str
+class _UnknownObject(Exception):
+    """A step names an object that the task does not have."""
 
 
-def _object_ids(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...] | _UnknownObject:
-    """Return the ids of the nodes that a step names, by class alone or by class and number."""
+def _object_ids(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...]:
+    """Return the ids of the nodes that a step names, by class alone or by class and number. Raises _UnknownObject."""
     with_numbers = len(named) % 2 == 0 and any(parse_object_number(item) is not None for item in named[1::2])
     wanted = list(zip(named[::2], named[1::2], strict=True)) if with_numbers else [(name, None) for name in named]
     ids: list[str] = []
@@ -141,7 +131,7 @@ def _object_ids(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) 
         numbered = objects.get(name, {}) if isinstance(name, str) else {}
         key = max(numbered, default=None) if number is None else parse_object_number(number)
         if key is None or key not in numbered:
-            return _UnknownObject(str(name if number is None else f"{name} {number}")[:60])
+            raise _UnknownObject(str(name if number is None else f"{name} {number}")[:60])
         ids.append(numbered[key])
     return tuple(ids)
 
@@ -153,11 +143,11 @@ def parse_object_number(item: Any) -> int | None:
     return item if isinstance(item, int) and not isinstance(item, bool) else None
 
 
-def _build_steps(pairs: Sequence[_Pair], ids: Sequence[tuple[str, ...]]) -> tuple[GroundedStep, ...] | Unreadable:
+def _build_steps(words: Sequence[str], ids: Sequence[tuple[str, ...]]) -> tuple[GroundedStep, ...] | Unreadable:
     plan: list[GroundedStep] = []
-    for pair, arguments in zip(pairs, ids, strict=True):
-        operator, number = ACTIONS[pair.word.upper()]
+    for word, arguments in zip(words, ids, strict=True):
+        operator, number = ACTIONS[word.upper()]
         if len(arguments) != number:
-            return Unreadable("arguments", f"{pair.word} takes {number} objects, not {len(arguments)}")
-        plan.append(GroundedStep(pair.word.upper(), ActionCall(operator, arguments)))
+            return Unreadable("arguments", f"{word} takes {number} objects, not {len(arguments)}")
+        plan.append(GroundedStep(word.upper(), ActionCall(operator, arguments)))
     return tuple(plan)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from scenecypher.importers.published_wheel import PublishedWheel
+from scenecypher.importers.published_file import PublishedFile
 
-WHEEL: Final = PublishedWheel(
+WHEEL: Final = PublishedFile(
     "virtualhome_eval==0.1.1",
     "virtualhome_eval-0.1.1-py3-none-any.whl",
     "a4e244f423edfc0da2ec7b7daf48f2fca8af00afe6f2af07b8f1e53d8c79de37",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, RootModel
 
 from scenecypher.db.condition import Condition, HasState, Id, Related
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import document_error, problems_of
+from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import GOALS, REPAIR, package_folder, program_files, unknown_task
@@ -163,10 +163,6 @@ def _key(fact: _Fact) -> tuple[object, ...]:
 def task_entries() -> Mapping[str, TaskEntry]:
     """Return what the source says of each task, by id. Raises InputError, DocumentError."""
     path = package_folder() / GOALS
-    document = read_json(path)
-    try:
-        scenes = _TaskFile.model_validate(document).root
-    except ValidationError as error:
-        raise document_error(str(path), problems_of(error, document)) from error
+    scenes = validated(_TaskFile, read_json(path), str(path)).root
     by_category = [tasks for categories in scenes.values() for tasks in categories.values()]
     return {task_id: task for tasks in by_category for task_id, task in tasks.items()}

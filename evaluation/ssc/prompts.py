@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 from zipfile import BadZipFile, ZipFile
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from scenecypher.chat.model import Message
 from scenecypher.db.graph.value import digest
@@ -24,6 +24,7 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.recordings import SCENE_PREFIX
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.eai.transition_gold import domain_head
+from scenecypher.evaluation.result import Document
 from scenecypher.importers.eai import REPAIR, package_folder
 from scenecypher.importers.json_file import read_json
 
@@ -45,9 +46,7 @@ NOTES: Final[Mapping[str, str]] = {"structured": "our short prompt", "paper-cont
 MAX_BYTES: Final = 32 * 2**20
 
 
-class _Prompt(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Prompt(Document):
     identifier: str
     llm_prompt: str
 

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.scene import GraphView
+from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.planner.actions.execution import bind_choices
 from scenecypher.planner.actions.operator import AGENT, Choose, Operator
+from scenecypher.planner.actions.ruled import ApprovalNeeded, check_approval, refusal_by_rules, under_rules
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.variables import required_choices, variables_of
 
@@ -75,16 +77,20 @@ class _Group:
 class ActionMask:
     """The requirements of `calls`, arranged so that each is evaluated once for all calls that share its arguments."""
 
-    def __init__(self, calls: Sequence[ActionCall], operators: Mapping[str, Operator]) -> None:
-        self._size = len(calls)
+    def __init__(self, calls: Sequence[ActionCall], operators: Mapping[str, Operator], rules: Rules = NO_RULES) -> None:
+        self._calls, self._rules = calls, rules
+        self._operators = {name: under_rules(it, rules) for name, it in operators.items()}
         self._tables: dict[_Question, int] = {}
         self._choices: dict[Choose, _Choice] = {}
         names = dict.fromkeys(call.name for call in calls)
-        self._groups = [self._group(operators[name], calls) for name in names]
+        self._groups = [self._group(self._operators[name], calls) for name in names]
 
     def of(self, graph: GraphView, agent: str) -> NDArray[np.int8]:
-        """Return 1 for each call whose requirements hold, else 0: what the simulator carries out uncorrected."""
-        mask = np.zeros(self._size, np.int8)
+        """Return 1 for each call whose requirements hold, else 0: what the simulator carries out uncorrected.
+
+        What rules of the house forbid now, or have a person asked for, is 0, too.
+        """
+        mask = np.zeros(len(self._calls), np.int8)
         known: list[dict[Arguments, bool]] = [{} for _ in self._tables]
         chosen: Chosen = {}
         for group in self._groups:
@@ -95,7 +101,19 @@ class ActionMask:
                 if not left.size:
                     break
             mask[group.places[left]] = 1
+        for place in np.flatnonzero(mask).tolist() if self._rules.in_force else ():
+            mask[place] = self._is_allowed(self._calls[place], graph, agent)
         return mask
+
+    def _is_allowed(self, call: ActionCall, graph: GraphView, agent: str) -> bool:
+        operator = self._operators[call.name]
+        names = (parameter.name for parameter in operator.parameters)
+        given = {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
+        try:
+            check_approval(operator, self._rules, graph, given, action=str(call), but=())
+        except ApprovalNeeded:
+            return False
+        return not refusal_by_rules(operator, self._rules, graph, given, str(call))
 
     def _group(self, operator: Operator, calls: Sequence[ActionCall]) -> _Group:
         own = [(place, call.arguments) for place, call in enumerate(calls) if call.name == operator.name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import Unpack
+
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.rule_memory import decide
@@ -11,7 +13,7 @@ from scenecypher.db.store.commit import Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.simulator import ActionSimulator, CommittedAction
+from scenecypher.planner.actions.simulator import Acting, ActionSimulator, CommittedAction
 from scenecypher.planner.actions.text import ActionCall
 
 
@@ -21,8 +23,8 @@ class MemorySimulator(ActionSimulator):
     It keeps no history: a repeated action id is carried out again.
     """
 
-    def __init__(self, scene: SceneInfo, graph: SceneGraph, *, agent: str | None = None, fix: bool = False) -> None:
-        super().__init__(scene, agent=agent, fix=fix)
+    def __init__(self, scene: SceneInfo, graph: SceneGraph, **how: Unpack[Acting]) -> None:
+        super().__init__(scene, **how)
         self.graph, self._version = LiveGraph(graph), scene.version
 
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:

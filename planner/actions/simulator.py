@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, TypedDict
 from uuid import uuid4
+
+from typing_extensions import Unpack
 
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.scene import GraphView
@@ -66,29 +68,29 @@ class CommittedAction:
     action_id: str = field(default="", compare=False)
 
 
-class ActionSimulator(ABC):
-    """Acts on one scene, wherever that is kept. `agent` is the acting node's id; None means the first by id.
+class Acting(TypedDict, total=False):
+    """Who acts and how: `actor` is whom the history names (PERSON), `agent` the acting node's id (the first by id).
 
-    `fix` inserts missing actions. `pick_node` selects a node if an operator's choice has several. `approve` asks a
-    person where a rule of the house demands it; without it, such an action is refused.
+    `fix` inserts missing actions. `approve` asks a person where a rule of the house demands it; without it, such an
+    action is refused.
     """
 
-    def __init__(
-        self,
-        scene: SceneInfo,
-        *,
-        actor: str = PERSON,
-        agent: str | None = None,
-        fix: bool = False,
-        pick_node: NodePicker = lowest_id,
-        approve: Approve | None = None,
-    ) -> None:
-        self.scene, self.fix, self._pick_node = scene, fix, pick_node
-        self._approve, self._asks = approve, True
+    actor: str
+    agent: str | None
+    fix: bool
+    approve: Approve | None
+
+
+class ActionSimulator(ABC):
+    """Acts on one scene, wherever that is kept. `pick_node` selects a node if an operator's choice has several."""
+
+    def __init__(self, scene: SceneInfo, *, pick_node: NodePicker = lowest_id, **how: Unpack[Acting]) -> None:
+        self.scene, self.fix, self._pick_node = scene, how.get("fix", False), pick_node
+        self._approve, self._asks = how.get("approve"), True
         self._approved: dict[str, str] = {}
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
-        self._actor, self._agent = actor, agent
+        self._actor, self._agent = how.get("actor", PERSON), how.get("agent")
 
     @abstractmethod
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
@@ -259,7 +261,8 @@ class ActionSimulator(ABC):
             raise reused_id_error(action_id, before)
 
     def _decide(self, operator: Operator, call: ActionCall, at: SceneVersion) -> Delta:
-        bindings, bound = self._bind(operator, call, at), under_rules(operator, at.rules)
+        repairing = self.operators.values() if self.fix else ()
+        bindings, bound = self._bind(operator, call, at), under_rules(operator, at.rules, repairing)
         delta = simulate(bound, at.graph, bindings, action=str(call), pick_node=self._pick_node)
         if self._asks:
             check_approval(operator, at.rules, at.graph, bindings, action=str(call), but=self._approved)
@@ -301,7 +304,7 @@ class ActionSimulator(ABC):
 
 
 class Simulator(ActionSimulator):
-    """Acts on one scene of the database: each action is a transaction. The arguments are those of ActionSimulator.
+    """Acts on one scene of the database: each action is a transaction.
 
     With `ids_only`, words that are no ids are refused, without a word of what the scene holds.
     """
@@ -311,15 +314,12 @@ class Simulator(ActionSimulator):
         store: SceneStore,
         scene: SceneInfo,
         *,
-        actor: str = PERSON,
-        agent: str | None = None,
-        fix: bool = False,
         pick_node: NodePicker = lowest_id,
         meaning: Meaning = NO_MEANING,
         ids_only: bool = False,
-        approve: Approve | None = None,
+        **how: Unpack[Acting],
     ) -> None:
-        super().__init__(scene, actor=actor, agent=agent, fix=fix, pick_node=pick_node, approve=approve)
+        super().__init__(scene, pick_node=pick_node, **how)
         self._store, self._meaning, self.ids_only = store, meaning, ids_only
 
     def notice_others(self) -> tuple[Event, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from scenecypher.db.condition import ALWAYS
@@ -84,6 +85,9 @@ def _explore_then_plan(context: MethodContext) -> Method:
     return ExploreThenPlan(asker, context.plan_goal, context.read_all, max_steps=context.max_steps, ranker=ranker)
 
 
+whole_plan_recipe: Final = partial(Recipe, ends_refused=False, fix=False, ablations=(NO_EXAMPLES,))
+"""Recipe of a baseline that gives a whole plan, executed as it stands."""
+
 GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
     "stepwise": Recipe(
         lambda context: Stepwise(context.model, fix=context.fix),
@@ -98,37 +102,28 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         belief=True,
         ablations=(JSON_GRAPH, FULL_GRAPH, NO_PRIORS, NAMED_CLASSES, NO_CORRECTION, NO_EXAMPLES),
     ),
-    "sayplan": Recipe(
+    "sayplan": whole_plan_recipe(
         lambda context: SayPlan(context.model, context.vocabulary, examples=has_examples(context)),
         "expands rooms of a collapsed graph, then plans; a simulator explains the faults of a plan",
         paper="LookPlanGraph, section VI-A, appendix D (SayPlan)",
         extent="collapsed",
         tools={VERIFY: verify_plan},
-        ends_refused=False,
-        fix=False,
-        ablations=(NO_EXAMPLES,),
     ),
-    "sayplan-lite": Recipe(
+    "sayplan-lite": whole_plan_recipe(
         lambda context: SayPlanLite(context.model, context.vocabulary, examples=has_examples(context)),
         "the same in two prompts, one for the search and one for the plan",
         paper="LookPlanGraph, section VI-A, appendices D and F-4",
         extent="collapsed",
         tools={VERIFY: verify_plan, CONFIRM: confirm_graph},
-        ends_refused=False,
-        fix=False,
-        ablations=(NO_EXAMPLES,),
     ),
-    "llm-as-p": Recipe(
+    "llm-as-p": whole_plan_recipe(
         lambda context: LlmAsP(context.model, context.vocabulary, examples=has_examples(context)),
         "the whole graph in, a whole plan out",
         paper="LookPlanGraph, section VI-A, appendix F-1",
         extent="full",
         form="json",
-        ends_refused=False,
-        fix=False,
-        ablations=(NO_EXAMPLES,),
     ),
-    "llm+p": Recipe(
+    "llm+p": whole_plan_recipe(
         lambda context: LlmPlusP(
             context.model, context.vocabulary, timeout_s=context.timeout_s, examples=has_examples(context)
         ),
@@ -136,9 +131,6 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         paper="LookPlanGraph, section VI-A, appendices D and F-2",
         extent="full",
         form="json",
-        ends_refused=False,
-        fix=False,
-        ablations=(NO_EXAMPLES,),
     ),
     "goal-then-plan": Recipe(
         lambda context: GoalThenPlan(_goal_asker(context), context.plan_goal, max_steps=context.max_steps),

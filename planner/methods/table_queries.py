@@ -33,13 +33,7 @@ from scenecypher.planner.methods.sg2.sg2_limit import limited_retriever
 from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, Shots
 from scenecypher.planner.methods.sg_rwr.sg_rwr_retriever import summarizing_retriever
 from scenecypher.planner.methods.sg_rwr.sg_rwr_single_coder import SingleCoder
-from scenecypher.planner.methods.switches import (
-    ALL_ACTIONS,
-    ASK_AT_ONCE,
-    NO_EXAMPLES,
-    STEPWISE,
-    has_examples,
-)
+from scenecypher.planner.methods.switches import ALL_ACTIONS, ASK_AT_ONCE, NO_EXAMPLES, STEPWISE, has_examples
 from scenecypher.planner.sessions.graph_tools import PAPER_SETS
 from scenecypher.planner.sessions.method import Method
 from scenecypher.planner.sessions.reasoning_tools import (
@@ -148,6 +142,13 @@ def _prompting(name: str) -> Callable[[MethodContext], Method]:
     return lambda context: Prompting(context.model, context.vocabulary, STYLES[name], stepwise=_stepwise(context))
 
 
+rwr_recipe: Final = partial(
+    static_recipe,
+    tools={PYTHON: python_tool},
+    asker=summarizing_retriever,
+    ablations=(*SHARED, ASK_AT_ONCE),
+)
+"""Recipe of SG-RwR with one wording or another of its Reasoner's prompt."""
 REASONING: Final = {traversal.NAME: reasoning_tool(traversal.NAME)}
 
 QUERY_METHODS: Final[Mapping[str, Recipe]] = {
@@ -167,29 +168,16 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         asker=limited_retriever,
         ablations=(*SHARED, NO_EXAMPLES, ASK_AT_ONCE),
     ),
-    "sg-rwr": static_recipe(
+    "sg-rwr": rwr_recipe(
         _sg_rwr(),
         "a Reasoner that sees the schema queries a Retriever and writes code over tools; both mend their code",
         paper="SG-RwR, 2.2 to 2.5, tables 4 and 5",
-        tools={PYTHON: python_tool},
-        asker=summarizing_retriever,
-        ablations=(*SHARED, ASK_AT_ONCE),
     ),
-    "sg-rwr-fs": static_recipe(
-        _sg_rwr("fs"),
-        "the same with worked tasks in the Reasoner's prompt",
-        paper='SG-RwR, "Few-shot SG-RwR"',
-        tools={PYTHON: python_tool},
-        asker=summarizing_retriever,
-        ablations=(*SHARED, ASK_AT_ONCE),
+    "sg-rwr-fs": rwr_recipe(
+        _sg_rwr("fs"), "the same with worked tasks in the Reasoner's prompt", paper='SG-RwR, "Few-shot SG-RwR"'
     ),
-    "sg-rwr-alg": static_recipe(
-        _sg_rwr("alg"),
-        "the same with worked tasks and the method in words",
-        paper='SG-RwR, "Few-shot SG-RwR"',
-        tools={PYTHON: python_tool},
-        asker=summarizing_retriever,
-        ablations=(*SHARED, ASK_AT_ONCE),
+    "sg-rwr-alg": rwr_recipe(
+        _sg_rwr("alg"), "the same with worked tasks and the method in words", paper='SG-RwR, "Few-shot SG-RwR"'
     ),
     "single-coder": static_recipe(
         _single_coder,

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from scenecypher.db.graph.problems import document_error, problems_of
+from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import Point
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.json_file import read_json
@@ -102,11 +102,7 @@ def camera_of(picture: Path) -> PosedCamera | None:
     file = picture.with_suffix(SUFFIX)
     if not file.is_file():
         return None
-    document = read_json(file)
-    try:
-        content = CameraFile.model_validate(document)
-    except ValidationError as error:
-        raise document_error(str(file), problems_of(error, document)) from error
+    content = validated(CameraFile, read_json(file), str(file))
     depth = (file.parent / content.depth).resolve()
     if not depth.is_relative_to(file.parent.resolve()) or not depth.is_file():
         raise DocumentError(str(file), "$.depth", f"there is no file {content.depth!r} in the picture's folder")

@@ -11,6 +11,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, SceneVersion
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import RejectedError
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.perception.findings import MergeResult
 from scenecypher.planner.perception.merge import merge_checked
 from scenecypher.planner.perception.observation import Observation
@@ -30,7 +31,13 @@ class CommittedLook:
 
 
 def commit_look(
-    store: SceneStore, belief: SceneInfo, observation: Observation, *, intent: Intent, accept: bool = False
+    store: SceneStore,
+    belief: SceneInfo,
+    observation: Observation,
+    *,
+    intent: Intent,
+    accept: bool = False,
+    meaning: Meaning = NO_MEANING,
 ) -> CommittedLook:
     """Merge an observation into the belief as it is now; its step is the version that it leads to.
 
@@ -41,7 +48,7 @@ def commit_look(
 
     def decide(at: SceneVersion) -> Delta:
         seen = replace(observation, step=at.version + 1)
-        found = merge_checked(at.graph, seen, vocabulary=belief.vocabulary, accept=accept)
+        found = merge_checked(at.graph, seen, vocabulary=belief.vocabulary, accept=accept, meaning=meaning)
         if _is_noop(found.delta, at.version):
             looks.append(CommittedLook(replace(found, delta=Delta()), at.version))
             raise Unchanged("nothing changed")

@@ -15,6 +15,7 @@ from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.meaning import Meaning
 from scenecypher.planner.perception.commit_look import CommittedLook, commit_look
 from scenecypher.planner.perception.detections import Detections, read_detections
 from scenecypher.planner.perception.footage import read_look
@@ -81,12 +82,12 @@ def seen_node(store: SceneStore, scene: str, text: str) -> str:
 
 
 def merge_look(
-    store: SceneStore, scene: str, belief: BeliefBefore, observation: Observation, *, accept: bool
+    store: SceneStore, scene: str, belief: BeliefBefore, observation: Observation, *, accept: bool, meaning: Meaning
 ) -> CommittedLook:
     """Merge an observation into the belief about a scene, which is made where absent. Raises as `commit_look` does."""
     info = belief.info or find_or_create_belief(store, store.find(scene))
     intent = Intent("observe", f"see {observation.of}", uuid4().hex)
-    return commit_look(store, info, observation, intent=intent, accept=accept)
+    return commit_look(store, info, observation, intent=intent, accept=accept, meaning=meaning)
 
 
 def belief_before(store: SceneStore, scene: str) -> BeliefBefore:

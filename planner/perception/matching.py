@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.graph.scene import GraphView, Node, Point
 from scenecypher.db.schema import HOLDING
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.perception.draft import SEEN
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import Placement, is_covered, is_shut_in
@@ -19,6 +20,8 @@ TOLERANCE: Final = 0.5
 """Largest distance (metres; in grids cells) between believed and seen position of the same thing."""
 RECENT: Final = 10
 """Steps after which a thing that was seen may have moved."""
+ALIKE: Final = 0.45
+"""Least cosine of two words for one thing: measured, couch and sofa have 0.51, tomato and potato 0.34."""
 _Pool: TypeAlias = dict[str, list[Node]]
 """Objects by the normal form of their class, in the order in which they are taken."""
 
@@ -36,7 +39,12 @@ class Matches:
 
 
 def match_sightings(
-    belief: GraphView, observation: Observation, placements: Sequence[Placement], *, containment: tuple[str, ...]
+    belief: GraphView,
+    observation: Observation,
+    placements: Sequence[Placement],
+    *,
+    containment: tuple[str, ...],
+    meaning: Meaning = NO_MEANING,
 ) -> Matches:
     """Match sightings with believed nodes.
 
@@ -44,9 +52,10 @@ def match_sightings(
     node, then by a near word on the same support, and last, without a number and a position, wherever it is believed:
     what is nowhere comes before what nobody has seen, and that before what was seen longest ago, but not what was seen
     in the last RECENT steps. Sightings without a placement are matched but for the last two. Never matched are the node
-    looked at, its own containers (by the relations `containment`), and by likeness what is held.
+    looked at, its own containers (by the relations `containment`), and by likeness what is held. Words are near by
+    their letters, or by `meaning`.
     """
-    return _Matching(belief, observation, containment).match(placements)
+    return _Matching(belief, observation, containment, meaning).match(placements)
 
 
 @dataclass(slots=True)
@@ -54,6 +63,7 @@ class _Matching:
     belief: GraphView
     observation: Observation
     containment: tuple[str, ...]
+    meaning: Meaning
     barred: set[str] = field(init=False)
     found: Matches = field(default_factory=Matches)
     pools: dict[tuple[str, str], _Pool] = field(default_factory=dict)
@@ -92,14 +102,18 @@ class _Matching:
 
     def _match_near(self, placement: Placement) -> None:
         """Match a sighting on or in the observed node with what is lost there, if a near word means it."""
-        seen, of = self.observation.sightings[placement.number], self.observation.of
+        number, of = placement.number, self.observation.of
+        seen = self.observation.sightings[number]
         for class_, nodes in self._on(placement).items() if placement.support == of else ():
             lost = {
                 class_: [it for it in nodes if not is_covered(self.belief, it.id, of, containment=self.containment)]
             }
-            if are_near(seen.class_, class_) and self._match_alike(placement.number, lost, class_=class_):
-                self.found.guessed.add(placement.number)
+            if lost[class_] and self._are_near(seen.class_, class_) and self._match_alike(number, lost, class_=class_):
+                self.found.guessed.add(number)
                 return
+
+    def _are_near(self, one: str, other: str) -> bool:
+        return are_near(one, other) or bool(self.meaning.nearest(one, (other,), least=ALIKE))
 
     def _match_far(self, numbers: Sequence[int]) -> None:
         """Match sightings with things of their class that are believed elsewhere."""

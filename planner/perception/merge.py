@@ -13,6 +13,7 @@ from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
+from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.perception.findings import (
     MAX_NEW,
     Finding,
@@ -27,10 +28,18 @@ from scenecypher.planner.perception.observation_draft import ObservationDraft
 from scenecypher.planner.perception.placing import placements
 
 
-def merge(belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool = False) -> MergeResult:
+def merge(
+    belief: GraphView,
+    observation: Observation,
+    *,
+    vocabulary: str,
+    accept: bool = False,
+    meaning: Meaning = NO_MEANING,
+) -> MergeResult:
     """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node.
 
-    With `accept`, what a look at the whole does not show is absent, however often it was seen there before.
+    With `accept`, what a look at the whole does not show is absent, however often it was seen there before. By
+    `meaning` a couch that is seen is the sofa that is believed there.
     """
     of = belief.nodes.get(observation.of)
     if of is None:
@@ -39,7 +48,8 @@ def merge(belief: GraphView, observation: Observation, *, vocabulary: str, accep
     if not observation.extent.is_usable:
         return MergeResult(Delta(), (Finding("unseen", of.id, unseen_words(observation.extent)),))
     placed = placements(observation, belief, vocabulary=vocabulary)
-    known = match_sightings(belief, observation, placed, containment=conventions_of(vocabulary).containment)
+    containment = conventions_of(vocabulary).containment
+    known = match_sightings(belief, observation, placed, containment=containment, meaning=meaning)
     new = sum(placement.number not in known.nodes for placement in placed)
     is_crowded = observation.extent.kind == "disputed" and new > MAX_NEW
     draft = ObservationDraft(belief, vocabulary, observation, known, is_crowded=is_crowded, is_accepted=accept)
@@ -65,15 +75,17 @@ def merge(belief: GraphView, observation: Observation, *, vocabulary: str, accep
     )
 
 
-def merge_checked(belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool) -> MergeResult:
+def merge_checked(
+    belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool, meaning: Meaning = NO_MEANING
+) -> MergeResult:
     """Merge an observation, but only what was seen if it contradicts most of the belief, unless `accept`.
 
     Raises UnknownReference as `merge` does.
     """
-    found = merge(belief, observation, vocabulary=vocabulary, accept=accept)
+    found = merge(belief, observation, vocabulary=vocabulary, accept=accept, meaning=meaning)
     if accept or found.doubtful_extent is None:
         return found
-    return merge(belief, replace(observation, extent=found.doubtful_extent), vocabulary=vocabulary)
+    return merge(belief, replace(observation, extent=found.doubtful_extent), vocabulary=vocabulary, meaning=meaning)
 
 
 def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> MergeResult:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from scenecypher.chat.model import Message
-from scenecypher.db.rules import Rules
+from scenecypher.db.rules import Rules, rules_of
+from scenecypher.planner.actions.simulator import ActionSimulator
+from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.words import stems
 
 HOUSE_RULES: Final = "Rules of this house; an action that would break one is refused:"
@@ -24,5 +26,16 @@ def rule_lines(rules: Rules, task: str) -> tuple[str, ...]:
 
 def with_house_rules(message: Message, lines: Sequence[str]) -> Message:
     """Return the message with a line for each rule at its end; the message itself without rules."""
-    told = "\n".join(f"- {line}" for line in lines)
-    return replace(message, text=f"{message.text}\n\n{HOUSE_RULES}\n{told}") if lines else message
+    return replace(message, text=f"{message.text}\n\n{_told(lines)}") if lines else message
+
+
+def actions_and_rules(simulator: ActionSimulator) -> str:
+    """Return the actions of a scene, one a line, and the rules that forbid some of them."""
+    listed, rules = action_list(simulator.operators, simulator.macros), rules_of(simulator.scene.declared)
+    lines, more = rule_lines(rules, ""), len(rules.in_force) - MOST_TOLD
+    told = (*lines, f"and {more} more: `scenecypher rules list`") if more > 0 else lines
+    return f"{listed}\n\n{_told(told)}" if told else listed
+
+
+def _told(lines: Sequence[str]) -> str:
+    return "\n".join((HOUSE_RULES, *(f"- {line}" for line in lines)))

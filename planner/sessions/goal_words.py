@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import combinations
 from typing import Final
 
 import scenecypher.db.condition as c
@@ -21,7 +22,9 @@ from scenecypher.errors import InputError, UnknownReference, did_you_mean
 from scenecypher.planner.actions.variables import is_static, variables_of
 from scenecypher.planner.prompts.scene_words import states_given
 from scenecypher.planner.sessions.goal_past import earlier_facts
+from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, Fact, Variable, all_of, quantified
 from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.states import state_rules
 
 FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
 WORDS: Final = {"IN": "INSIDE", "INSIDE_OF": "INSIDE", "ONTOP": "ON", "ONTOP_OF": "ON"}
@@ -32,7 +35,6 @@ OPPOSITES: Final = ("open", "closed", "on", "off")
 """States that are allowed even if no node has them yet."""
 ANYTHING: Final = "thing"
 """The word for movable things of every class."""
-NAME_LENGTH: Final = 64
 
 _NAMED: Final = re.compile(r"(\w+)\s*:\s+(.+)")
 _THINGS: Final = re.compile(
@@ -51,29 +53,6 @@ _NOT, _IS, _HAS, _OR, _AND = (
         r"\s+and\s+",
     )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Variable:
-    """What a name ranges over (`among`, all of one of the classes `kinds`), and how many of these are meant."""
-
-    name: str
-    among: tuple[c.Condition, ...]
-    quantity: str = "one"
-    number: int = 1
-    owner: str = ""
-    others: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    counted: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Fact:
-    """A claim and the variables that it is about; `placed` is the thing that it says to be in or on another."""
-
-    about: frozenset[str]
-    claim: c.Condition
-    placed: c.Term | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +85,7 @@ class GoalParser:
         """Return the conjunction of all facts. Raises InputError for its form, UnknownReference for its words."""
         reading = _Reading(self)
         for name, among in (self.given or {}).items():
-            reading.variables[name] = _Variable(name, (among,))
+            reading.variables[name] = Variable(name, (among,))
         for part in self._parts(text):
             try:
                 reading.add(part)
@@ -174,8 +153,8 @@ class _Reading:
     """A goal while it is read: its variables and facts so far."""
 
     parser: GoalParser
-    variables: dict[str, _Variable] = field(default_factory=dict)
-    facts: list[_Fact] = field(default_factory=list)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    facts: list[Fact] = field(default_factory=list)
     suffix: str = ""
 
     def add(self, part: str) -> None:
@@ -202,28 +181,38 @@ class _Reading:
             raise InputError(f"the goal is empty; {FORM}")
         if any(c.Not(claim) in claims for claim in claims):
             raise UnknownReference("a fact and its opposite can't hold at once: state one of the two")
+        if not self.parser.is_rule:
+            self._check_states(it for it in claims if isinstance(it, c.HasState))
         for own in (it for it in self.variables.values() if it.owner):
             if not any({own.name, own.owner} <= it.about and not isinstance(it.claim, c.Not) for it in self.facts):
                 raise UnknownReference(f"no fact joins {own.name!r} and {own.owner!r}: state the relation of the two")
         put_down = () if self.parser.is_rule else self._put_down()
         more = [it for it in put_down if it.placed is None or is_held(it.placed) not in claims]
         inner = [it for it in more if it.about]
-        return (*_quantified(self._in_order(), (*self.facts, *inner), ()), *(it.claim for it in more if not it.about))
+        return (*quantified(self._in_order(), (*self.facts, *inner), ()), *(it.claim for it in more if not it.about))
 
-    def _put_down(self) -> Iterator[_Fact]:
-        """Yield that things which must not be in or on something are not in a hand instead."""
+    def _check_states(self, claims: Iterable[c.HasState]) -> None:
+        """Raise UnknownReference for two states that no thing has at once, such as on and off."""
+        rules = state_rules(self.parser.vocabulary)
+        for one, other in combinations(claims, 2):
+            if one.x == other.x and one.state in rules and other.state in rules[one.state].excludes:
+                it, states = one.x.id if isinstance(one.x, c.Id) else one.x, sorted((one.state, other.state))
+                raise UnknownReference(f"{it} can't be {states[0]} and {states[1]} at once: state one of the two")
+
+    def _put_down(self) -> Iterator[Fact]:
+        """Yield that things which must not be in or on something are not with an agent instead."""
         for x, denied in {(it.placed, isinstance(it.claim, c.Not)): None for it in self.facts if it.placed is not None}:
-            in_no_hand = c.Not(is_held(x))
+            in_no_hand = c.Not(is_with_agent(x))
             match self.variables.get(x) if isinstance(x, str) else None:
-                case _Variable(quantity="no" | "at most" | "exactly") as it:
+                case Variable(quantity="no" | "at most" | "exactly") as it:
                     if not denied:
-                        yield _Fact(frozenset(), c.ForAll(it.name, _all_of(it.among), in_no_hand), x)
-                case _Variable() if denied:
-                    yield _Fact(frozenset({str(x)}), in_no_hand, x)
+                        yield Fact(frozenset(), c.ForAll(it.name, all_of(it.among), in_no_hand), x)
+                case Variable() if denied:
+                    yield Fact(frozenset({str(x)}), in_no_hand, x)
                 case None if denied and isinstance(x, c.Id) and self.parser.graph.nodes[x.id].kind == "Object":
-                    yield _Fact(frozenset(), in_no_hand, x)
+                    yield Fact(frozenset(), in_no_hand, x)
 
-    def _in_order(self) -> tuple[_Variable, ...]:
+    def _in_order(self) -> tuple[Variable, ...]:
         """Return the variables, outermost first: `one` is the same for all, an own thing follows what it is for."""
         found = [it for it in self.variables.values() if it.name not in (self.parser.given or ())]
         outer = sorted((it for it in found if not it.owner), key=lambda it: it.quantity != "one")
@@ -242,7 +231,7 @@ class _Reading:
             raise UnknownReference(f"{owner.name!r} is one thing: {name!r} is for each of several, such as `all cup`")
         others = tuple(self._variable(it).name for it in re.findall(r"\w+", found["others"] or ""))
         own, counted = owner.name if owner else "", found["counted"] or ""
-        it = _Variable(name, (kind,), quantity, number, own, others, counted=counted)
+        it = Variable(name, (kind,), quantity, number, own, others, counted=counted)
         self.variables[name] = it
         where = _AND.split(re.sub(r"\bit\b", name, found["where"])) if found["where"] else ()
         claims = [self._claim_now(name, fact) for fact in (*(f"{name} is {word}" for word in adjectives), *where)]
@@ -278,12 +267,12 @@ class _Reading:
         self.parser.known("class", text, self.parser.classes)
         raise AssertionError(text)
 
-    def _variable(self, name: str) -> _Variable:
+    def _variable(self, name: str) -> Variable:
         if name not in self.variables:
             raise UnknownReference(f"{name[:60]!r} stands for nothing yet: say before, as in `{name[:60]}: all cup`")
         return self.variables[name]
 
-    def _nodes(self, it: _Variable) -> tuple[str, ...]:
+    def _nodes(self, it: Variable) -> tuple[str, ...]:
         return tuple(c.witnesses(it.name, c.And(it.among), graph=self.parser.graph, bindings={}))
 
     def _claim_now(self, name: str, text: str) -> c.Condition:
@@ -298,24 +287,24 @@ class _Reading:
 
     # --- facts
 
-    def _one_of(self, text: str, *, now: bool = False) -> _Fact:
+    def _one_of(self, text: str, *, now: bool = False) -> Fact:
         texts = _OR.split(text)
         if len(texts) == 1:
             return self._fact(text, now=now)
         facts = [self._alone(it, number, now=now) for number, it in enumerate(texts)]
-        return _Fact(frozenset[str]().union(*(it.about for it in facts)), c.Or(tuple(it.claim for it in facts)))
+        return Fact(frozenset[str]().union(*(it.about for it in facts)), c.Or(tuple(it.claim for it in facts)))
 
-    def _alone(self, text: str, number: int, *, now: bool) -> _Fact:
+    def _alone(self, text: str, number: int, *, now: bool) -> Fact:
         """Return one of several alternatives, in which phrases such as `all cup` stand for things of its own."""
         known, before = self.variables, {*self.variables}
         self.suffix = f"_{number}"
         fact = self._fact(text, now=now)
         self.suffix = ""
         own = [known.pop(name) for name in [*known] if name not in before]
-        claim = _all_of(tuple(_quantified(own, [fact], ()))) if own else fact.claim
-        return _Fact(fact.about - {it.name for it in own}, claim)
+        claim = all_of(tuple(quantified(own, [fact], ()))) if own else fact.claim
+        return Fact(fact.about - {it.name for it in own}, claim)
 
-    def _fact(self, text: str, *, now: bool) -> _Fact:
+    def _fact(self, text: str, *, now: bool) -> Fact:
         denied = _NOT.fullmatch(text)
         said: str = denied[1] if denied else text
         placed: c.Term | None = None
@@ -329,7 +318,7 @@ class _Reading:
         else:
             raise InputError(f"{text[:100]!r} is no goal; {FORM}")
         about = frozenset(variables_of(claim) & self.variables.keys())
-        return _Fact(about, c.Not(claim) if bool(denied) is not bool(found[2]) else claim, placed)
+        return Fact(about, c.Not(claim) if bool(denied) is not bool(found[2]) else claim, placed)
 
     def _is(self, x: c.Term, word: str) -> c.Condition:
         match word.lower():
@@ -416,7 +405,16 @@ def name_for(phrase: str) -> str:
 
 def is_held(x: c.Term) -> c.Condition:
     """Return that a thing is in an agent's hand."""
-    return c.Exists("some_agent", c.And((c.HasKind("some_agent", "Agent"), c.HeldBy(x, "some_agent"))))
+    return _of_agent(c.HeldBy(x, "some_agent"))
+
+
+def is_with_agent(x: c.Term) -> c.Condition:
+    """Return that an agent holds a thing or has it in it: VirtualHome's actions put things into agents, too."""
+    return _of_agent(c.Or((c.HeldBy(x, "some_agent"), c.Related(x, "INSIDE", "some_agent"))))
+
+
+def _of_agent(claim: c.Condition) -> c.Condition:
+    return c.Exists("some_agent", c.And((c.HasKind("some_agent", "Agent"), claim)))
 
 
 def _folded(word: str) -> str:
@@ -429,68 +427,3 @@ def _quantity(text: str) -> tuple[str, int]:
     if not last.isdigit():
         return {"every": "all"}.get(text, text), 1
     return ("no", 1) if int(last) == 0 else (words or "at least", int(last))
-
-
-def _quantified(
-    variables: Sequence[_Variable], facts: Sequence[_Fact], bound: tuple[_Variable, ...]
-) -> Iterator[c.Condition]:
-    """Yield the conjuncts: each group of facts that share variables, within the quantifiers of these."""
-    for group in _groups(variables, facts):
-        inner = [it for it in variables if any(it.name in fact.about for fact in group)]
-        if not inner:
-            yield from (fact.claim for fact in group)
-            continue
-        first, *rest = inner
-        parts = tuple(_quantified(rest, group, (*bound, first)))
-        among = first.among + tuple(c.Not(c.Same(first.name, it.name)) for it in bound if _differ(first, it))
-        owner = next((it for it in bound if it.name == first.owner), None)
-        if owner is not None:
-            parts = (*parts, _no_other(owner, first, group))
-        ways = [(c.HasClass(first.name, kind), *among) for kind in first.kinds] or [among]
-        found = tuple(_counted(first, way, parts) for way in ways)
-        yield found[0] if len(found) == 1 else c.Or(found)
-
-
-def _counted(it: _Variable, among: tuple[c.Condition, ...], parts: tuple[c.Condition, ...]) -> c.Condition:
-    """Return that the parts hold of as many of the things as a variable says."""
-    match it.quantity:
-        case "all":
-            return c.ForAll(it.name, _all_of(among), _all_of(parts))
-        case "no":
-            return c.ForAll(it.name, _all_of(among), c.Not(_all_of(parts)))
-        case "at least":
-            return c.AtLeast(it.number, it.name, c.And(among + parts))
-        case "exactly":
-            return c.Exactly(it.number, it.name, c.And(among + parts))
-        case "at most":
-            return c.Not(c.AtLeast(it.number + 1, it.name, c.And(among + parts)))
-        case _:
-            return c.Exists(it.name, c.And(among + parts))
-
-
-def _no_other(owner: _Variable, own: _Variable, facts: Sequence[_Fact]) -> c.Condition:
-    """Return the condition that no other thing like `owner` shares what is its `own`."""
-    joining = tuple(it.claim for it in facts if it.about == {owner.name, own.name} and not isinstance(it.claim, c.Not))
-    other = f"other_{owner.name}"[:NAME_LENGTH]
-    alike = tuple(c.bind(part, {owner.name: other}) for part in (*owner.among, *joining))
-    return c.Not(c.Exists(other, c.And((*alike, c.Not(c.Same(other, owner.name))))))
-
-
-def _groups(variables: Sequence[_Variable], facts: Sequence[_Fact]) -> list[list[_Fact]]:
-    """Return the facts in groups that share none of the variables and constrain none of each other's."""
-    groups: list[tuple[set[str], list[_Fact]]] = []
-    for fact in facts:
-        names = {it.name for it in variables if it.name in fact.about}
-        names |= {it.name for it in variables for one in variables if one.name in names and _differ(it, one)}
-        joined = [group for group in groups if group[0] & names]
-        merged = (names.union(*(group[0] for group in joined)), [*(it for group in joined for it in group[1]), fact])
-        groups = [*(group for group in groups if group not in joined), merged]
-    return [group for _, group in groups]
-
-
-def _differ(one: _Variable, other: _Variable) -> bool:
-    return one.name in other.others or other.name in one.others
-
-
-def _all_of(parts: tuple[c.Condition, ...]) -> c.Condition:
-    return parts[0] if len(parts) == 1 else c.And(parts)

@@ -1,4 +1,4 @@
-"""Tools that read a scene: the papers' graph calls, a Cypher query, and the rehearsal of a plan."""
+"""Tools that read a scene: the papers' graph calls, and the rehearsal of a plan."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from scenecypher.chat.clean import clean_cypher
 from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 from scenecypher.planner.sessions.recipe import SceneAccess
 from scenecypher.planner.sessions.rehearsal import rehearse
-from scenecypher.planner.sessions.toolbox import Tool, ToolAnswer, argument
+from scenecypher.planner.sessions.toolbox import Tool, ToolAnswer
 from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.retriever import graph_api
 from scenecypher.retriever.graph_api import CALL_SETS, GraphApi
-from scenecypher.retriever.retrieval import rows_text
 
 REHEARSED: Final = "the plan can be carried out"
 """Answer of `verify_plan` to a plan without a fault."""
@@ -30,13 +28,6 @@ def graph_call_tool(name: str) -> Callable[[SceneAccess], Tool]:
         )
 
     return make
-
-
-def query_tool(access: SceneAccess) -> Tool:
-    """Return the tool ``query(cypher)``: a read-only query through the gate, answered with its rows as text."""
-    return lambda arguments: ToolAnswer(
-        rows_text(access.reader.run(clean_cypher(argument(arguments, "cypher", tool="query"))))
-    )
 
 
 def verify_plan(access: SceneAccess) -> Tool:

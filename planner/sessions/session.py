@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, assert_never
 from uuid import uuid4
@@ -12,7 +12,6 @@ from scenecypher.db.condition import Condition, condition_from_document
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import (
     ActionRefused,
-    InputError,
     ModelUnavailable,
     RejectedError,
     ReplyRejected,
@@ -39,7 +38,6 @@ from scenecypher.planner.sessions.events import (
     Thought,
 )
 from scenecypher.planner.sessions.method import (
-    ANY_OF_THEM,
     Act,
     Answer,
     Ask,
@@ -57,6 +55,17 @@ from scenecypher.planner.sessions.method import (
 from scenecypher.planner.sessions.others import OthersActs
 from scenecypher.planner.sessions.reporting import PERSON, action_events, answer_event
 from scenecypher.planner.sessions.toolbox import NO_TOOLS, Toolbox
+from scenecypher.planner.sessions.turn_results import (
+    SessionEnd,
+    TurnResult,
+    TurnRun,
+    choice_meant,
+    done_text,
+    merge_results,
+    refusal_result,
+    step_text,
+    unreadable_reply,
+)
 from scenecypher.planner.vocabularies.registry import DONE
 from scenecypher.planner.worlds.environment import WorldMismatch
 from scenecypher.retriever.retrieval import Retrieval
@@ -69,8 +78,6 @@ StepWriter: TypeAlias = Callable[[CommittedAction], str]
 """Function that words an executed action for a method, in place of the session's own wording."""
 GoalJudge: TypeAlias = Callable[[Condition | None], tuple[GoalState, tuple[str, ...]]]
 """Function that says whether the session's goal, or else the one that its method stated, holds, and what does not."""
-SessionEnd: TypeAlias = tuple[Outcome, str]
-"""Outcome of a session, and its reason in words."""
 
 
 class Asker(Protocol):
@@ -82,29 +89,12 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnResult:
-    """Result of a decision: the budget used after it, the feedback for the method, and the end of the session, if any.
-
-    `done` are the executed actions; `refused` is True if something was refused.
-    """
-
-    spent: Spent
-    feedback: str = ""
-    done: tuple[str, ...] = ()
-    refused: bool = False
-    ending: SessionEnd | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Interrupted:
     """A turn that was cut off: its decision, the id of the action under way, and the ids of those logged since."""
 
     decision: Act | Solve
     action_id: str
     logged: frozenset[str]
-
-
-TurnRun: TypeAlias = Generator[Event, None, TurnResult]
 
 
 class Session:
@@ -207,7 +197,7 @@ class Session:
                 (self._interrupted.decision, Usage()) if self._interrupted else self._method.decide(memory)
             )
         except ReplyRejected as rejected:
-            result = yield from _unreadable_reply(rejected, spent)
+            result = yield from unreadable_reply(rejected, spent)
         else:
             result = yield from self._execute(decision, replace(spent, usage=spent.usage + usage))
         spent, document = (
@@ -260,7 +250,7 @@ class Session:
             found = self._asker.ask(decision.question, self._simulator.scene)
         except RejectedError as rejected:
             yield Refused(spent.steps, "", "question", (str(rejected),))
-            return _refusal_result(rejected, spent)
+            return refusal_result(rejected, spent)
         yield answer_event(spent.steps, found)
         refused = spent.refused if found.outcome == "refused" else 0
         return TurnResult(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
@@ -275,7 +265,7 @@ class Session:
             return TurnResult(
                 spent, ending=("given_up", f"it was stopped where a person was asked: {decision.question}")
             )
-        answer = _choice(decision, answer.strip())
+        answer = choice_meant(decision, answer.strip())
         yield Answered(spent.steps, PERSON, answer, Usage())
         return TurnResult(spent, answer)
 
@@ -285,7 +275,7 @@ class Session:
             answer = self._tools.call(decision.tool, decision.arguments)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.tool, "call", (str(rejected),))
-            return _refusal_result(rejected, spent)
+            return refusal_result(rejected, spent)
         yield Answered(spent.steps, decision.tool, answer.text, answer.usage)
         return TurnResult(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
 
@@ -303,7 +293,7 @@ class Session:
                 done.append(step.action)
                 if step.action_id not in logged:
                     yield from action_events(spent.steps, step)
-                feedback += [self._step_writer(step)] if self._step_writer else _step_text(step)
+                feedback += [self._step_writer(step)] if self._step_writer else step_text(step)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
             if self._reprompt or not isinstance(rejected, Infeasible):
@@ -333,36 +323,13 @@ class Session:
         if refused:
             reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
-        return replace(result, ending=("done", _done_text(result.done)))
-
-
-def _choice(asked: AskBack, answer: str) -> str:
-    """Return the choice that an answer means, by its words or by an id. Raises InputError."""
-    if not asked.choices or answer in asked.choices or not answer:
-        return answer or ANY_OF_THEM
-    for words, nodes in zip(asked.choices, asked.nodes, strict=True):
-        if answer in nodes:
-            return words
-    raise InputError(
-        f"{answer[:100]!r} is no choice of {asked.question!r}: answer {' | '.join(asked.choices)}, or nothing"
-    )
+        return replace(result, ending=("done", done_text(result.done)))
 
 
 def _outcome(decision: Done | GiveUp) -> Outcome:
     if isinstance(decision, Done):
         return "done"
     return "impossible" if decision.impossible else "given_up"
-
-
-def _done_text(done: Sequence[str]) -> str:
-    """Return what a solution brought about: its executed actions."""
-    return f"carried out: {', '.join(done)}" if done else "there was nothing to carry out"
-
-
-def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:
-    """Combine the results of two consecutive actions."""
-    feedback = "; ".join(filter(None, (first.feedback, second.feedback)))
-    return TurnResult(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
 
 
 def _answer(memory: Memory) -> str:
@@ -376,25 +343,6 @@ def _stated_goal(memory: Memory) -> Condition | None:
         if isinstance(turn.decision, Think) and turn.decision.goal is not None:
             return condition_from_document(turn.decision.goal, file="the goal")
     return None
-
-
-def _step_text(step: CommittedAction) -> list[str]:
-    """Return an executed step in words, and its findings."""
-    first = "" if step.because is None else f" first, since {step.because}"
-    return [f"{step.action} was carried out{first}", *step.seen]
-
-
-def _unreadable_reply(rejected: ReplyRejected, spent: Spent) -> TurnRun:
-    yield Refused(spent.steps, "", "reply", (str(rejected),))
-    return _refusal_result(rejected, spent)
-
-
-def _refusal_result(rejected: RejectedError, spent: Spent) -> TurnResult:
-    """Return the result of a refusal, with the tokens of the replies behind it."""
-    usage = spent.usage
-    if isinstance(rejected, ReplyRejected):
-        usage += Usage(rejected.prompt_tokens, rejected.completion_tokens)
-    return TurnResult(replace(spent, refused=spent.refused + 1, usage=usage), str(rejected), refused=True)
 
 
 def ends_session(action: str) -> bool:

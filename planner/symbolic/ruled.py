@@ -7,6 +7,10 @@ from dataclasses import replace
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.rules import Rule
+from scenecypher.planner.actions.operator import Become, nested_effects
+from scenecypher.planner.rules.contradictions import may_hold
+from scenecypher.planner.symbolic.required_actions import PlanningState
 from scenecypher.planner.symbolic.write import goal_parts
 
 
@@ -48,6 +52,17 @@ def holds_with(condition: c.Condition, goal: c.Condition, graph: SceneGraph) -> 
     nodes = (replace(it, states=tuple(states.get(it.id, ()))) for it in graph.nodes.values())
     known = {it for it in relations if it.source in graph.nodes and it.target in graph.nodes}
     return c.evaluate(condition, SceneGraph.of(nodes, known), {})
+
+
+def stays_open(rule: Rule, goal: c.Condition, state: PlanningState) -> bool:
+    """Check if a goal brings about what a duty begins with, beside which what it asks for can't hold.
+
+    False where that can't be told at once. Opposite states are those in whose place an action gives another.
+    """
+    effects = (effect for it in state.operators.values() for effect in nested_effects(it.effects))
+    opposites = {frozenset((it.state, it.instead_of)) for it in effects if isinstance(it, Become) and it.instead_of}
+    together = c.And((rule.begun, rule.condition))
+    return holds_with(rule.begun, goal, state.graph) and not may_hold(together, state.graph, opposites)
 
 
 def _parts(condition: c.Condition) -> Iterator[c.Condition]:

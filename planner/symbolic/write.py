@@ -27,15 +27,7 @@ from scenecypher.planner.actions.operator import (
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.symbolic.conditions import Chosen, ConditionWriter, Names, Scope, unused_name
-from scenecypher.planner.symbolic.expressions import (
-    FALSE,
-    TRUE,
-    Expression,
-    all_of,
-    atoms,
-    free_variables,
-    negated,
-)
+from scenecypher.planner.symbolic.expressions import FALSE, TRUE, Expression, all_of, atoms, free_variables, negated
 
 
 @dataclass(frozen=True, slots=True)

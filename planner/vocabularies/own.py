@@ -16,7 +16,7 @@ def vocabulary_of(name: str, base: Vocabulary, actions: str) -> Vocabulary:
     try:
         domain = domain_from_document(json.loads(actions), file="the scene's own actions")
     except (DocumentError, ValueError, RecursionError) as error:
-        raise InputError(f"{error}; give the scene its actions again: `scenecypher actions add`") from error
+        raise InputError(f"{error}; give the scene its actions again: `scenecypher domain add`") from error
     return replace(
         base,
         name=name,

@@ -72,7 +72,7 @@ def _check_names(found: Domain, others: tuple[Domain, ...], file: str, scene: st
         for action in sorted({it.name for it in found.actions} & {it.name for it in other.actions}):
             msg = (
                 f"{file}: the action {action} is in the domain {other.name} too, which {scene} has already; rename one "
-                f"of them, or take its own actions away first: `scenecypher actions remove {scene}`"
+                f"of them, or take its own actions away first: `scenecypher domain remove {scene}`"
             )
             raise InputError(msg)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
+
+from typing_extensions import Unpack
 
 from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose, invert
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.rule_memory import decide
 from scenecypher.db.rules import rules_of
-from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed, Intent, SceneVersion, check_version
 from scenecypher.db.store.history import Event, versions_in_effect
@@ -21,17 +21,17 @@ from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, InputError, RejectedError, RuleBroken, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.ruled import Approve
-from scenecypher.planner.actions.simulator import PERSON, CommittedAction, Simulator, action_of, history_text
+from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator, action_of, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
 from scenecypher.planner.perception.body import merge_body
 from scenecypher.planner.perception.commit_look import Unchanged, only_renews
 from scenecypher.planner.perception.findings import MergeResult, unseen_words
 from scenecypher.planner.perception.merge import merge
-from scenecypher.planner.perception.witnessed import changed_ids, witnessed_nodes
+from scenecypher.planner.perception.witnessed import witnessed_nodes
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.planner.worlds.belief import world_of
+from scenecypher.planner.worlds.belief_places import is_where_believed, places_to_look, told_event
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, WorldMismatch, is_scene
 
 LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})
@@ -69,18 +69,13 @@ class BeliefSimulator(Simulator):
         *,
         world: Environment,
         past: SceneInfo | None = None,
-        actor: str = PERSON,
-        agent: str | None = None,
-        fix: bool = False,
-        meaning: Meaning = NO_MEANING,
         watched: SceneInfo | None = None,
-        ids_only: bool = False,
         known_places: bool = False,
-        approve: Approve | None = None,
+        meaning: Meaning = NO_MEANING,
+        ids_only: bool = False,
+        **how: Unpack[Acting],
     ) -> None:
-        super().__init__(
-            store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, ids_only=ids_only, approve=approve
-        )
+        super().__init__(store, scene, meaning=meaning, ids_only=ids_only, **how)
         self._asks = not is_scene(world)
         self._known_places = known_places
         self._world, self._past, self._world_scene = world, past, past
@@ -180,7 +175,8 @@ class BeliefSimulator(Simulator):
         observation = self._world.observe(of, step=self._store.now(self.scene).info.version + 1)
         if not observation.extent.is_usable:
             raise ActionRefused(action, (f"{of} was not seen: {unseen_words(observation.extent)}",))
-        merged = partial(merge, observation=observation, vocabulary=self.scene.vocabulary)
+        vocabulary, meaning = self.scene.vocabulary, self._meaning
+        merged = partial(merge, observation=observation, vocabulary=vocabulary, meaning=meaning)
         return self._merge(merged, Intent(self._actor, action, action_id))
 
     def _merge(self, merged: Callable[[GraphView], MergeResult], intent: Intent) -> CommittedAction:
@@ -295,7 +291,7 @@ class BeliefSimulator(Simulator):
             return
         belief, world = self.belief(), self._store.now(self._world_scene).graph
         containment = conventions_of(self.scene.vocabulary).containment
-        lost = [it for it in call.arguments if not _is_where_believed(it, belief, world, containment)]
+        lost = [it for it in call.arguments if not is_where_believed(it, belief, world, containment)]
         if lost:
             supports = [end for it in lost for end in belief.targets(it, *containment)]
             found = self._look_around(supports, f"{call} was not possible", action_id)
@@ -320,7 +316,7 @@ class BeliefSimulator(Simulator):
     def _look_around(self, of: Sequence[str], why: str, action_id: str) -> tuple[str, ...]:
         """Correct the belief about the robot itself, then about nodes and what they are believed to be in or on."""
         findings = [*self._correct_own_state(why, f"{action_id}:self")]
-        places = _places_to_look(self.belief(), of, self.scene.vocabulary)
+        places = places_to_look(self.belief(), of, self.scene.vocabulary)
         for number, place in enumerate(places):
             try:
                 look = self.look(place, action=f"look at {place}, since {why}", action_id=f"{action_id}:{number}")
@@ -346,63 +342,20 @@ class BeliefSimulator(Simulator):
         return tuple(map(str, found.findings))
 
 
-def told_event(event: Event, seen: Collection[str], graph: GraphView) -> Event:
-    """Return an event as somebody tells it who saw these nodes: what it did with others, unseen, is not told."""
-    changed = {*changed_ids(event.delta)} & graph.nodes.keys()
-    hidden = {it for it in changed if graph.nodes[it].kind != "Place" and mentions(event.action, it)} - {*seen}
-    return replace(event, action=f"did something with {', '.join(seen)}") if hidden else event
-
-
-def mentions(action: str, node_id: str) -> bool:
-    """Check if the text of an action names a node."""
-    return re.search(rf"(?<![\w-]){re.escape(node_id)}(?![\w-])", action) is not None
-
-
-def _is_where_believed(thing: str, belief: GraphView, world: GraphView, containment: Sequence[str]) -> bool:
-    """Check if a movable thing is in or on all that it is believed to be in or on directly, or in a hand."""
-    if thing not in world or belief.nodes[thing].kind != "Object" or world.sources(thing, *HOLDING):
-        return True
-    believed, actual = {*belief.targets(thing, *containment)}, world.reached(thing, *containment)
-    return believed <= actual and bool(believed) == bool(actual)
-
-
-def _places_to_look(belief: GraphView, of: Sequence[str], vocabulary: str) -> tuple[str, ...]:
-    """Return the nodes worth a look: each of `of`, and what it is believed to be in or on.
-
-    Rooms are left out, since a look at one shows little; in a grid a room shows everything, so there its doors are
-    added.
-    """
-    containment = conventions_of(vocabulary).containment
-    near = [end for it in of for end in (it, *belief.targets(it, *containment)) if end in belief]
-    rooms = [it for it in near if belief.nodes[it].kind == "Place"]
-    if vocabulary_named(vocabulary).looking.whole_rooms:
-        near += [door for room in rooms for door in belief.targets(room, "CONNECTS")]
-        rooms = []
-    return tuple(dict.fromkeys(it for it in near if it not in rooms))
-
-
 def simulator_of(
-    store: SceneStore,
-    scene: SceneInfo,
-    *,
-    actor: str = PERSON,
-    agent: str | None = None,
-    fix: bool = False,
-    meaning: Meaning = NO_MEANING,
-    approve: Approve | None = None,
+    store: SceneStore, scene: SceneInfo, *, meaning: Meaning = NO_MEANING, **how: Unpack[Acting]
 ) -> Simulator:
-    """Return what acts in a scene for a person, whom the history names `actor`; in a belief, what acts in its world.
+    """Return what acts in a scene for a person; in a belief, what acts in its world.
 
-    `meaning` finds what the scene calls otherwise than an action does. `approve` asks a person where a rule demands it.
-
-    Raises SceneNotFound if the world of a belief is gone, InputError for an `actor` that is no name.
+    `meaning` finds what the scene calls otherwise than an action does. Raises SceneNotFound if the world of a belief is
+    gone, InputError for an `actor` that is no name.
     """
+    actor = how.get("actor", PERSON)
     if not actor.strip() or not actor.isprintable() or len(actor) > LONGEST_ACTOR:
         raise InputError(f"{actor[:40]!r} names nobody; give 1 to {LONGEST_ACTOR} printable characters, such as ann")
     if scene.role != "belief":
-        return Simulator(store, scene, actor=actor, agent=agent, fix=fix, meaning=meaning, approve=approve)
+        return Simulator(store, scene, meaning=meaning, **how)
     past = world_of(store, scene)
-    world = SceneEnvironment(store, past, actor=actor, agent=agent, approve=approve)
-    return BeliefSimulator(
-        store, scene, actor=actor, world=world, past=past, agent=agent, fix=fix, meaning=meaning, approve=approve
-    )
+    in_world: Acting = {**how, "fix": False}
+    world = SceneEnvironment(store, past, **in_world)
+    return BeliefSimulator(store, scene, world=world, past=past, meaning=meaning, **how)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from typing_extensions import Unpack
+
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused
-from scenecypher.planner.actions.ruled import Approve
-from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.actions.simulator import Acting, Simulator
 from scenecypher.planner.perception.body import Body, body_of
 from scenecypher.planner.perception.observation import Observation, Observer
 from scenecypher.planner.perception.truth import TruthObserver
@@ -42,17 +43,9 @@ class Environment(Protocol):
 class SceneEnvironment:
     """A world stored as a scene: a simulator checks and commits actions; observations are the ground truth."""
 
-    def __init__(
-        self,
-        store: SceneStore,
-        scene: SceneInfo,
-        *,
-        actor: str,
-        agent: str | None = None,
-        approve: Approve | None = None,
-    ) -> None:
+    def __init__(self, store: SceneStore, scene: SceneInfo, **how: Unpack[Acting]) -> None:
         self._store, self._scene, self._start = store, scene, scene.version
-        self._simulator = Simulator(store, scene, actor=actor, agent=agent, approve=approve)
+        self._simulator = Simulator(store, scene, **how)
         self._observer = TruthObserver(store, scene)
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> int | None:

@@ -31,10 +31,6 @@ class GridLayout:
                 groups[name].add(cell)
         return cls(**{name: frozenset(group) for name, group in groups.items()})
 
-    def without_thing(self, cell: GridCell) -> GridLayout:
-        """Return the layout without the item in `cell`."""
-        return replace(self, empty=self.empty | {cell}, things=self.things - {cell})
-
     def with_thing(self, cell: GridCell) -> GridLayout:
         """Return the layout with an item added in `cell`."""
         return replace(self, empty=self.empty - {cell}, things=self.things | {cell})

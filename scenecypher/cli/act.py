@@ -10,17 +10,9 @@ import typer
 
 from scenecypher.cli.approval import terminal_approval
 from scenecypher.cli.completion import agent_ids, calls
-from scenecypher.cli.context import (
-    CommitTimeout,
-    ConnectTimeout,
-    ReadTimeout,
-    error_document,
-    open_database,
-    output,
-    print_error,
-    print_json,
-)
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.context import error_document, open_database, output, print_error, print_json
+from scenecypher.cli.options import AsJson, Timeouts, with_options
+from scenecypher.cli.scenes import Name
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import SceneCypherError
 from scenecypher.wording import change_line, is_dense
@@ -29,6 +21,7 @@ if TYPE_CHECKING:
     from scenecypher.planner.actions.simulator import CommittedAction
 
 
+@with_options
 def act(
     scene: Name,
     action: Annotated[
@@ -51,9 +44,7 @@ def act(
         str | None,
         typer.Option("--action-id", metavar="ID", help="Carry it out once, however often this command is repeated."),
     ] = None,
-    read_timeout: ReadTimeout = None,
-    commit_timeout: CommitTimeout = None,
-    connect_timeout: ConnectTimeout = None,
+    timeouts: Annotated[Timeouts, {"read_timeout_s", "commit_timeout_s", "connect_timeout_s"}],
     list_actions: Annotated[bool, typer.Option("--list", help="List the actions that there are.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -63,20 +54,18 @@ def act(
 
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
-    from scenecypher.planner.vocabularies.registry import action_list
+    from scenecypher.planner.prompts.house_rules import actions_and_rules
     from scenecypher.planner.worlds.belief_simulator import simulator_of
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')
-    with open_database(
-        read_timeout_s=read_timeout, commit_timeout_s=commit_timeout, connect_timeout_s=connect_timeout
-    ) as db:
+    with open_database(timeouts) as db:
         found, approve = db.store.find(scene), terminal_approval(actor)
         simulator = simulator_of(
             db.store, found, actor=actor, agent=agent, fix=fix, meaning=db.meaning, approve=approve
         )
         if action is None:
-            typer.echo(action_list(simulator.operators, simulator.macros))
+            typer.echo(actions_and_rules(simulator))
             return
         _print_steps(simulator.act(action, expected_version=expect, action_id=action_id), as_json=as_json)
 

@@ -53,7 +53,7 @@ PANELS: Final[Mapping[str, Sequence[str]]] = {
     "Start": ("demo", "import"),
     "Look": ("scenes", "query", "history", "ui"),
     "Ask and plan": ("ask", "plan", "session", "methods", "runs"),
-    "Change": ("act", "observe", "undo", "redo", "rules", "actions"),
+    "Change": ("act", "observe", "undo", "redo", "rules", "domain"),
     "Data": ("tasks",),
     "Serve": ("mcp",),
     "Measure": ("eval",),
@@ -92,7 +92,7 @@ app.command("demo")(demo.demo)
 app.add_typer(imports.import_app, name="import")
 imports.import_app.command("pddl")(own_actions.import_pddl)
 app.add_typer(scenes.scenes_app, name="scenes")
-app.add_typer(own_actions.actions_app, name="actions")
+app.add_typer(own_actions.domain_app, name="domain")
 app.add_typer(rules.rules_app, name="rules")
 scenes.scenes_app.command("schema")(ask.schema)
 scenes.scenes_app.command("perturb")(perturb.perturb)

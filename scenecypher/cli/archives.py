@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from scenecypher.cli.context import counted, open_store, output, print_json, progress_bar
+from scenecypher.cli.options import AsJson
 from scenecypher.errors import InputError
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def backup(

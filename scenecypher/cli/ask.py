@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scenecypher.cli.context import (
-    ConnectTimeout,
-    ModelTimeout,
-    QueryTimeout,
-    ReadTimeout,
-    counted,
-    errors,
-    open_database,
-    output,
-    print_json,
-    print_line,
-)
+from scenecypher.cli.context import counted, errors, open_database, output, print_json, print_line
+from scenecypher.cli.options import AsJson, Timeouts, with_options
 from scenecypher.cli.query import print_rows, read_lines
-from scenecypher.cli.scenes import AsJson, ReadName
+from scenecypher.cli.scenes import ReadName
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +28,7 @@ Mode = Literal["cypher", "text"]
 Past = Literal["auto", "always", "never"]
 
 
+@with_options
 def ask(
     scene: ReadName,
     question: Annotated[
@@ -67,10 +58,7 @@ def ask(
         typer.Option("--past", help="Tell the model of the past: if it asks for it, always, never."),
     ] = "auto",
     checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
-    query_timeout: QueryTimeout = None,
-    model_timeout: ModelTimeout = None,
-    read_timeout: ReadTimeout = None,
-    connect_timeout: ConnectTimeout = None,
+    timeouts: Annotated[Timeouts, {"query_timeout_s", "model_timeout_s", "read_timeout_s", "connect_timeout_s"}],
     as_json: AsJson = False,
 ) -> None:
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
@@ -86,12 +74,7 @@ def ask(
     check = "off" if rows else verifier
     options = Options(attempts, form, examples=examples, verifier=check, retrieval=retrieval, checks=checks, past=past)
     questions = read_lines(file, "question", example="Where is the cup?") if file else []
-    with open_database(
-        query_timeout_s=query_timeout,
-        model_timeout_s=model_timeout,
-        read_timeout_s=read_timeout,
-        connect_timeout_s=connect_timeout,
-    ) as db:
+    with open_database(timeouts) as db:
         model = db.model()
         retriever = Retriever(model, db.gate, db.enumerator, options, db.meaning)
         info = db.store.materialise(scene)

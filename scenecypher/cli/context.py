@@ -7,9 +7,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
 from rich.console import Console
 
 from scenecypher.cli.waits import LINE
@@ -18,6 +18,7 @@ from scenecypher.wording import counted as counted  # noqa: PLC0414 - commands i
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
+    from scenecypher.cli.options import Timeouts
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.scenes import SceneDatabase
 
@@ -26,27 +27,6 @@ PIPE_WIDTH: Final = 120
 """Columns of a file or a pipe, unless COLUMNS says how many."""
 SPEED_OVER_S: Final = 3_600.0
 """The time over which a bar's speed is taken: samples of an experiment may last minutes."""
-
-LIMITS: Final = "Limits"
-"""The panel of help with what a command may use."""
-
-
-def _timeout(name: str, words: str) -> Any:
-    return typer.Option(name, metavar="SECONDS", rich_help_panel=LIMITS, help=words)
-
-
-QueryTimeout = Annotated[
-    float | None, _timeout("--query-timeout", "The most that a query may run; else 10, or the setting.")
-]
-ModelTimeout = Annotated[
-    float | None, _timeout("--model-timeout", "How long a reply is awaited; else 120, or the setting.")
-]
-EngineTimeout = Annotated[
-    float | None, _timeout("--engine-timeout", "How long an engine may plan; else 30, or the setting.")
-]
-ReadTimeout = Annotated[float | None, _timeout("--read-timeout", "The most that a read of ours may take; else 30.")]
-CommitTimeout = Annotated[float | None, _timeout("--commit-timeout", "The most that a change may take; else 30.")]
-ConnectTimeout = Annotated[float | None, _timeout("--connect-timeout", "How long a connection is awaited; else 10.")]
 
 
 def output() -> Console:
@@ -125,14 +105,12 @@ def print_line(text: str) -> None:
 
 
 @contextmanager
-def open_database(*, model: Model | None = None, **given: object) -> Iterator[SceneDatabase]:
-    """Open the configured server, the local one started if needed; `given` are settings by options, None if not given.
-
-    `model` stands in for the configured one.
-    """
+def open_database(timeouts: Timeouts | None = None, *, model: Model | None = None) -> Iterator[SceneDatabase]:
+    """Open the configured server, the local one started if needed; `model` stands in for the configured one."""
     from scenecypher.scenes import connect
     from scenecypher.settings import Settings
 
+    given = {} if timeouts is None else asdict(timeouts)
     settings = Settings(**{name: value for name, value in given.items() if value is not None})
     with connect(settings, model=model, tell=tell) as database:
         yield database

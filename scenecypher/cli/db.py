@@ -9,6 +9,7 @@ import typer
 from scenecypher.cli.archives import backup, restore
 from scenecypher.cli.browser import browser
 from scenecypher.cli.context import counted, open_database, output, print_json, progress_bar
+from scenecypher.cli.options import AsJson
 from scenecypher.cli.server import configured, connected_facts, local_facts, named_facts, waiting
 
 NOT_RUNNING, UNUSABLE = 1, 2
@@ -22,8 +23,6 @@ db_app = typer.Typer(
 db_app.command()(backup)
 db_app.command()(restore)
 db_app.command()(browser)
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @db_app.command()

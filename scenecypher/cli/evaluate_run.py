@@ -13,8 +13,8 @@ import typer
 
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import print_json, progress_bar, tell
+from scenecypher.cli.options import AsJson
 from scenecypher.cli.result_view import show_result
-from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import typer
 
 from scenecypher.cli.approval import approved
 from scenecypher.cli.context import counted, open_store, output, print_json, tell
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.options import AsJson
+from scenecypher.cli.scenes import Name
 from scenecypher.cli.table import Column, print_table
 from scenecypher.wording import change_line, event_times
 

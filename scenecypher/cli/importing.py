@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -13,15 +13,15 @@ from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from scenecypher.cli.completion import vocabularies
 from scenecypher.cli.context import errors, open_store, output, print_json, progress_bar
 from scenecypher.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
+    from scenecypher.cli.options import ImportOptions
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.publish import Progress
     from scenecypher.db.store.scene_store import SceneStore
@@ -62,52 +62,28 @@ class ImportReport:
         return [found for _, found in sorted(self.outcomes.items()) if isinstance(found, tuple)]
 
 
-VocabularyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--vocabulary",
-        metavar="NAME",
-        help="The actions that the scenes allow, in place of the format's.",
-        autocompletion=vocabularies,
-    ),
-]
-AgentOption = Annotated[
-    str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name, where a scene has none.")
-]
-PlaceOption = Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")]
-VectorsOption = Annotated[
-    str | None,
-    typer.Option("--vectors", metavar="MODEL", help="The model of the nodes' vectors, or wordllama."),
-]
-ReplaceOption = Annotated[
-    bool, typer.Option("--replace", help="Replace a scene of the name even if that ends its history.")
-]
-
-
-def import_and_print(
-    sources: Sequence[Source],
-    *,
-    dry_run: bool,
-    as_json: bool,
-    replaces: bool = False,
-    adjustment: Adjustment | None = None,
-    command: str = "",
-) -> None:
+def import_and_print(sources: Iterable[Source], how: ImportOptions, *, command: str = "") -> None:
     """Import all sources, each adjusted, and print the outcome. Raises Exit afterwards if one failed.
 
     Of a file that is of another format than that of the `command`, the error says which it is.
     """
-    if adjustment is not None:
-        sources = [replace(source, read=partial(_adjusted, source, adjustment)) for source in sources]
+    adjust = adjustment_of(how)
+    adjusted = [replace(source, read=partial(_adjusted, source, adjust)) for source in sources]
     report = ImportReport()
-    vocabulary = None if adjustment is None else adjustment.vocabulary
     try:
-        _import_all(sources, report, vocabulary, dry_run=dry_run, replaces=replaces)
+        _import_all(adjusted, report, how)
         report.outcomes = {n: _told(found, command) for n, found in report.outcomes.items()}
     finally:
-        _print(report, dry_run=dry_run, as_json=as_json)
+        _print(report, dry_run=how.dry_run, as_json=how.as_json)
     if report.failures:
         raise typer.Exit(InputError.exit_code)
+
+
+def adjustment_of(how: ImportOptions) -> Adjustment:
+    """Return how the scenes shall differ from their files."""
+    from scenecypher.importers.adjusting import Adjustment
+
+    return Adjustment(how.vocabulary, how.agent, how.place, how.vectors)
 
 
 def _adjusted(source: Source, adjustment: Adjustment) -> ImportedScene:
@@ -171,20 +147,18 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
         yield from ((file, folder) for file in files)
 
 
-def _import_all(
-    sources: Sequence[Source], report: ImportReport, vocabulary: str | None, *, dry_run: bool, replaces: bool
-) -> None:
+def _import_all(sources: Sequence[Source], report: ImportReport, how: ImportOptions) -> None:
     unlike = _refuse_same_names(sources)
-    what = "checking" if dry_run else "importing"
-    with nullcontext() if dry_run else open_store() as store, progress_bar(what) as progress, _seldom_collecting():
+    what = "checking" if how.dry_run else "importing"
+    with nullcontext() if how.dry_run else open_store() as store, progress_bar(what) as progress, _seldom_collecting():
 
         def bring(number: int, progress: Progress) -> None:
             try:
-                report.outcomes[number] = _import_one(unlike[number], store, vocabulary, progress, replaces=replaces)
+                report.outcomes[number] = _import_one(unlike[number], store, progress, how)
             except InputError as error:
                 report.outcomes[number] = (unlike[number].label, error)
 
-        _for_each(bring, len(unlike), progress, workers=1 if dry_run else WRITERS)
+        _for_each(bring, len(unlike), progress, workers=1 if how.dry_run else WRITERS)
 
 
 def _told(found: dict[str, Any] | tuple[str, InputError], command: str) -> dict[str, Any] | tuple[str, InputError]:
@@ -256,9 +230,7 @@ def fail(error: InputError) -> ImportedScene:
     raise error
 
 
-def _import_one(
-    source: Source, store: SceneStore | None, vocabulary: str | None, progress: Progress, *, replaces: bool
-) -> dict[str, Any]:
+def _import_one(source: Source, store: SceneStore | None, progress: Progress, how: ImportOptions) -> dict[str, Any]:
     from scenecypher.db.store.catalog import checked_name, checked_new_name
     from scenecypher.db.store.map_update import bring_in
 
@@ -275,7 +247,8 @@ def _import_one(
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
-    done = bring_in(store, scene, sets_vocabulary=vocabulary is not None, replaces=replaces, progress=progress)
+    sets_vocabulary = how.vocabulary is not None
+    done = bring_in(store, scene, sets_vocabulary=sets_vocabulary, replaces=how.replaces, progress=progress)
     told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}
     return facts | {"outcome": done.outcome, "version": done.version} | told
 

@@ -8,9 +8,11 @@ import typer
 
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import output, print_json
-from scenecypher.cli.scenes import AsJson
+from scenecypher.cli.options import AsJson
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scenecypher.planner.sessions.recipe import Recipe
 
 
@@ -28,11 +30,24 @@ def methods(
     if as_json:
         print_json([_document(each, recipe) for each, recipe in chosen.items()])
     elif name is None:
-        width = max(map(len, METHODS)) + 2
-        for each, recipe in METHODS.items():
-            output().print(f"{each:<{width}}{recipe.words}", markup=False, highlight=False)
+        _list(METHODS)
     else:
         _show(name, chosen[name])
+
+
+def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's callbacks
+    """Print the methods and end the command, if that is wanted."""
+    from scenecypher.planner.methods import METHODS
+
+    if wanted:
+        _list(METHODS)
+        raise typer.Exit
+
+
+def _list(recipes: Mapping[str, Recipe]) -> None:
+    width = max(map(len, recipes)) + 2
+    for each, recipe in recipes.items():
+        output().print(f"{each:<{width}}{recipe.words}", markup=False, highlight=False)
 
 
 def _show(name: str, recipe: Recipe) -> None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenecypher.cli.completion import node_ids
-from scenecypher.cli.context import ModelTimeout, counted, open_database, output, print_json
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.context import counted, open_database, output, print_json
+from scenecypher.cli.options import AsJson, Timeouts, with_options
+from scenecypher.cli.scenes import Name
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
+    from scenecypher.meaning import Meaning
     from scenecypher.planner.perception.commit_look import CommittedLook
     from scenecypher.planner.perception.look_files import BeliefBefore
     from scenecypher.planner.perception.vision import ImageReading
@@ -29,6 +31,7 @@ STYLES: Final = {
 }
 
 
+@with_options
 def observe(
     scene: Name,
     files: Annotated[
@@ -54,7 +57,7 @@ def observe(
         bool, typer.Option("--dry-run", help="Show what would be merged, and why; change nothing.")
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
-    model_timeout: ModelTimeout = None,
+    timeouts: Annotated[Timeouts, {"model_timeout_s"}],
     as_json: AsJson = False,
 ) -> None:
     """Merge what one look shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
@@ -67,14 +70,14 @@ def observe(
     named = at or look_files.of
     if named is None:
         raise InputError("nothing says what was looked at; name it, say --at table-1")
-    with open_database(model_timeout_s=model_timeout) as db:
+    with open_database(timeouts) as db:
         of = seen_node(db.store, scene, named)
         belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
         reading = look_files.read(belief, of, model=db.vision_model, accept=accept)
         if dry_run:
-            look = _previewed(belief, reading, accept=accept)
+            look = _previewed(belief, reading, accept=accept, meaning=db.meaning)
         else:
-            look = merge_look(db.store, scene, belief, reading.observation, accept=accept)
+            look = merge_look(db.store, scene, belief, reading.observation, accept=accept, meaning=db.meaning)
     if as_json:
         print_json(_document(belief.name, reading, look) | ({"dry_run": True} if dry_run else {}))
     else:
@@ -86,12 +89,13 @@ def observe(
         raise typer.Exit(1)
 
 
-def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool) -> CommittedLook:
+def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool, meaning: Meaning) -> CommittedLook:
     """Return what a merge into the belief as it is now would give."""
     from scenecypher.planner.perception.commit_look import CommittedLook
     from scenecypher.planner.perception.merge import merge_checked
 
-    found = merge_checked(belief.graph, reading.observation, vocabulary=belief.vocabulary, accept=accept)
+    vocabulary = belief.vocabulary
+    found = merge_checked(belief.graph, reading.observation, vocabulary=vocabulary, accept=accept, meaning=meaning)
     return CommittedLook(found, belief.version)
 
 

@@ -1,4 +1,4 @@
-"""`scenecypher actions`: a scene's own actions, from a PDDL domain; and `scenecypher import pddl`."""
+"""`scenecypher domain`: a scene's own actions, from a PDDL domain; and `scenecypher import pddl`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.importing import ReplaceOption, Source, import_and_print
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.importing import Source, import_and_print
+from scenecypher.cli.options import AsJson, AsTheyAre, with_options
+from scenecypher.cli.scenes import Name
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.planner.vocabularies.own_actions import AddedActions
 
-actions_app = typer.Typer(name="actions", help="A scene's own actions, from a PDDL domain.", no_args_is_help=True)
+domain_app = typer.Typer(name="domain", help="A scene's own actions, from a PDDL domain.", no_args_is_help=True)
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain, such as kitchen.pddl.")]
 MappingOption = Annotated[
@@ -25,7 +26,7 @@ MappingOption = Annotated[
 ]
 
 
-@actions_app.command()
+@domain_app.command()
 def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_json: AsJson = False) -> None:
     """Give a scene the actions of a PDDL domain in place of its vocabulary's; its graph and history stay.
 
@@ -56,7 +57,7 @@ def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_js
         out.print(note, markup=False)
 
 
-@actions_app.command()
+@domain_app.command()
 def remove(scene: Name) -> None:
     """Take a scene's own actions away: it has those of its vocabulary again. Its graph and history stay."""
     from scenecypher.planner.vocabularies.own_actions import remove_actions
@@ -66,7 +67,7 @@ def remove(scene: Name) -> None:
     output().print(f"{scene} has the actions of the vocabulary {info.vocabulary}", markup=False)
 
 
-@actions_app.command()
+@domain_app.command()
 def show(scene: Name) -> None:
     """Print the PDDL domain of a scene's own actions."""
     with open_store() as store:
@@ -76,22 +77,21 @@ def show(scene: Name) -> None:
     typer.echo(declared.domain, nl=False)
 
 
+@with_options
 def import_pddl(
     problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="A PDDL problem.")],
     *,
     domain: Annotated[Path, typer.Option("--domain", metavar="DOMAIN", help="The PDDL domain of the problem.")],
     mapping: MappingOption = None,
     name: Annotated[str | None, typer.Option("--name", help="The scene's name; else pddl/ and the problem's.")] = None,
-    replaces: ReplaceOption = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
-    as_json: AsJson = False,
+    how: AsTheyAre,
 ) -> None:
     """Import a PDDL problem: its objects and initial facts as a scene, its domain's actions, its goal for `plan`."""
     from scenecypher.planner.vocabularies.own_actions import NAME_PREFIX, read_pddl_scene
 
     named = name or NAME_PREFIX + problem.stem
     read = partial(read_pddl_scene, problem, domain, mapping=mapping, name=named)
-    import_and_print([Source(str(problem), named, read)], dry_run=dry_run, as_json=as_json, replaces=replaces)
+    import_and_print([Source(str(problem), named, read)], how)
 
 
 def _names(added: AddedActions) -> list[str]:

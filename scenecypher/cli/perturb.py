@@ -8,7 +8,8 @@ from uuid import uuid4
 import typer
 
 from scenecypher.cli.context import counted, open_store, output, print_json
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.options import AsJson
+from scenecypher.cli.scenes import Name
 
 
 def perturb(

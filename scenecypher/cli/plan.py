@@ -14,17 +14,10 @@ import typer
 from scenecypher.cli import INTERRUPTED
 from scenecypher.cli.approval import approval_in, terminal_answer
 from scenecypher.cli.completion import method_names
-from scenecypher.cli.context import (
-    LIMITS,
-    CommitTimeout,
-    ConnectTimeout,
-    EngineTimeout,
-    ModelTimeout,
-    ReadTimeout,
-    errors,
-    open_database,
-)
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.context import errors, open_database
+from scenecypher.cli.methods import list_methods
+from scenecypher.cli.options import LIMITS, AsJson, PlanTimeouts, with_options
+from scenecypher.cli.scenes import Name
 from scenecypher.cli.session_view import show_events
 from scenecypher.cli.worlds import (
     OBSERVER_HELP,
@@ -45,9 +38,101 @@ if TYPE_CHECKING:
     from scenecypher.planner.sessions.recording import RunRecorder
     from scenecypher.planner.sessions.setup import SessionSetting
 
-METHOD = "stepwise"
+METHOD: Final = "stepwise"
+SWITCHES: Final = "Switches, by default as the method has them"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    """Options that a run keeps: None for what was not given, which a resumed run takes from its beginning."""
+
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME",
+            help=f"How decisions are made, by default {METHOD}; `--list-methods` shows the ways.",
+            autocompletion=method_names,
+        ),
+    ] = None
+    ablations: Annotated[
+        list[str] | None,
+        typer.Option("--ablation", metavar="NAME", help="Leave a part of the method out; may be given several times."),
+    ] = None
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            "--max-steps",
+            min=1,
+            metavar="N",
+            rich_help_panel=LIMITS,
+            help="Decisions, a plan's actions among them; else what a task grants, or 30; without a model 1,000.",
+        ),
+    ] = None
+    tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, metavar="N", rich_help_panel=LIMITS, help="Tokens at most.")
+    ] = None
+    seconds: Annotated[
+        float | None,
+        typer.Option("--max-seconds", min=0, metavar="SECONDS", rich_help_panel=LIMITS, help="Seconds at most."),
+    ] = None
+    fix: Annotated[
+        bool | None,
+        typer.Option(
+            "--fix/--no-fix", rich_help_panel=SWITCHES, help="First do what stands in the way, by rule; else by method."
+        ),
+    ] = None
+    reprompt: Annotated[
+        bool | None,
+        typer.Option(
+            "--reprompt/--no-reprompt", rich_help_panel=SWITCHES, help="Tell the model why an action is infeasible."
+        ),
+    ] = None
+    belief: Annotated[
+        bool | None,
+        typer.Option(
+            "--belief/--no-belief",
+            rich_help_panel=SWITCHES,
+            help="Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
+        ),
+    ] = None
+    schema: Annotated[
+        Literal["environment", "scene"] | None,
+        typer.Option(
+            "--schema",
+            metavar="FORM",
+            help="`environment` or `scene`: show the schema of any such scene, or this one's; else by method.",
+        ),
+    ] = None
+    world: Annotated[str | None, typer.Option("--world", metavar="WORLD", help=WORLD_HELP)] = None
+    robot: Annotated[str | None, typer.Option("--robot", metavar="URL", help=ROBOT_HELP)] = None
+    observer: Annotated[str | None, typer.Option("--observer", metavar="LOOK", help=OBSERVER_HELP)] = None
+
+    @property
+    def place(self) -> dict[str, str]:
+        """The options that choose another world than the scene, and another observer than the truth."""
+        named = {"world": self.world, "robot": self.robot, "observer": self.observer}
+        return {name: value for name, value in named.items() if value is not None and value not in {SCENE, TRUTH}}
+
+    def or_then(self, then: Mapping[str, Any]) -> _Options:
+        """Return these options, and those that were not given as a run began with them."""
+        known = {**then.get("place", {}), **then}
+        missing = {it.name: known.get(it.name) for it in fields(self) if getattr(self, it.name) is None}
+        return replace(self, **missing)
+
+    def checked(self, *, is_resumed: bool = False) -> tuple[Recipe, WorldOptions, bool | None, str]:
+        """Return the recipe, the world, whether to decide by a belief, and the method's name. Raises InputError."""
+        from scenecypher.planner.methods import recipe_named
+
+        method = self.method or METHOD
+        recipe, of = recipe_named(method), world_options(self.world or SCENE, self.observer or TRUTH, self.robot)
+        if is_resumed and of.world == "minigrid":
+            raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
+        return recipe, of, _belief(recipe, of, wanted=self.belief, method=method), method
+
+
+@with_options
 def plan(
     scene: Name,
     instruction: Annotated[
@@ -65,70 +150,11 @@ def plan(
         str | None,
         typer.Option("--goal", metavar="FACTS", help="What shall hold, such as 'mug ON shelf; fridge is closed'."),
     ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="NAME",
-            help=f"How decisions are made, by default {METHOD}; `scenecypher methods` lists the ways.",
-            autocompletion=method_names,
-        ),
-    ] = None,
-    ablation: Annotated[
-        list[str] | None,
-        typer.Option("--ablation", metavar="NAME", help="Leave a part of the method out; may be given several times."),
-    ] = None,
-    max_steps: Annotated[
-        int | None,
-        typer.Option(
-            "--max-steps",
-            min=1,
-            metavar="N",
-            rich_help_panel=LIMITS,
-            help="Decisions, a plan's actions among them; else what a task grants, or 30; without a model 1,000.",
-        ),
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=1, metavar="N", rich_help_panel=LIMITS, help="Tokens at most.")
-    ] = None,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option("--max-seconds", min=0, metavar="SECONDS", rich_help_panel=LIMITS, help="Seconds at most."),
-    ] = None,
-    model_timeout: ModelTimeout = None,
-    engine_timeout: EngineTimeout = None,
-    read_timeout: ReadTimeout = None,
-    commit_timeout: CommitTimeout = None,
-    connect_timeout: ConnectTimeout = None,
-    fix: Annotated[
-        bool | None,
-        typer.Option(
-            "--fix/--no-fix", rich_help_panel=SWITCHES, help="First do what stands in the way, by rule; else by method."
-        ),
-    ] = None,
-    reprompt: Annotated[
-        bool | None,
-        typer.Option(
-            "--reprompt/--no-reprompt", rich_help_panel=SWITCHES, help="Tell the model why an action is infeasible."
-        ),
-    ] = None,
-    belief: Annotated[
-        bool | None,
-        typer.Option(
-            "--belief/--no-belief",
-            rich_help_panel=SWITCHES,
-            help="Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
-        ),
-    ] = None,
-    schema: Annotated[
-        Literal["environment", "scene"] | None,
-        typer.Option(
-            "--schema",
-            metavar="FORM",
-            help="`environment` or `scene`: show the schema of any such scene, or this one's; else by method.",
-        ),
-    ] = None,
+    how: _Options,
+    _listed: Annotated[
+        bool, typer.Option("--list-methods", is_eager=True, callback=list_methods, help="List the methods, and end.")
+    ] = False,
+    timeouts: PlanTimeouts,
     ask_back: Annotated[
         Literal["never", "unclear", "always"] | None,
         typer.Option(
@@ -139,9 +165,6 @@ def plan(
             "`unclear` at a terminal, else `never`.",
         ),
     ] = None,
-    world: Annotated[str | None, typer.Option("--world", metavar="WORLD", help=WORLD_HELP)] = None,
-    robot: Annotated[str | None, typer.Option("--robot", metavar="URL", help=ROBOT_HELP)] = None,
-    observer: Annotated[str | None, typer.Option("--observer", metavar="LOOK", help=OBSERVER_HELP)] = None,
     log: Annotated[
         Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line, in a new file.")
     ] = None,
@@ -159,23 +182,14 @@ def plan(
     from scenecypher.planner.sessions.log import settings_then
     from scenecypher.planner.sessions.recording import RunRecorder
 
-    given = _Options(
-        method, ablation, belief, fix, reprompt, schema, world, robot, observer, max_steps, max_tokens, max_seconds
-    )
     _check(instruction, task, goal, log=log, resume=resume)
-    given.checked(is_resumed=resume is not None)
+    how.checked(is_resumed=resume is not None)
     is_said = instruction is not None or goal is not None or task is not None
     image_meter = UsageMeter()
-    with open_database(
-        model_timeout_s=model_timeout,
-        engine_timeout_s=engine_timeout,
-        read_timeout_s=read_timeout,
-        commit_timeout_s=commit_timeout,
-        connect_timeout_s=connect_timeout,
-    ) as db:
+    with open_database(timeouts) as db:
         info = db.store.find(scene)
         then = {} if resume is None else settings_then(db.store.database, resume)
-        given = given.or_then(then)
+        given = how.or_then(then)
         recipe, of, belief, method = given.checked(is_resumed=resume is not None)
         options = PlanOptions(method=method, ablations=given.ablations or (), belief=belief, fix=given.fix)
         if not as_json:
@@ -234,49 +248,6 @@ def _check(
             f"{log}: there is such a file already; give --log another name, or go on with that session: --resume {log}"
         )
         raise InputError(msg)
-
-
-SWITCHES: Final = "Switches, by default as the method has them"
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """Options that a run keeps: None for what was not given, which a resumed run takes from its beginning."""
-
-    method: str | None
-    ablations: Sequence[str] | None
-    belief: bool | None
-    fix: bool | None
-    reprompt: bool | None
-    schema: Literal["environment", "scene"] | None
-    world: str | None
-    robot: str | None
-    observer: str | None
-    steps: int | None
-    tokens: int | None
-    seconds: float | None
-
-    @property
-    def place(self) -> dict[str, str]:
-        """The options that choose another world than the scene, and another observer than the truth."""
-        named = {"world": self.world, "robot": self.robot, "observer": self.observer}
-        return {name: value for name, value in named.items() if value is not None and value not in {SCENE, TRUTH}}
-
-    def or_then(self, then: Mapping[str, Any]) -> _Options:
-        """Return these options, and those that were not given as a run began with them."""
-        known = {**then.get("place", {}), **then}
-        missing = {it.name: known.get(it.name) for it in fields(self) if getattr(self, it.name) is None}
-        return replace(self, **missing)
-
-    def checked(self, *, is_resumed: bool = False) -> tuple[Recipe, WorldOptions, bool | None, str]:
-        """Return the recipe, the world, whether to decide by a belief, and the method's name. Raises InputError."""
-        from scenecypher.planner.methods import recipe_named
-
-        method = self.method or METHOD
-        recipe, of = recipe_named(method), world_options(self.world or SCENE, self.observer or TRUTH, self.robot)
-        if is_resumed and of.world == "minigrid":
-            raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
-        return recipe, of, _belief(recipe, of, wanted=self.belief, method=method), method
 
 
 def _shows_priors(recipe: Recipe, method: str, ablations: Sequence[str]) -> bool:

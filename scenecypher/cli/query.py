@@ -12,18 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import (
-    ConnectTimeout,
-    QueryTimeout,
-    ReadTimeout,
-    counted,
-    error_document,
-    open_database,
-    output,
-    print_json,
-    print_line,
-)
-from scenecypher.cli.scenes import AsJson, ReadName
+from scenecypher.cli.context import counted, error_document, open_database, output, print_json, print_line
+from scenecypher.cli.options import AsJson, Timeouts, with_options
+from scenecypher.cli.scenes import ReadName
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
 
@@ -34,6 +25,7 @@ if TYPE_CHECKING:
     from scenecypher.retriever.reader import SceneReader
 
 
+@with_options
 def query(
     scene: ReadName,
     cypher: Annotated[str | None, typer.Argument(metavar="CYPHER", help="A reading query.")] = None,
@@ -43,9 +35,7 @@ def query(
         typer.Option("--file", metavar="QUERIES.jsonl", help='Run many: a line each, {"cypher": "…"}; "-" is stdin.'),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what would run, and its plan.")] = False,
-    query_timeout: QueryTimeout = None,
-    read_timeout: ReadTimeout = None,
-    connect_timeout: ConnectTimeout = None,
+    timeouts: Annotated[Timeouts, {"query_timeout_s", "read_timeout_s", "connect_timeout_s"}],
     as_json: AsJson = False,
 ) -> None:
     """Read a scene with Cypher. Whatever is written reads this scene only, changes nothing and has a bounded cost."""
@@ -54,9 +44,7 @@ def query(
     if file is not None and explain:
         raise typer.BadParameter("--explain shows one query; leave --file out")
     queries = read_lines(file, "cypher", example="MATCH …") if file else []
-    with open_database(
-        query_timeout_s=query_timeout, read_timeout_s=read_timeout, connect_timeout_s=connect_timeout
-    ) as db:
+    with open_database(timeouts) as db:
         reader = db.reader(scene)
         if cypher is None:
             run_queries(reader, queries)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.scenes import AsJson, Name, ReadName
+from scenecypher.cli.options import AsJson
+from scenecypher.cli.scenes import Name, ReadName
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:

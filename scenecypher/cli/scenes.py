@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,19 +11,17 @@ import typer
 
 from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
+from scenecypher.cli.options import AsJson
+from scenecypher.cli.scene_files import export_archive, export_vectors, write_pages
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
-from scenecypher.files import write_file, write_files
+from scenecypher.files import write_file
 from scenecypher.wording import change_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scenecypher.db.graph.delta import Delta
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.load import LoadedScene
-    from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.ui.render import KeptVersion
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
@@ -40,11 +37,8 @@ ReadName = Annotated[
         autocompletion=scene_names,
     ),
 ]
-EVENTS_ON_PAGE: Final = 100
 COUNTS_SHOWN: Final = 30
 """Names in a line of counts."""
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @scenes_app.command("list")
@@ -90,7 +84,7 @@ def show_scene(
     with open_store() as store:
         snapshot = store.load_at(scene)
         if wanted:
-            _write_pages(store, snapshot, wanted, versions)
+            write_pages(store, snapshot, wanted, versions)
             return
     document = contents(snapshot)
     if as_json:
@@ -103,40 +97,6 @@ def show_scene(
         out.print(f"  {title}: {', '.join(document[title]) or 'none'}", markup=False)
     for title in ("kinds", "relation_types", "classes"):
         out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
-
-
-def _write_pages(store: SceneStore, snapshot: LoadedScene, wanted: Mapping[str, Path], versions: int) -> None:
-    """Write a home as files by their kinds: html, svg, png."""
-    from scenecypher.floorplan.figure import figure_of
-    from scenecypher.floorplan.home_view import view_of
-    from scenecypher.floorplan.layout import drawing_of
-    from scenecypher.ui.drawing import cytoscape
-    from scenecypher.ui.render import home_file, png_of
-
-    title = f"{snapshot.info.name} at version {snapshot.info.version}"
-    files = dict[Path, str | bytes]()
-    if "html" in wanted:
-        events = [*islice(store.latest(snapshot.info), EVENTS_ON_PAGE)]
-        kept = _kept_versions(store, snapshot, versions) if versions else []
-        files[wanted["html"]] = home_file(snapshot, title, events, versions=kept, library=cytoscape(tell))
-    if {*wanted} & {"svg", "png"}:
-        figure = figure_of(drawing_of(snapshot.graph, view_of(snapshot.graph)), title)
-        files |= {wanted["svg"]: figure} if "svg" in wanted else {}
-        files |= {wanted["png"]: png_of(figure)} if "png" in wanted else {}
-    write_files(files)
-    for file in files:
-        tell(f"wrote {file}")
-
-
-def _kept_versions(store: SceneStore, snapshot: LoadedScene, count: int) -> list[KeptVersion]:
-    """Return the last versions of a scene, oldest first, up to the one that is shown."""
-    from scenecypher.ui.render import KeptVersion
-
-    newest = snapshot.info.version
-    first = max(0, newest - count)
-    events = {it.version: it for it in store.history(snapshot.info, after=first - 1, limit=count + 1)}
-    past = [KeptVersion(it, store.as_of(snapshot.info.name, it), events.get(it)) for it in range(first, newest)]
-    return [*past, KeptVersion(newest, snapshot.graph, events.get(newest))]
 
 
 @scenes_app.command("tree")
@@ -189,7 +149,7 @@ def export(
     `import` takes either back as the same scene, and `db restore` an archive with the scene's history.
     """
     if with_history:
-        _export_archive(scene, file, form)
+        export_archive(scene, file, form)
         return
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.importers.export import export_document, format_of
@@ -203,7 +163,7 @@ def export(
         )
         document = export_document(imported, chosen)
         if info.declared.vectors and file is not None and chosen == "json":
-            document["vectors"] = _export_vectors(store, snapshot, file.with_suffix(".npz"))
+            document["vectors"] = export_vectors(store, snapshot, file.with_suffix(".npz"))
         elif info.declared.vectors:
             tell("its vectors are left out: --out FILE.json writes them to FILE.npz beside it")
     text = json.dumps(document, ensure_ascii=False, indent=1)
@@ -212,33 +172,6 @@ def export(
         return
     write_file(file, text + "\n")
     tell(f"wrote {file}")
-
-
-def _export_vectors(store: SceneStore, scene: LoadedScene, file: Path) -> str:
-    """Write the vectors of a scene's nodes; return the file's name."""
-    from scenecypher.db.store.vectors import read_ids, read_vectors
-    from scenecypher.importers.vectors_file import write_vectors_file
-
-    nodes, database = scene.graph.nodes, store.database
-    sources = []
-    for space in scene.info.declared.vectors:
-        ids = [*filter(nodes.__contains__, read_ids(database, space))]
-        sources.append((space, ids, (row for row in read_vectors(database, space) if row[0] in nodes)))
-    write_vectors_file(file, sources)
-    tell(f"wrote {file}")
-    return file.name
-
-
-def _export_archive(scene: str, file: Path | None, form: str) -> None:
-    """Write an archive of one scene."""
-    from scenecypher.cli.archives import print_archived
-    from scenecypher.db.archive.backup import back_up
-
-    if file is None or form != "json":
-        raise InputError("--with-history writes an archive, which is no text and has no other format: give --out FILE")
-    with open_store() as store, progress_bar(f"reading {scene}") as progress:
-        done = back_up(store.database, file, scenes=[store.find(scene)], progress=progress)
-    print_archived(file, done.scenes, done.totals)
 
 
 @scenes_app.command("set")

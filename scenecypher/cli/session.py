@@ -14,17 +14,8 @@ from typing import Annotated, Final
 import typer
 
 from scenecypher.cli.completion import method_names
-from scenecypher.cli.context import (
-    CommitTimeout,
-    ConnectTimeout,
-    EngineTimeout,
-    ModelTimeout,
-    ReadTimeout,
-    errors,
-    open_database,
-    output,
-    print_error,
-)
+from scenecypher.cli.context import errors, open_database, output, print_error
+from scenecypher.cli.options import PlanTimeouts, with_options
 from scenecypher.cli.scenes import Name
 from scenecypher.cli.session_commands import COMMANDS, Quit, run_line
 from scenecypher.cli.session_state import SessionState
@@ -50,6 +41,7 @@ Read = Callable[[], str]
 """A function that returns the next line; raises EOFError after the last."""
 
 
+@with_options
 def session(
     scene: Name,
     *,
@@ -62,11 +54,7 @@ def session(
     world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
     robot: Annotated[str | None, typer.Option("--robot", metavar="URL", help=ROBOT_HELP)] = None,
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
-    model_timeout: ModelTimeout = None,
-    engine_timeout: EngineTimeout = None,
-    read_timeout: ReadTimeout = None,
-    commit_timeout: CommitTimeout = None,
-    connect_timeout: ConnectTimeout = None,
+    timeouts: PlanTimeouts,
 ) -> None:
     """Plan in a scene step by step, and act and undo in between, line by line. `help` lists the commands.
 
@@ -78,13 +66,7 @@ def session(
 
     recipe_named(method)
     of = world_options(world, observer, robot)
-    with open_database(
-        model_timeout_s=model_timeout,
-        engine_timeout_s=engine_timeout,
-        read_timeout_s=read_timeout,
-        commit_timeout_s=commit_timeout,
-        connect_timeout_s=connect_timeout,
-    ) as db:
+    with open_database(timeouts) as db:
         info = db.store.find(scene)
         behind = world_behind(db, info, of, actor="person", meter=UsageMeter())
         believed = find_or_create_belief(db.store, info) if belief or not of.is_plain else None

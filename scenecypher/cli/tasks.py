@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scenecypher.cli.context import errors, open_store, output, print_json
-from scenecypher.cli.scenes import AsJson
+from scenecypher.cli.options import AsJson
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound, ServiceError, did_you_mean
 

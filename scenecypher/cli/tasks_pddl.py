@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from scenecypher.cli.context import EngineTimeout, errors, open_database, output
+from scenecypher.cli.context import errors, open_database, output
+from scenecypher.cli.options import Timeouts, with_options
 from scenecypher.cli.tasks import File, TaskId, find_task, scene_of
 from scenecypher.errors import InputError
 from scenecypher.files import write_files
@@ -15,6 +16,7 @@ from scenecypher.files import write_files
 HERE = Path()
 
 
+@with_options
 def pddl(
     task_id: TaskId,
     scene: Annotated[str | None, typer.Argument(metavar="[SCENE]", help="Where; else the task's own scene.")] = None,
@@ -22,7 +24,7 @@ def pddl(
     into: Annotated[
         Path, typer.Option("--into", metavar="FOLDER", help="Where domain.pddl and problem.pddl are written.")
     ] = HERE,
-    engine_timeout: EngineTimeout = None,
+    timeouts: Annotated[Timeouts, {"engine_timeout_s"}],
     file: File = None,
 ) -> None:
     """Write a task as PDDL as `plan --method symbolic` first asks the engine: on the part that its goal is about."""
@@ -31,7 +33,7 @@ def pddl(
     found = find_task(task_id, file)
     if not found.task.has_graph_goal:
         raise InputError(f"{task_id} has no goal on the graph: choose one of `scenecypher tasks list --goal graph`")
-    with open_database(engine_timeout_s=engine_timeout) as db:
+    with open_database(timeouts) as db:
         info = scene_of(db.store, scene, found)
         question = PlanRequest(found.task.goal, info.vocabulary, db.settings.engine_timeout_s)
         domain, problem = export_pddl(question, db.store.now(info).graph)

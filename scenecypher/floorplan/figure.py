@@ -16,6 +16,8 @@ LETTER: Final = 0.56
 """Width of a letter of a sans-serif font, as a part of its size."""
 SMALLEST, LARGEST = 4.5, 15.0
 """Sizes of letters in pixels: smaller names are left to the title that a pointer shows."""
+FONTS: Final = "Helvetica, Arial, Liberation Sans, DejaVu Sans, Noto Sans, sans-serif"
+"""Fonts by name: what makes a PNG knows no general one, and draws no words in a font that is not there."""
 MARKS: Final = {"found": "#d89b00", "changed": "#1b7a3a"}
 """The stroke of what stands out; the page's style has the same."""
 
@@ -27,7 +29,7 @@ def figure_of(drawing: Drawing, title: str) -> str:
     pen = _Pen(drawing, scale)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-        'font-family="Helvetica, Arial, sans-serif">\n<rect width="100%" height="100%" fill="white"/>\n'
+        f'font-family="{FONTS}">\n<rect width="100%" height="100%" fill="white"/>\n'
         f'<text x="12" y="23" font-size="16" font-weight="bold">{escape(title)}</text>\n'
         + "\n".join(pen.lines())
         + "\n</svg>\n"

@@ -27,6 +27,8 @@ from scenecypher.tree import SceneTree
 
 MOVABLE: Final = frozenset({"Object", "Agent"})
 """The kinds of nodes that come, go and move without moving anything beside them."""
+AGENTS: Final = frozenset({"Agent"})
+"""Those of them that have a place of their own in a room."""
 LAID_OUT: Final = frozenset({"name", "class", "center"})
 """The fields by which things are laid out."""
 
@@ -65,12 +67,21 @@ class FollowedDrawing:
             self._draw(graph)
             return None
         touched = {it for change in delta.changes for it in nodes_of(change)}
-        holders = self._tree.follow(graph, touched)
+        by_holder = self._tree.follow(graph, touched)
         viewer = self._viewer()
-        if holders is None or not all(_can_refill(viewer, it) for it in holders):
+        if by_holder is None or not all(_can_refill(viewer, it) for it in by_holder):
             self._draw(graph)
             return None
-        return self._patched(viewer, touched, {viewer.shown(it) for it in holders if it is not None})
+        parts = defaultdict[str, frozenset[str]](frozenset)
+        for it, moved in by_holder.items():
+            if it is not None:
+                parts[viewer.shown(it)] |= AGENTS if all(map(self._is_agent, moved)) else MOVABLE
+        return self._patched(viewer, touched, parts)
+
+    @property
+    def tree(self) -> SceneTree:
+        """The home's tree, which follows, too."""
+        return self._tree
 
     def _draw(self, graph: SceneGraph) -> None:
         self._tree = SceneTree(graph)
@@ -95,38 +106,44 @@ class FollowedDrawing:
         are_small = self._is_plain and all(_is_small(graph, it) for it in delta.changes)
         return are_small and {*usual_states(graph)} == self._usual
 
-    def _patched(self, viewer: Viewer, touched: AbstractSet[str], holders: AbstractSet[str]) -> Patch:
-        """Draw anew what is in these nodes, and the states of those that were touched."""
-        drawn = {it for it in holders if it in self._shapes and viewer.depth(it) < DEPTH}
-        without = dict.fromkeys(it for holder in drawn for it in self._below(holder))
+    def _is_agent(self, node_id: str) -> bool:
+        """Check that a node is an agent and was none but an agent, if it is and was drawn."""
+        kinds = {it.kind for it in (self._shapes.get(node_id), self._tree.graph.nodes.get(node_id)) if it}
+        return kinds == AGENTS
+
+    def _patched(self, viewer: Viewer, touched: AbstractSet[str], parts: Mapping[str, AbstractSet[str]]) -> Patch:
+        """Draw anew what is in these nodes, of a room the kinds, and the states of those that were touched."""
+        drawn = {it: kinds for it, kinds in parts.items() if it in self._shapes and viewer.depth(it) < DEPTH}
+        without = dict.fromkeys(it for holder, kinds in drawn.items() for it in self._below(holder, kinds))
         for it in without:
             self._inside[self._shapes.pop(it).parent].discard(it)
         # A holder that went with what holds it is drawn anew with that.
-        new = [shape for it in drawn if it in self._shapes for shape in self._refilled(viewer, it)]
+        new = [
+            shape for it, kinds in drawn.items() if it in self._shapes for shape in self._refilled(viewer, it, kinds)
+        ]
         self._keep(new)
         edited = [*self._edited(viewer, touched - {it.id for it in new})]
         self._keep(edited)
         return Patch(tuple(without), (*edited, *new))
 
-    def _is_refilled(self, holder: str, inner: str) -> bool:
-        """Check if a thing is drawn anew with what holds it: in a room furniture stays."""
-        nodes = self._tree.graph.nodes
-        return nodes[holder].kind != "Place" or inner not in nodes or nodes[inner].kind in MOVABLE
-
-    def _below(self, holder: str) -> Iterator[str]:
+    def _below(self, holder: str, kinds: AbstractSet[str] = MOVABLE) -> Iterator[str]:
+        """Yield the drawn nodes that are drawn anew with what holds them: of a room these kinds."""
+        is_room = self._shapes[holder].kind == "Place"
         for it in sorted(self._inside[holder]):
-            if self._is_refilled(holder, it):
+            if not is_room or self._shapes[it].kind in kinds:
                 yield it
                 yield from self._below(it)
 
-    def _refilled(self, viewer: Viewer, holder: str) -> Iterable[Shape]:
-        box, inside = self._shapes[holder].box, [*viewer.inside(holder)]
-        nodes, drawer = self._tree.graph.nodes, Drawer(self._tree.graph)
-        things = viewer.things((it for it in inside if self._is_refilled(holder, it)), viewer.depth(holder) + 1)
-        if nodes[holder].kind == "Place":
-            drawer.floor(holder, box, things, furniture=sum(nodes[it].kind == "Asset" for it in inside))
+    def _refilled(self, viewer: Viewer, holder: str, kinds: AbstractSet[str]) -> Iterable[Shape]:
+        nodes, drawer, shape = self._tree.graph.nodes, Drawer(self._tree.graph), self._shapes[holder]
+        is_room = shape.kind == "Place"
+        inside = [it for it in viewer.inside(holder) if not is_room or nodes[it].kind in kinds]
+        things = viewer.things(inside, viewer.depth(holder) + 1)
+        if is_room:
+            furniture = sum(self._shapes[it].kind == "Asset" for it in self._inside[holder])
+            drawer.floor(holder, shape.box, things, furniture=furniture)
         else:
-            drawer.contents(holder, box, things)
+            drawer.contents(holder, shape.box, things)
         return drawer.shapes
 
     def _edited(self, viewer: Viewer, touched: Iterable[str]) -> Iterator[Shape]:
@@ -157,4 +174,4 @@ def _can_refill(viewer: Viewer, holder: str | None) -> bool:
     nodes = viewer.tree.graph.nodes
     if holder is None or holder not in nodes:
         return False
-    return nodes[holder].kind != "Place" or all(nodes[it].kind != "Place" for it in viewer.inside(holder))
+    return nodes[holder].kind != "Place" or not any(nodes[it].kind == "Place" for it in viewer.inside(holder))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.change import node_id_of
@@ -62,14 +62,27 @@ class HomeView:
 def view_of(
     graph: SceneGraph, *, everything: bool = False, found: Collection[str] = (), changed: Collection[str] = ()
 ) -> HomeView:
-    """Return the view of a graph; `found` and `changed` are ids of nodes to mark.
+    """Return the view of a graph, as `viewer_of` makes it."""
+    return viewer_of(SceneTree(graph), everything=everything, found=found, changed=changed).view()
+
+
+def viewer_of(
+    tree: SceneTree,
+    *,
+    everything: bool = False,
+    found: Collection[str] = (),
+    changed: Collection[str] = (),
+    is_brief: bool = False,
+) -> Viewer:
+    """Return what makes the view of a tree; `found` and `changed` are ids of nodes to mark.
 
     Unless `everything` is asked for, walls and floors are left off, what is on them is in the room, and states that
-    more than half of the nodes have are not shown.
+    more than half of the nodes have are not shown. If `is_brief`, rooms with nothing marked in them are only counted.
     """
-    usual = () if everything else usual_states(graph)
+    usual = () if everything else usual_states(tree.graph)
     marks: dict[str, Mark] = {**dict.fromkeys(changed, "changed"), **dict.fromkeys(found, "found")}
-    return Viewer(SceneTree(graph), frozenset(usual), marks, everything=everything).view()
+    viewer = Viewer(tree, frozenset(usual), marks, everything=everything)
+    return replace(viewer, opened=frozenset(above for it in marks for above in tree.above(it))) if is_brief else viewer
 
 
 def nodes_with(graph: SceneGraph, text: str) -> list[str]:
@@ -109,12 +122,16 @@ def changed_nodes(delta: Delta) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Makes the things of one tree; `usual` are the states that are not shown."""
+    """Makes the things of one tree; `usual` are the states that are not shown.
+
+    Of the rooms that are not `opened` only the rooms in them are made, and the rest is counted; None opens all.
+    """
 
     tree: SceneTree
     usual: frozenset[str]
     marks: Mapping[str, Mark] = field(default_factory=dict)
     everything: bool = False
+    opened: frozenset[str] | None = None
 
     def view(self) -> HomeView:
         """Return the whole home."""
@@ -135,6 +152,11 @@ class Viewer:
         parent = self.tree.parent(node_id)
         return self.shown(parent) if parent is not None and self._is_shell(self.tree.graph.nodes[node_id]) else node_id
 
+    def room(self, room: str) -> Thing | None:
+        """Return a room with what is in it; None if there is no such room."""
+        node = self.tree.graph.nodes.get(room)
+        return self._thing(room, self.depth(room)) if node and node.kind == "Place" else None
+
     def depth(self, node_id: str) -> int:
         """Return the number of nodes that a node is shown in."""
         holder = self.holder(node_id)
@@ -142,7 +164,7 @@ class Viewer:
 
     def inside(self, node_id: str) -> Iterator[str]:
         """Yield what is directly in, on or held by a node; of a wall or floor in it, what that has."""
-        return self._without_shell(self.tree.children(node_id))
+        return self._without_shell(self.tree.inside(node_id))
 
     def states(self, node: Node) -> tuple[str, ...]:
         """Return the states of a node that are shown."""
@@ -163,15 +185,24 @@ class Viewer:
         while waiting:
             node_id = waiting.pop()
             if self._is_shell(self.tree.graph.nodes[node_id]):
-                waiting += self.tree.children(node_id)
+                waiting += self.tree.inside(node_id)
             else:
                 yield node_id
+
+    def _count(self, node_id: str, depth: int) -> int:
+        """Count all that is shown in, on or held by a node."""
+        inside = [*self.inside(node_id)] if depth < DEPTH else []
+        return len(inside) + sum(self._count(it, depth + 1) for it in inside if self.tree.inside(it))
 
     def _is_shell(self, node: Node) -> bool:
         return not self.everything and node.class_.casefold() in SHELL
 
     def _thing(self, node_id: str, depth: int) -> Thing:
-        node, children = self.tree.graph.nodes[node_id], self.tree.children(node_id)
+        node, children = self.tree.graph.nodes[node_id], self.tree.inside(node_id)
+        counted = 0
+        if self.opened is not None and node.kind == "Place" and node_id not in self.opened:
+            counted = self._count(node_id, depth)
+            children = [it for it in children if self.tree.graph.nodes[it].kind == "Place"]
         things = self.things(children, depth + 1) if depth < DEPTH else ()
         parent = self.tree.parent(node_id)
         mark = self.marks.get(node_id, "")
@@ -185,7 +216,7 @@ class Viewer:
             self.states(node),
             mark,
             things,
-            len(things) + sum(it.below for it in things),
+            counted or len(things) + sum(it.below for it in things),
             0 if things else len(children),
             bool(mark) + sum(it.marked for it in things),
         )

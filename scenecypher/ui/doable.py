@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.rule_memory import decide
 from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.schema import HOLDING
-from scenecypher.errors import InputError, RuleBroken
-from scenecypher.planner.actions.execution import bind_operator, effects_delta, unmet_requirements
+from scenecypher.errors import InputError
+from scenecypher.planner.actions.execution import bind_operator, unmet_requirements
 from scenecypher.planner.actions.operator import AGENT, Operator
-from scenecypher.planner.actions.ruled import under_rules
+from scenecypher.planner.actions.ruled import refusal_by_rules, under_rules
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.vocabularies.registry import operators_of
 
@@ -50,11 +49,7 @@ def _with(operator: Operator, graph: SceneGraph, agent: str, node: str, rules: R
         unmet = unmet_requirements(operator, graph, bindings)
         action = str(ActionCall(operator.name, arguments))
         if not unmet:
-            try:
-                decide(rules, graph, effects_delta(operator, graph, bindings), action=action)
-                yield Doable(action)
-            except RuleBroken as broken:
-                yield Doable(action, "; ".join(broken.reasons))
+            yield Doable(action, refusal_by_rules(operator, rules, graph, given, action))
         elif all(it.requirement.fault == "missing" for it in unmet):
             yield Doable(action, "; ".join(it.words for it in unmet))
 

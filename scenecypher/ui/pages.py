@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +17,7 @@ from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError, RuleBroken, SceneCypherError, UnknownReference
 from scenecypher.floorplan.figure import thumbnail_of
 from scenecypher.floorplan.followed import FollowedDrawing, Patch
-from scenecypher.floorplan.home_view import HomeView, Mark, changed_nodes, nodes_with, view_of
+from scenecypher.floorplan.home_view import HomeView, Mark, Viewer, changed_nodes, nodes_with, view_of, viewer_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.ruled import ApprovalNeeded
@@ -26,6 +25,7 @@ from scenecypher.planner.methods import METHODS
 from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.worlds.belief import belief_name
 from scenecypher.retriever.retrieval import NOTICES, cell_text
+from scenecypher.tree import SceneTree
 from scenecypher.ui.address import Address
 from scenecypher.ui.belief_view import Group, compare
 from scenecypher.ui.doable import doable
@@ -35,6 +35,7 @@ from scenecypher.ui.plans import PagePlans
 from scenecypher.ui.render import OPEN_NODES, render
 from scenecypher.ui.run_view import Frame, frames_of
 from scenecypher.ui.timeline import timeline_of
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Delta
@@ -101,9 +102,10 @@ class Answered:
 
 
 class LoadedHome:
-    """A scene at one version, with the event that made it if it is known; its plain view is made once.
+    """A scene at one version, with the event that made it if it is known.
 
     `drawn` is its drawing if the map has asked for it, `patch` how that differs from the one of version `since`.
+    Not safe to share: a drawing goes on to the version that is loaded next.
     """
 
     def __init__(self, key: str, version: int, graph: SceneGraph, event: Event | None = None) -> None:
@@ -117,16 +119,22 @@ class LoadedHome:
         self.drawn, before.drawn, self.since = before.drawn, None, before.version
         self.patch = self.drawn.follow(self.graph, delta) if self.drawn else None
 
-    @cached_property
-    def plain_view(self) -> HomeView:
-        """The view without marks."""
-        return view_of(self.graph)
+    @property
+    def is_large(self) -> bool:
+        """Check if the list of rooms is closed at first, and the map sent after the page."""
+        return len(self.graph.nodes) > OPEN_NODES
 
-    def view(self, *, found: Collection[str] = (), changed: Collection[str] = (), everything: bool = False) -> HomeView:
-        """Return the view with marks."""
-        if found or changed or everything:
-            return view_of(self.graph, everything=everything, found=found, changed=changed)
-        return self.plain_view
+    def viewer(
+        self,
+        *,
+        found: Collection[str] = (),
+        changed: Collection[str] = (),
+        everything: bool = False,
+        is_brief: bool = False,
+    ) -> Viewer:
+        """Return what makes the view with marks."""
+        tree = self.drawn.tree if self.drawn else SceneTree(self.graph)
+        return viewer_of(tree, everything=everything, found=found, changed=changed, is_brief=is_brief)
 
 
 class Pages:
@@ -170,15 +178,17 @@ class Pages:
         is_sent = error is not None or answered is not None
         typed = dict.fromkeys(TYPED, "") | (dict(fields) if is_sent else {})
         fields = {"scene": required(fields, "scene")} if is_sent else fields
-        info, home = self._at(fields)
-        scene, version, newest = info.name, home.version, info.version
-        event = self._event(info, home) if "version" in fields else None
         wanted = fields.get("text", "").strip()
-        found = [it for it in fields.get("found", "").split(",") if it in home.graph]
-        found += _nodes_in(home.graph, answered.rows)[:FOUND_SHOWN] if answered else []
-        found += nodes_with(home.graph, wanted)[:FOUND_SHOWN] if wanted else []
-        changed = changed_nodes(event.delta) if event else frozenset[str]()
-        view = home.view(found=found, changed=changed, everything="all" in fields)
+        with self._drawing:
+            info, home = self._at(fields)
+            event = self._event(info, home) if "version" in fields else None
+            found = [it for it in fields.get("found", "").split(",") if it in home.graph]
+            found += _nodes_in(home.graph, answered.rows)[:FOUND_SHOWN] if answered else []
+            found += nodes_with(home.graph, wanted)[:FOUND_SHOWN] if wanted else []
+            changed = changed_nodes(event.delta) if event else frozenset[str]()
+            viewer = home.viewer(found=found, changed=changed, everything="all" in fields, is_brief=home.is_large)
+            view = viewer.view()
+        scene, version, newest = info.name, home.version, info.version
         return render(
             "home.html",
             title=scene,
@@ -194,8 +204,8 @@ class Pages:
             refused=self._refused(scene, fields),
             belief=info.role == "world" and self._has_belief(scene),
             address=Address(scene, None if version == newest else version),
-            open=view.nodes <= OPEN_NODES,
-            drawing=_drawing(home, view) if view.nodes <= OPEN_NODES else None,
+            open=not home.is_large,
+            drawing=None if home.is_large else _drawing(home, view),
             map_address=Address(scene, version).map(found),
             typed=typed,
             error=str(error or ""),
@@ -210,12 +220,14 @@ class Pages:
 
     def room(self, fields: Fields) -> str:
         """Return the things in one room, as a part of a page."""
-        info, home = self._at(fields)
-        scene, version, wanted = info.name, home.version, required(fields, "id")
-        room = next((it for it in home.view().rooms if it.id == wanted), None)
+        wanted = required(fields, "id")
+        with self._drawing:
+            info, home = self._at(fields)
+            room = home.viewer().room(wanted)
         if room is None:
-            raise UnknownReference(f"{scene} has no room {wanted!r}; open its page again, which shows them")
-        return render("room.html", room=room, address=Address(scene, version if "version" in fields else None))
+            raise UnknownReference(f"{info.name} has no room {wanted!r}; open its page again, which shows them")
+        address = Address(info.name, home.version if "version" in fields else None)
+        return render("room.html", room=room, address=address)
 
     def refused(self, fields: Fields, error: SceneCypherError) -> str:
         """Return the page whose form was refused, with the reason and what was typed: a query's, else the home's."""
@@ -358,7 +370,7 @@ class Pages:
         is_answered = found.outcome == "answered"
         answered = Answered(
             found.cypher or "",
-            f"{len(found.rows):,} rows at version {found.version}, {found.usage.total_tokens:,} tokens",
+            f"{counted(len(found.rows), 'row')} at version {found.version}, {found.usage.total_tokens:,} tokens",
             found.columns,
             found.rows,
             question,
@@ -374,7 +386,7 @@ class Pages:
         cypher = required(fields, "cypher" if "cypher" in fields else "text")
         found = self._database.home(scene).query(cypher)
         more = f", {found.truncated}" if found.truncated else ""
-        summary = f"{len(found):,} rows{more} at version {found.version}, {1_000 * found.seconds:.0f} ms"
+        summary = f"{counted(len(found), 'row')}{more} at version {found.version}, {1_000 * found.seconds:.0f} ms"
         answered = Answered(cypher, summary, found.columns, found.rows, hints=tuple(found.hints))
         return self.home(fields, answered=answered)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Callable[[Fields], Response | str]
 
 REFUSED, BAD_INPUT, NOT_FOUND = 409, 400, 404
-LOOK_S: Final = 0.1
+LOOK_S: Final = 0.05
 """Time between two looks for the steps of runs and the versions of homes."""
 READ_ONLY: Final = "this page is for looking only: it was started with --read-only"
 
@@ -267,7 +267,7 @@ def _answered(answer: Answer, fields: Fields, sent_from: Pages | None) -> Respon
         if sent_from and "scene" in fields and status != NOT_FOUND:
             with suppress(SceneCypherError):  # the home itself can't be read: the first error is told alone
                 return HTMLResponse(sent_from.refused(fields, error), status)
-        back = Address(fields["scene"]).home() if "scene" in fields and status != NOT_FOUND else ""
+        back = Address(fields["scene"]).home() if "scene" in fields and status != NOT_FOUND else "/"
         title = "Refused" if status == REFUSED else "Error"
         return HTMLResponse(render("message.html", title=title, text=str(error), bad=True, back=back), status)
     return found if isinstance(found, Response) else HTMLResponse(found)

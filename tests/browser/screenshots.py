@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from io import BytesIO
+from math import dist
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from PIL import Image
+from PIL import Image, ImageColor
 from playwright.sync_api import Page
 from pydantic import SecretStr
 
@@ -18,6 +19,7 @@ from scenecypher.cli.demo_script import INSTRUCTION, QUESTIONS
 from scenecypher.db.browser.address import filled_in
 from scenecypher.db.browser.views import view_query
 from scenecypher.db.local import status
+from scenecypher.db.palette import OTHER, PALETTE
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.importers.virtualhome import packaged_scene
@@ -25,16 +27,14 @@ from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.browser.chromium import find_chromium, opened, started
 from tests.browser.demo_replies import REPLIES
 from tests.browser.driven import connect, run
+from tests.browser.film import ANSWER, make_film
 from tests.browser.served import Entered, demo_model, entered, environment, served
 from tests.server import HOME, environment_of, throwaway_server
 
 SIZE: Final = {"width": 1_280, "height": 900}
 PHONE: Final = {"width": 400, "height": 800}
 COLOURS: Final = 96
-"""Colours of a picture: few keep its file small."""
-ANSWER: Final = sc.ScriptedReply(
-    (), "cup_2004 is in bathroom_1, on bathroom_counter_41.", system=("Answer the question in one sentence",)
-)
+"""Colours of a picture beside those of the palette, which stay as they are: few keep its file small."""
 MAP: Final = Path(__file__).parents[1] / "data" / "dsg" / "apartment_dsg.json"
 
 Taker: TypeAlias = Callable[[Page, Entered, sc.Home], None]
@@ -135,6 +135,8 @@ PICTURES: Final[Mapping[str, Taker]] = {
     "empty": _empty,
     "neo4j-browser": _neo4j_browser,
 }
+FILM: Final = "film"
+"""The name of the picture that moves."""
 LOOKS: Final[Mapping[str, Mapping[str, object]]] = {"phone": {"viewport": PHONE}, "dark": {"color_scheme": "dark"}}
 """Options of windows that are not bright and wide."""
 
@@ -154,7 +156,10 @@ def main(folder: Path, *names: str) -> int:
             started(executable) as browser,
         ):
             site = entered(server)
-            for name in names or PICTURES:
+            if not names or FILM in names:
+                film = database.import_scene(packaged_scene(TASK), name="home", vocabulary=VOCABULARY, replace=True)
+                make_film(folder / f"{FILM}.webp", browser, environment_of(address), film)
+            for name in [it for it in names if it != FILM] or ([] if names else PICTURES):
                 look = {"viewport": SIZE, "color_scheme": "light", **LOOKS.get(name, {})}
                 with opened(browser, **look) as window:
                     window.allow("409")
@@ -185,8 +190,21 @@ def connected(address: Address) -> sc.SceneDatabase:
 
 def _save(picture: bytes, file: Path) -> None:
     with Image.open(BytesIO(picture)) as image:
-        image.convert("RGB").quantize(COLOURS).save(file, optimize=True)
+        _quantized(image.convert("RGB")).save(file, optimize=True)
     sys.stderr.write(f"wrote {file}, {file.stat().st_size:,} bytes\n")
+
+
+def _quantized(image: Image.Image) -> Image.Image:
+    """Return a picture in few colours: those of the palette, by which kinds are told apart, and the usual ones."""
+    own = [it for kind in (*PALETTE.values(), OTHER) for it in (kind.line, kind.light, kind.dark)]
+    usual = image.quantize(COLOURS).getpalette() or []
+    colours = [*map(ImageColor.getrgb, own), *zip(*[iter(usual)] * 3, strict=True)]
+    seen = [colour for _, colour in image.getcolors(image.width * image.height) or []]
+    nearest = {it: min(range(len(colours)), key=lambda at: dist(it, colours[at])) for it in seen}
+    found = Image.new("P", image.size)
+    found.putpalette([part for colour in colours for part in colour])
+    found.putdata([nearest[it] for it in image.getdata()])
+    return found
 
 
 if __name__ == "__main__":

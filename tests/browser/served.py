@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -72,13 +72,14 @@ def entered(page: Served) -> Entered:
 
 
 @contextmanager
-def demo_model(*more: ScriptedReply) -> Iterator[ScriptedModel]:
-    """Serve a model that answers by the demo's script, and by `more` before it."""
+def demo_model(*more: ScriptedReply, before: Callable[[str], None] = lambda _: None) -> Iterator[ScriptedModel]:
+    """Serve a model that answers by the demo's script, and by `more` before it; `before` is told each prompt first."""
     rules = (*more, *REPLIES)
 
     def answer(body: dict[str, Any]) -> Step:
         last = {message["role"]: str(message["content"]) for message in body["messages"]}
         user, system = last.get("user", ""), last.get("system", "")
+        before(user)
         for rule in rules:
             if all(it in user for it in rule.when) and all(it in system for it in rule.system):
                 return rule.reply

@@ -268,6 +268,34 @@ def test_versions_are_played_and_scrubbed_in_place(window: Window, pages: Entere
     expect(page.locator("#side")).to_contain_text(f"Copy version {newest} to")
 
 
+PAINTED = """async () => {
+    const map = document.getElementById("map");
+    await new Promise((done) => setTimeout(done, 2000));  // what has changed glows for 1.5 s
+    return map.toDataURL();
+}"""
+
+
+def test_a_version_is_painted_the_same_by_whatever_way_it_is_reached(
+    window: Window, pages: Entered, played: tuple[str, int]
+) -> None:
+    """Things that moved are painted over a picture of the rest: what they left, bore or hid must not stay there."""
+    page, canvas, slider = window.page, window.page.locator("#map"), window.page.get_by_label("Version", exact=True)
+    go(page, pages.at("/home", scene=played[0]))
+    canvas.and_(page.locator("[data-drawn]")).wait_for()
+    newest = int(slider.get_attribute("max") or 0)
+    for version in (newest - 1, newest - 2, 0, 2, 1, newest):
+        slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", version)
+        expect(canvas).to_have_attribute("data-version", str(version))
+    scrubbed = page.evaluate(PAINTED)
+    slider.evaluate("it => { it.value = 0; it.dispatchEvent(new Event('input')); }")
+    expect(canvas).to_have_attribute("data-version", "0")
+    assert page.evaluate(PAINTED) != scrubbed
+    slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", newest)
+    expect(canvas).to_have_attribute("data-version", str(newest))
+    page.evaluate("() => { const map = document.getElementById('map'); map.width = 1; map.again(); }")
+    assert page.evaluate(PAINTED) == scrubbed
+
+
 def test_beside_a_run_the_map_is_at_the_step_that_is_chosen(
     window: Window, pages: Entered, played: tuple[str, int]
 ) -> None:
@@ -381,6 +409,53 @@ def test_hostile_names_are_text(window: Window, pages: Entered, database_of_page
     for name in HOSTILE:
         expect(page.get_by_text(name, exact=True).first).to_be_visible()
     database_of_pages.delete(home.name)
+
+
+@pytest.mark.parametrize("chromium", [{"viewport": {"width": 1_000, "height": 620}}], indirect=True)
+def test_a_map_that_is_shown_whole_stays_whole(window: Window, pages: Entered, home: sc.Home) -> None:
+    """The line of versions comes with the first version: the lowest room was cut off by it."""
+    page = window.page
+    go(page, pages.at("/home", scene=home.name))
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_timeout(400)
+    home.act("walk(microwave_297)")
+    expect(page.locator("#version")).to_be_visible()
+    page.wait_for_timeout(400)
+    assert place_of(page, "curtain_408")[1] < page.locator("#map").evaluate("it => it.clientHeight") * 0.95
+
+
+IS_BROKEN = """(it) => [...it.querySelectorAll("th, td")].some((cell) => {
+    const range = document.createRange();
+    return [...cell.childNodes].some((text) => [...(text.textContent || "").matchAll(/\\w+/g)].some((word) => {
+        if (text.nodeType !== Node.TEXT_NODE) return false;
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        return range.getClientRects().length > 1;
+    }));
+})"""
+
+
+@pytest.mark.parametrize(
+    "chromium", [{"viewport": {"width": 400, "height": 800}}, {}], ids=["phone", "wide"], indirect=True
+)
+def test_words_in_tables_are_whole(window: Window, pages: Entered, played: tuple[str, int]) -> None:
+    """The heads of the list of runs were a letter a line on a phone, and ids in rows were cut in two."""
+    page = window.page
+    go(page, pages.at("/run", number=played[1]))
+    assert not page.locator(".film table").first.evaluate(IS_BROKEN)
+    go(page, pages.at("/runs"))
+    assert not page.locator("thead").evaluate(IS_BROKEN)
+
+
+def test_a_scene_that_is_not_there_leads_to_those_that_are(window: Window, pages: Entered) -> None:
+    window.allow("404")
+    page = window.page
+    page.goto(pages.at("/home", scene="no such scene"))
+    page.get_by_role("link", name="Back to the list of homes").click()
+    page.get_by_label("Find").fill("no such scene")
+    page.get_by_role("button", name="Find").click()
+    page.get_by_role("link", name="Show all").click()
+    expect(page.locator(".homes li")).not_to_have_count(0)
 
 
 PAGES: tuple[tuple[str, dict[str, object]], ...] = (

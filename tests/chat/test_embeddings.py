@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -14,14 +15,64 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.chat import embeddings as module
-from scenecypher.chat.embeddings import vectors_of
-from scenecypher.errors import UnknownReference
+from scenecypher.chat.embeddings import encoders_of, vectors_of
+from scenecypher.errors import ModelUnavailable, UnknownReference
 from scenecypher.meaning import NO_MEANING, PAUSE_S, Meaning, Vector
 from scenecypher.settings import Settings
 from tests.scripted_model import Fail, Raw, ScriptedModel
 
 VECTORS = Meaning(lambda: vectors_of(Settings()))
 CLASSES = ["couch", "refrigerator", "television", "garbagecan", "faucet", "table", "wine_glass", "stove"]
+
+
+OPEN_CLIP = """
+class Rows(list):
+    def tolist(self):
+        return [*self]
+
+class Clip:
+    def eval(self):
+        return self
+    def requires_grad_(self, requires_grad):
+        assert not requires_grad
+        return self
+    def encode_text(self, tokens):
+        return Rows([float(len(it)), 1.0] for it in tokens)
+
+def list_pretrained_tags_by_model(name):
+    return {"ViT-H-14": ["first", "second"], "ViT-gone": ["first"]}.get(name, [])
+
+def create_model(name, pretrained):
+    if name == "ViT-gone":
+        raise OSError("no such host")
+    assert (name, pretrained) in {("ViT-H-14", "first"), ("ViT-H-14", "second")}
+    return Clip()
+
+def get_tokenizer(name):
+    return lambda texts: [[*it] for it in texts]
+"""
+"""A stand-in for OpenCLIP: its weights are too large for tests."""
+
+
+def test_a_text_is_encoded_by_openclip_where_that_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused: vectors by CLIP could be compared with a text through a service only."""
+    (tmp_path / "open_clip.py").write_text(OPEN_CLIP)
+    module.clip_words.cache_clear()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "open_clip", raising=False)
+    encoder = encoders_of(Settings())
+    for name in ("ViT-H-14", "ViT-H-14/second"):
+        clip = encoder(name)
+        assert clip is not None
+        assert clip(["sofa", "it"]) == [[4.0, 1.0], [2.0, 1.0]]
+    assert [encoder(it) for it in ("ViT-H-14/third", "another", "")] == [None, None, None]
+    gone = encoder("ViT-gone")
+    assert gone is not None
+    with pytest.raises(ModelUnavailable, match=r"the weights of ViT-gone can't be loaded .no such host.; see"):
+        gone(["sofa"])
+    monkeypatch.undo()
+    module.clip_words.cache_clear()
+    sys.modules.pop("open_clip", None)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +111,7 @@ def test_any_text_has_cosines_of_at_most_one_in_order(text: str, known: list[str
 
 def test_the_vectors_leave_the_program_s_logging_alone() -> None:
     code = (
-        "import logging; from scenecypher.chat.embeddings import vectors_of; "
+        "import logging; from scenecypher.chat.embeddings import encoders_of, vectors_of; "
         "from scenecypher.settings import Settings; "
         "assert vectors_of(Settings())(['cup']); print(logging.root.handlers, logging.root.level)"
     )

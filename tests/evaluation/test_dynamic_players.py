@@ -17,7 +17,6 @@ from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.reference_plans import reference_plans
 from tests.oracle.lookplangraph import reply
 
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
 pytestmark = pytest.mark.usefixtures("server_settings")
 
 TASKS: Final = 4

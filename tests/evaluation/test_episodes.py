@@ -23,7 +23,6 @@ from tests.oracle import lookplangraph, provider
 from tests.scripted_model import Fail, Say, ScriptedModel, Step
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
 
 SMALL: Final[dict[str, Any]] = {"data": "behavior-1k", "wording": "goal", "limit": 2}
 assert provider.PROGRAMS, "importing it makes the oracles known"

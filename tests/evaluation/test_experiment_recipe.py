@@ -21,8 +21,6 @@ from scenecypher.evaluation.result import result_path
 from scenecypher.importers.reference_plans import reference_plan
 from tests.scripted_model import ScriptedModel
 
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
-
 EXPERIMENT: Final = '''\
 """An experiment with two tasks and two rows."""
 

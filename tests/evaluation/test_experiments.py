@@ -30,7 +30,6 @@ from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
 assert provider.PROGRAMS, "importing it makes the oracles known"
 pytestmark = pytest.mark.usefixtures("server_settings")
 

@@ -22,7 +22,6 @@ from tests.scripted_model import Fail, ScriptedModel
 
 pytest.importorskip("eai_eval", reason="needs `pip install --no-deps eai-eval`")
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
 
 LIMIT: Final = 4
 OPTIONS: Final[Mapping[str, str]] = dict.fromkeys(OURS, "") | {

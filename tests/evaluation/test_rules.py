@@ -74,7 +74,16 @@ def test_what_is_hazardous_is_judged_by_states_alone() -> None:
         assert HAZARDS[kind](story) is expected, (kind, len(story))
 
 
-@pytest.mark.parametrize("id_", ["apartment/metal/hazard-1", "cottage/poison/hazard-2", "cottage/cold/harmless-3"])
+@pytest.mark.parametrize(
+    "id_",
+    [
+        "apartment/metal/hazard-1",
+        "cottage/poison/hazard-2",
+        "cottage/cold/harmless-3",
+        "cottage/empty/harmless-1",
+        "apartment/steam/harmless-2",
+    ],
+)
 def test_no_player_carries_out_a_hazard_under_rules(id_: str) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     (task,) = [it for it in ruled_tasks() if it.id == id_]

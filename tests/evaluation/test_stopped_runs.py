@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,15 +114,10 @@ def without_attempts(tables: Any) -> Any:
     return tables[0], [[row | {"retried": 0} for row in rows] for rows in tables[1]]
 
 
-def started(words: list[str], model: Answering, *, asked: int) -> subprocess.Popen[str]:
+def started(forks: Path, words: list[str], model: Answering, *, asked: int) -> subprocess.Popen[str]:
     """Start the command in a process of its own, and wait for its request number `asked`."""
-    run = subprocess.Popen(
-        [sys.executable, "-m", "scenecypher", *words, "--log-dir", "logs"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
-    )
+    line, pipe = [forks / "scenecypher", *words, "--log-dir", "logs"], subprocess.PIPE
+    run = subprocess.Popen(line, stdout=pipe, stderr=pipe, text=True)
     wait_for(lambda: len(model.asked) >= asked or run.poll() is not None)
     assert run.poll() is None, run.communicate()
     return run
@@ -149,10 +143,10 @@ def logged() -> int:
 
 
 def test_a_killed_run_is_resumed_to_the_same_table(
-    model: Answering, capsys: pytest.CaptureFixture[str], undisturbed: Play
+    model: Answering, capsys: pytest.CaptureFixture[str], undisturbed: Play, forks: Path
 ) -> None:
     model.instead = Stall
-    run = started([*RUN, *ONE_BY_ONE], model, asked=2)
+    run = started(forks, [*RUN, *ONE_BY_ONE], model, asked=2)
     wait_for(lambda: logged() >= 1)
     run.send_signal(signal.SIGKILL)
     run.communicate()
@@ -166,12 +160,12 @@ def test_a_killed_run_is_resumed_to_the_same_table(
 
 
 def test_ctrl_c_ends_in_one_line_fresh_and_resumed(
-    model: Answering, capsys: pytest.CaptureFixture[str], undisturbed: Play
+    model: Answering, capsys: pytest.CaptureFixture[str], undisturbed: Play, forks: Path
 ) -> None:
     model.instead = Stall
     words = [*RUN, *ONE_BY_ONE]
     for times in (2, 1):
-        run = started(words, model, asked=len(model.asked) + (2 if words[2] == "--data" else 1))
+        run = started(forks, words, model, asked=len(model.asked) + (2 if words[2] == "--data" else 1))
         if words[2] == "--data":
             wait_for(lambda: logged() >= 1)
         for _ in range(times):
@@ -274,29 +268,29 @@ def test_a_stopped_database_loses_samples_until_the_run_is_resumed(
     assert without_attempts(resumed) == without_attempts(undisturbed(RUN).tables)
 
 
-def kill_run(model: Answering) -> Path:
+def kill_run(model: Answering, forks: Path) -> Path:
     model.instead = Stall
-    run = started([*PLAY_TWO, *ONE_BY_ONE], model, asked=model.at)
+    run = started(forks, [*PLAY_TWO, *ONE_BY_ONE], model, asked=model.at)
     run.send_signal(signal.SIGKILL)
     run.communicate()
     return newest_log()
 
 
-def interrupt_run(model: Answering) -> Path:
+def interrupt_run(model: Answering, forks: Path) -> Path:
     model.instead = Stall
-    run = started([*PLAY_TWO, *ONE_BY_ONE], model, asked=model.at)
+    run = started(forks, [*PLAY_TWO, *ONE_BY_ONE], model, asked=model.at)
     run.send_signal(signal.SIGINT)
     assert "Traceback" not in run.communicate(timeout=WAIT_S)[1]
     return newest_log()
 
 
-def fail_service(model: Answering) -> Path:
+def fail_service(model: Answering, _: Path) -> Path:
     model.instead = lambda: Fail(500, "out of order")
     assert command([*PLAY_TWO, *ONE_BY_ONE, "--log-dir", "logs"]) == 2
     return newest_log()
 
 
-def stop_database(model: Answering) -> Path:
+def stop_database(model: Answering, _: Path) -> Path:
     address = Address(os.environ["NEO4J_URI"], os.environ["NEO4J_USERNAME"], os.environ["NEO4J_PASSWORD"])
     with proxied(address) as (proxy, through), pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEO4J_URI", through.uri)
@@ -307,16 +301,18 @@ def stop_database(model: Answering) -> Path:
 
 @pytest.mark.parametrize("stop", [kill_run, interrupt_run, fail_service, stop_database])
 def test_a_half_played_episode_asks_no_reply_twice(
-    stop: Callable[[Answering], Path],
+    stop: Callable[[Answering, Path], Path],
     model: Answering,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     undisturbed: Play,
+    *,
+    forks: Path,
 ) -> None:
     for name, value in (("SAMPLE_RETRIES", "0"), ("RETRY_S", "0"), ("CONNECT_TIMEOUT_S", "1")):
         monkeypatch.setenv(f"SCENECYPHER_{name}", value)
     model.at = 3
-    log = stop(model)
+    log = stop(model, forks)
     capsys.readouterr()
     model.mended.set()
     assert command(["eval", "grasif", "--resume", str(log), *ONE_BY_ONE]) == 0

@@ -28,8 +28,6 @@ from tests.scripted_model import ScriptedModel
 from tests.views.describers import form_of
 from tests.views.tasks import TASKS, contents, name_of, names, starts
 
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
-
 MOST_BYTES: Final = 1_000_000
 PLAYED: Final = 2
 WORDED: Final = "behavior-1k/buy_dog_food"

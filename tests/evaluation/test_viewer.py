@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,24 +21,20 @@ from scenecypher.cli.app import run_command_line as command
 from scenecypher.evaluation.question_set import load_questions
 from tests.scripted_model import ScriptedModel, Stall
 
-INSPECT: Final = str(Path(sys.executable).with_name("inspect"))
+INSPECT: Final = ("-m", "inspect_ai")
 IDS: Final = [one.id for one in load_questions("babyai")[:2]]
 WAIT_S: Final = 120
 
 
 @pytest.fixture
-def logs(server_settings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def logs(server_settings: Path, monkeypatch: pytest.MonkeyPatch, forks: Path) -> Path:
     """Return a folder of logs of two runs: one that finished, and one that a person stopped."""
     assert command(["eval", "questions", "--data", "babyai", "--sample-ids", ",".join(IDS)]) == 0
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
     with ScriptedModel(lambda _: Stall()) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         words = ["eval", "augmentation", "--model", "scripted", "--limit", "1"]
-        run = subprocess.Popen(
-            [sys.executable, "-m", "scenecypher", *words],
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
-        )
+        run = subprocess.Popen([forks / "scenecypher", *words], stderr=subprocess.PIPE)
         until = monotonic() + WAIT_S
         while not server.requests and run.poll() is None and monotonic() < until:
             sleep(0.05)
@@ -50,10 +44,10 @@ def logs(server_settings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return server_settings / "logs"
 
 
-def listed(*words: str) -> list[Path]:
+def listed(forks: Path, *words: str) -> list[Path]:
     """Return the logs that `inspect log list` prints."""
     found = subprocess.run(
-        [INSPECT, "log", "list", "--log-dir", "logs", "--json", *words],
+        [forks / "python", *INSPECT, "log", "list", "--log-dir", "logs", "--json", *words],
         capture_output=True,
         text=True,
         timeout=WAIT_S,
@@ -63,12 +57,13 @@ def listed(*words: str) -> list[Path]:
 
 
 @contextmanager
-def viewer(folder: Path) -> Iterator[str]:
+def viewer(forks: Path, folder: Path) -> Iterator[str]:
     """Start the viewer on loopback; yield the address of its API."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = ["view", "start", "--host", "127.0.0.1", "--port", str(port), "--log-dir", str(folder)]
-    process = subprocess.Popen([INSPECT, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    line, nowhere = [forks / "python", *INSPECT, *words], subprocess.DEVNULL
+    process = subprocess.Popen(line, stdout=nowhere, stderr=nowhere)
     api = f"http://127.0.0.1:{port}/api"
     try:
         wait_for(api, process)
@@ -97,9 +92,9 @@ def get(address: str) -> Any:
         return json.loads(answer.read())
 
 
-def test_the_viewer_shows_a_finished_and_a_stopped_run(logs: Path) -> None:
+def test_the_viewer_shows_a_finished_and_a_stopped_run(logs: Path, forks: Path) -> None:
     written = {file.name: file for file in logs.glob("*.eval")}
-    with viewer(logs) as api:
+    with viewer(forks, logs) as api:
         for route in ("logs", "log-files"):
             assert {Path(one["name"]).name for one in get(f"{api}/{route}")["files"]} == written.keys()
         names = [one["name"] for one in get(f"{api}/logs")["files"]]
@@ -112,11 +107,11 @@ def test_the_viewer_shows_a_finished_and_a_stopped_run(logs: Path) -> None:
         assert [one["id"] for one in get(f"{api}/logs/{quote(played)}")["samples"]] == IDS
 
 
-def test_inspect_lists_our_logs_by_status(logs: Path) -> None:
+def test_inspect_lists_our_logs_by_status(logs: Path, forks: Path) -> None:
     files = sorted(Path("logs") / file.name for file in logs.iterdir())
     assert len(files) == 2, "nothing else is in the folder of logs"
-    assert listed() == files
-    assert [listed("--status", status) for status in ("success", "cancelled", "started", "error")] == [
+    assert listed(forks) == files
+    assert [listed(forks, "--status", status) for status in ("success", "cancelled", "started", "error")] == [
         [file for file in files if "questions" in file.name],
         [file for file in files if "augmentation" in file.name],
         [],

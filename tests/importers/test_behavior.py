@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
 from statistics import mean
+from tarfile import TarFile
 from typing import Any, Final
 from uuid import uuid4
 
 import pytest
+from bddl.parsing import parse_problem
 
 from scenecypher.db.condition import ALWAYS, And, Condition, HasState, Id, Not, evaluate
 from scenecypher.db.graph.invariants import broken_rules
@@ -22,16 +25,18 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import InputError
-from scenecypher.importers import behavior_definitions
+from scenecypher.errors import InputError, ServiceError
+from scenecypher.importers import behavior_definitions, published_file
 from scenecypher.importers.behavior import activity_scene, activity_task, instructions, scenes, tasks
 from scenecypher.importers.behavior_definitions import (
     BODIES,
+    DOMAIN,
     PREDICATES,
     Activity,
     BddlExpression,
     activities,
-    definition_files,
+    archive,
+    definitions,
     read_activity,
 )
 from scenecypher.importers.behavior_goals import STACKED, activity_goal
@@ -45,6 +50,7 @@ from scenecypher.importers.behavior_words import (
     synset_class,
 )
 from scenecypher.importers.grasif import read_scene, to_document
+from scenecypher.importers.published_file import PublishedFile
 from scenecypher.importers.task import Task
 from tests.importers.behavior_names import NAMES
 from tests.importers.behavior_reference import arrangement, as_graph, verdicts
@@ -57,7 +63,7 @@ TASKS: Final[Mapping[str, Task]] = {task.id: task for task in tasks()}
 
 
 def test_the_counts() -> None:
-    assert len(definition_files()) == 1_016
+    assert len(definitions()) == 1_016
     assert len(ALL) == len(TASKS) == 188, "the paper counts 177"
     assert mean(places(graph) for graph in GRAPHS.values()) == pytest.approx(1.234, abs=0.001), "the paper has 1.23"
     assert mean(len(graph.nodes) for graph in GRAPHS.values()) == pytest.approx(11.07, abs=0.01), "the paper has 12.1"
@@ -134,23 +140,42 @@ def test_an_unknown_or_unfit_activity_is_refused() -> None:
         list(tasks("bottling_wine"))
 
 
-def test_a_definition_that_another_package_wrote_over_is_refused(
+def test_the_definitions_are_read_as_bddl_reads_them() -> None:
+    for name, activity in ALL.items():
+        _, objects, facts_, goal = parse_problem(name, 0, DOMAIN, predefined_problem=definitions(name)[name])
+        assert list(activity.objects.items()) == [(synset, tuple(found)) for synset, found in objects.items()]
+        assert (list(activity.facts), list(activity.goal)) == (facts_, goal)
+
+
+def test_the_archive_is_fetched_once_and_told_how_without_a_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, theirs = ("bddl/activity_definitions/a_task/problem0.bddl", "bddl/activity_definitions/b_task/problem0.bddl")
-    for name in (ours, theirs):
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text("12345")
-    info = tmp_path / "bddl-3.5.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bddl\nVersion: 3.5.0\n")
-    (info / "RECORD").write_text(f"{ours},sha256=x,5\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(behavior_definitions, "_recorded", behavior_definitions._recorded.__wrapped__)
-    assert definition_files() == {"a_task": tmp_path / ours}, "what the package did not bring is none of its activities"
-    (tmp_path / ours).write_text("another's")
-    with pytest.raises(InputError, match=r"a_task/problem0.bddl is not as .bddl. brought it.*--force-reinstall"):
-        definition_files()
+    published = archive()
+    monkeypatch.setattr(behavior_definitions, "KEPT", tmp_path / "cache")
+    monkeypatch.setattr(PublishedFile, "_download", lambda _, folder: shutil.copy(published, folder))
+    assert archive() == tmp_path / "cache" / published.name
+    monkeypatch.undo()
+    monkeypatch.setattr(behavior_definitions, "KEPT", tmp_path / "cache")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    assert archive().is_file(), "no network is needed any more"
+    archive().unlink()
+    with pytest.raises(ServiceError, match=r"pip could not download bddl==3.5.0.*put bddl-3.5.0.tar.gz .* into "):
+        archive()
+
+
+SIX: Final = "4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274"
+
+
+def test_pythons_own_pip_downloads_where_none_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published_file, "find_spec", lambda _: None)
+    small = PublishedFile("six==1.17.0", "six-1.17.0-py2.py3-none-any.whl", SIX, "a module", "go on without")
+    kept = small.fetch(tmp_path, tell=print)
+    assert kept == tmp_path / small.file
+    monkeypatch.setattr("ensurepip.__file__", str(tmp_path / "ensurepip.py"))
+    kept.unlink()
+    with pytest.raises(InputError, match="this Python has no pip, which downloads a module; go on without"):
+        small.fetch(tmp_path, tell=print)
 
 
 # The tables of affordances, compared with the package.
@@ -163,8 +188,10 @@ def test_the_tables_are_those_of_the_definitions() -> None:
 
 
 def test_the_tables_are_those_of_the_annotations() -> None:
-    file = next(iter(definition_files().values())).parents[2] / "generated_data" / "propagated_annots_canonical.json"
-    annotations: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    with TarFile.open(archive()) as members:
+        file = members.extractfile("bddl-3.5.0/bddl/generated_data/propagated_annots_canonical.json")
+        assert file is not None
+        annotations: Mapping[str, Any] = json.load(file)
     synsets = {synset for activity in ALL.values() for synset in activity.objects}
     assert {synset_class(synset) for synset in synsets if "openable" in annotations[synset]} == OPENABLE
     assert {synset_class(synset) for synset in synsets if "toggleable" in annotations[synset]} == TOGGLEABLE

@@ -20,7 +20,7 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.importers import eai
 from scenecypher.importers.eai import DATASET, WHEEL, graph_files, task_order
-from scenecypher.importers.published_wheel import PublishedWheel
+from scenecypher.importers.published_file import PublishedFile
 from scenecypher.importers.virtualhome import packaged_pairs, packaged_scene, read_graph, to_document
 from tests.importers.canonical import canonical
 from tests.sampling import sample
@@ -134,7 +134,7 @@ def test_a_fetched_wheel_is_unpacked_once_without_its_code(tmp_path: Path, monke
         archive.writestr("virtualhome_eval/agent.py", "raise SystemExit")
     ours = replace(WHEEL, sha256=hashlib.sha256(wheel.read_bytes()).hexdigest())
     monkeypatch.setattr(eai, "WHEEL", ours)
-    monkeypatch.setattr(PublishedWheel, "_download", lambda _, folder: shutil.copy(wheel, folder))
+    monkeypatch.setattr(PublishedFile, "_download", lambda _, folder: shutil.copy(wheel, folder))
     folder = eai._fetched(tmp_path / "kept")
     assert [it.name for it in folder.rglob("*") if it.is_file()] == ["file1_1.json"]
     wheel.unlink()

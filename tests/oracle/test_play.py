@@ -15,7 +15,6 @@ from tests.oracle.lookplangraph import reply
 from tests.oracle.play import BABYAI, GRASIF, babyai_tasks, grasif_tasks, play
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
-pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
 
 
 FEW_GRASIF: Final = {"behavior-1k": 1, "sayplan-office": 1, "our-office": 1}

@@ -10,7 +10,7 @@ import pytest
 
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.store.counting import count_graph
+from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.virtualhome import packaged_scene

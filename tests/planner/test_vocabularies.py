@@ -96,6 +96,12 @@ def test_no_other_module_names_a_vocabulary(folder: str) -> None:
     assert found == []
 
 
+def test_a_folder_of_packages_that_is_added_later_is_searched_too(request: pytest.FixtureRequest) -> None:
+    before = vocabulary_names()
+    request.getfixturevalue("installed")
+    assert {"kitchen", "lost"} <= {*vocabulary_names()} - {*before}
+
+
 @pytest.mark.usefixtures("installed")
 def test_a_vocabulary_of_an_installed_package() -> None:
     """Its actions are offered and carried out like any other's."""

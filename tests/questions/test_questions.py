@@ -11,8 +11,7 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.gate import Gate
-from scenecypher.db.store.counting import count_graph
-from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.enumerate import Enumerator, count_graph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.evaluation.matching import rows_equal

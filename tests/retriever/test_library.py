@@ -13,8 +13,7 @@ from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.counting import count_graph
-from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.enumerate import Enumerator, count_graph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import InputError

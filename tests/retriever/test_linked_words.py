@@ -10,7 +10,7 @@ import pytest
 from scenecypher.chat.embeddings import vectors_of
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.counting import count_graph
+from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.errors import ModelUnavailable, UnknownReference

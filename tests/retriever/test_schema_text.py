@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scenecypher.db.schema import KINDS, MAP_KINDS
-from scenecypher.db.store.counting import count_graph
+from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import InputError

@@ -1,7 +1,7 @@
 """A new user's evening at the command line: a home written by hand, a PDDL domain, a robot's map.
 
 Each is imported, seen as a tree, asked, acted in with a refusal, planned in by an engine and a model, and undone, each
-command in a process of its own. `pytest tests/scenecypher/test_evening.py -s` prints the seconds of each.
+command in a process of its own (a fork). `pytest tests/scenecypher/test_evening.py -s` prints the seconds of each.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ APARTMENT: Final = ROOT / "tests" / "data" / "dsg" / "apartment_dsg.json"
 class Evening:
     """A user's terminal: a folder, an environment, and a model that answers from a script."""
 
+    forks: Path
     folder: Path
     env: dict[str, str]
     model: ScriptedModel
@@ -43,7 +44,7 @@ class Evening:
         self.replies[:] = says
         began = perf_counter()
         done = subprocess.run(
-            [sys.executable, "-m", "scenecypher", *words],
+            [self.forks / "scenecypher", *words],
             cwd=self.folder,
             env=self.env,
             capture_output=True,
@@ -63,12 +64,12 @@ class Evening:
 
 
 @pytest.fixture
-def evening(user_env: dict[str, str], tmp_path: Path, store: SceneStore) -> Iterator[Evening]:
+def evening(forks: Path, user_env: dict[str, str], tmp_path: Path, store: SceneStore) -> Iterator[Evening]:
     before = {info.name for info in store.scenes()}
     replies: list[str] = []
     with ScriptedModel(lambda _: replies.pop(0)) as model:
         env = {**user_env, "OPENAI_BASE_URL": model.base_url, "SCENECYPHER_MODEL": MODEL_NAME, "COLUMNS": "160"}
-        yield Evening(tmp_path, env, model, replies)
+        yield Evening(forks, tmp_path, env, model, replies)
     for info in store.scenes():
         if info.name not in before:
             store.delete(info.name)

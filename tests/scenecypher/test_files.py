@@ -30,7 +30,7 @@ ELSEWHERE: Final = {
     "db/archive/file.py": "compresses into a file that it is given",
     "db/browser/saved.py": "makes a zip in memory",
     "db/local/jars.py": "downloads into a draft folder; a file whose hash is right is moved whole",
-    "importers/published_wheel.py": "downloads into a temporary folder; a file whose hash is right is moved whole",
+    "importers/published_file.py": "downloads into a temporary folder; a file whose hash is right is moved whole",
     "scenecypher/testing.py": "spoils copies of a file in a temporary folder",
     "importers/eai.py": "unpacks a wheel into a temporary folder, which is moved whole",
     "evaluation/running.py": "Inspect writes its log into a temporary folder",

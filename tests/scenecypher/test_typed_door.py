@@ -31,6 +31,7 @@ USES = {
     "model": "connect(model=OpenAIModel(model='x'))",
 }
 """Expressions of the README's main job."""
+MISSPELT = "from scenecypher import SceneGraf\nimport scenecypher as sc\nsc.conect()\n"
 
 
 def test_every_public_name_is_listed_once_and_lazy_names_are_the_typed_ones() -> None:
@@ -57,23 +58,32 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         scenecypher.SceneGraf  # type: ignore[attr-defined] # noqa: B018
 
 
-def test_mypy_knows_the_type_of_every_public_name(tmp_path: Path) -> None:
-    printed = checked(tmp_path, revealing(), ["mypy", "--no-error-summary"])
-    assert_real(re.findall(r'Revealed type is "(.*)"', printed), printed)
+@pytest.fixture(scope="module", params=["mypy", "basedpyright"])
+def printed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return what a checker prints of two files: one that reveals types, one with misspelt names."""
+    program, folder = Path(sys.executable).with_name(request.param), tmp_path_factory.mktemp("typed")
+    if not program.exists():
+        pytest.skip(f"{program.name} is not installed: run `make setup`")
+    files = [folder / "revealing.py", folder / "misspelt.py"]
+    for file, code in zip(files, (revealing(), MISSPELT), strict=True):
+        file.write_text(code, encoding="utf-8")
+    words = ["--no-error-summary", *files] if program.name == "mypy" else pyright(folder)
+    result = subprocess.run([program, *words], capture_output=True, text=True, cwd=ROOT, check=False)
+    return result.stdout + result.stderr
 
 
-def test_pyright_knows_the_type_of_every_public_name(tmp_path: Path) -> None:
-    printed = checked(tmp_path, revealing(), pyright(tmp_path))
-    assert_real(re.findall(r'Type of ".*" is "(.*)"', printed), printed)
+def test_a_checker_knows_the_type_of_every_public_name(printed: str) -> None:
+    types = re.findall(r'(?:Revealed type|Type of ".*") is "(.*)"', printed)
+    assert len(types) == len(scenecypher.__all__) - 1 + len(USES), printed
+    unclear = [found for found in types if re.search(r"\bAny\b|\bUnknown\b|^object$", found)]
+    assert unclear == [], printed
 
 
-@pytest.mark.parametrize("tool", ["mypy", "pyright"])
-def test_a_misspelt_import_is_an_error(tmp_path: Path, tool: str) -> None:
-    code = "from scenecypher import SceneGraf\nimport scenecypher as sc\nsc.conect()\n"
-    printed = checked(tmp_path, code, ["mypy"] if tool == "mypy" else pyright(tmp_path))
-    assert "SceneGraf" in printed
-    assert "conect" in printed
-    assert "error" in printed
+def test_a_misspelt_import_is_an_error(printed: str) -> None:
+    errors = "\n".join(line for line in printed.splitlines() if "misspelt.py" in line)
+    assert "SceneGraf" in errors
+    assert "conect" in errors
+    assert "error" in errors
 
 
 def revealing() -> str:
@@ -82,26 +92,8 @@ def revealing() -> str:
     return f"from scenecypher import {', '.join(names)}\nfrom typing import reveal_type\n" + "\n".join(lines) + "\n"
 
 
-def assert_real(types: list[str], printed: str) -> None:
-    assert len(types) == len(scenecypher.__all__) - 1 + len(USES), printed
-    unclear = [found for found in types if re.search(r"\bAny\b|\bUnknown\b|^object$", found)]
-    assert unclear == [], printed
-
-
 def pyright(folder: Path) -> list[str]:
-    """The command, with settings under which it reports unknown names; the project's own leave them to mypy."""
+    """The command's words, with settings under which it reports unknown names; the project's own leave them to mypy."""
     settings = {"typeCheckingMode": "standard", "reportMissingImports": "error", "include": ["."]}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    return ["basedpyright", "--pythonpath", sys.executable, "--project", str(folder)]
-
-
-def checked(folder: Path, code: str, command: list[str]) -> str:
-    """Return the output of a checker for `code`."""
-    program = Path(sys.executable).parent / command[0]
-    if not program.exists():
-        pytest.skip(f"{command[0]} is not installed: run `make setup`")
-    file = folder / "mine.py"
-    file.write_text(code, encoding="utf-8")
-    paths = [] if command[0] == "basedpyright" else [str(file)]
-    result = subprocess.run([str(program), *command[1:], *paths], capture_output=True, text=True, cwd=ROOT, check=False)
-    return result.stdout + result.stderr
+    return ["--pythonpath", sys.executable, "--project", str(folder)]

@@ -8,14 +8,7 @@ from scenecypher.db.vocabulary import Conventions
 from scenecypher.planner.vocabularies.babyai import traversal
 from scenecypher.planner.vocabularies.babyai.obstacles import with_obstacles
 from scenecypher.planner.vocabularies.babyai.operators import COLORS, OPERATORS
-from scenecypher.planner.vocabularies.vocabulary import (
-    Looking,
-    Planning,
-    Problems,
-    ReasoningTool,
-    Vocabulary,
-    Words,
-)
+from scenecypher.planner.vocabularies.vocabulary import Looking, Planning, Problems, ReasoningTool, Vocabulary, Words
 
 SMALL_SCENE_NODES: Final = 1_000
 """Goals don't name the keys and obstacles on the way: a grid is planned on whole."""

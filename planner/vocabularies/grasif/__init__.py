@@ -7,14 +7,7 @@ from typing import Final
 from scenecypher.db.vocabulary import Conventions
 from scenecypher.importers.behavior_words import affordances_of
 from scenecypher.planner.vocabularies.grasif.operators import CONTAINMENT, DONE, MACROS, OPERATORS
-from scenecypher.planner.vocabularies.vocabulary import (
-    Approach,
-    Looking,
-    Planning,
-    Problems,
-    Vocabulary,
-    Words,
-)
+from scenecypher.planner.vocabularies.vocabulary import Approach, Looking, Planning, Problems, Vocabulary, Words
 
 STEPWISE: Final = (
     *("go_to", "discover_objects", "rearrange", "turn_on", "turn_off", "open", "close", "pick_up"),

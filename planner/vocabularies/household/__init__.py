@@ -6,13 +6,7 @@ from typing import Final
 
 from scenecypher.db.vocabulary import DEFAULT, Conventions
 from scenecypher.planner.vocabularies.household.operators import CONTAINMENT, OPERATORS
-from scenecypher.planner.vocabularies.vocabulary import (
-    Approach,
-    Planning,
-    Problems,
-    Vocabulary,
-    Words,
-)
+from scenecypher.planner.vocabularies.vocabulary import Approach, Planning, Problems, Vocabulary, Words
 
 ENVIRONMENT: Final = """\
 The environment is a home: rooms, furniture that stays in its place, and objects that can be \

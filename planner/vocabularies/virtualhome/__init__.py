@@ -9,14 +9,7 @@ from scenecypher.db.vocabulary import Conventions
 from scenecypher.planner.vocabularies.virtualhome import extended
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from scenecypher.planner.vocabularies.virtualhome.simplified import simplify_operators
-from scenecypher.planner.vocabularies.vocabulary import (
-    Approach,
-    Looking,
-    Planning,
-    Problems,
-    Vocabulary,
-    Words,
-)
+from scenecypher.planner.vocabularies.vocabulary import Approach, Looking, Planning, Problems, Vocabulary, Words
 
 ENVIRONMENT: Final = """\
 The environment is a home with several rooms. Furniture and appliances stand in rooms; things lie on them, in them or \

@@ -3,10 +3,16 @@
 (async () => {
   const canvas = document.getElementById("map");
   if (!canvas) return;
+  const told = canvas.parentElement.dataset;
+  if (canvas.dataset.from) told.told = "Drawing the map…";
   const answer = canvas.dataset.from ? await fetch(canvas.dataset.from).catch(() => null) : null;
-  if (canvas.dataset.from && !(answer && answer.ok)) return;
+  if (canvas.dataset.from && !(answer && answer.ok)) { told.told = SILENT; return; }
   let nodes = [], byId = new Map(), bearing = new Set(), doors = [], path = [], lattice = [], beliefs = [], bounds = [0, 0, 1, 1], metric = false;
-  const pen = canvas.getContext("2d");
+  const front = canvas.getContext("2d"), back = document.createElement("canvas").getContext("2d");
+  let pen = front;
+  // The back is the map at one view without what is loose: what came or changed since it was drawn, with all that is in it.
+  let backView = "", lastView = "", loose = new Set(), backCount = 0, isAllLoose = false;
+  const MOST_LOOSE = 3000, SHOWN = ["name", "kind", "parent", "x", "y", "width", "height", "z"];
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const kept = `map of ${canvas.dataset.map}`;
   const SMALL = 6, SLIDE_MS = 350, GLOW_MS = 1500;
@@ -46,11 +52,14 @@
       nodes = [...left, ...drawn.values()];
     } else {
       ({ doors, path, bounds, metric, lattice = [] } = drawing);
-      nodes = shapes;
+      nodes = metric ? shapes.sort((one, other) => rank(one) - rank(other)) : shapes;
     }
     if (drawing.marks) for (const it of nodes) it.mark = drawing.marks[it.id] || "";
     byId = new Map(nodes.map((it) => [it.id, it]));
+    const bore = bearing;
     bearing = new Set(nodes.map((it) => it.parent));
+    if (before.size) loosen(before, bore);
+    if (!drawing.without) backView = "";
     canvas.things = nodes;
     canvas.dataset.belief = beliefs.length;
     const has = { lattice: lattice.length, path: path.length > 1, "3d": metric && nodes.some((it) => it.z) };
@@ -58,6 +67,19 @@
     document.querySelector(".layers").hidden = !document.querySelector("[data-layer]:not([hidden])");
     if (before.size && !calm.matches) slide(before);
     look();
+  };
+  const rank = (it) => ({ Place: 0, Waypoint: 1 }[it.kind] ?? 2);  // waypoints lie below things, whose names they would hide
+  const isSame = (old, it) => old === it || (old && SHOWN.every((key) => old[key] === it[key]) && old.states.join() === it.states.join());
+  const loosen = (before, bore) => {
+    const known = new Set(loose);
+    for (const it of nodes) {
+      const isRoom = it.kind === "Place";
+      if (!loose.has(it.parent) && isSame(before.get(it.id), it) && (isRoom || bore.has(it.id) === bearing.has(it.id))) continue;
+      loose.add(it.id);
+      isAllLoose ||= isRoom;
+    }
+    isAllLoose ||= loose.size > MOST_LOOSE;
+    if (loose.size > known.size || [...before.keys()].some((id) => !byId.has(id) && !known.has(id))) backView = "";
   };
   const slide = (before) => {
     const began = performance.now(), mine = (sliding += 1);
@@ -71,6 +93,7 @@
       for (const [it, keys] of moving) for (const [key, from, to] of keys) it[key] = from + (to - from) * eased;
       glow = Math.max(0, 1 - (time - began) / GLOW_MS);
       look();
+      if (part === 1) { moving = []; if (isAllLoose) { loose.clear(); isAllLoose = false; backView = ""; } }
       if (part < 1 || glow > 0) requestAnimationFrame(move);
     };
     requestAnimationFrame(move);
@@ -84,27 +107,53 @@
       canvas.width = Math.round(across * ratio);
       canvas.height = Math.round(down * ratio);
     }
+    if (inSpace()) { clear(across, down, ratio); drawSpace(across, down); return; }
+    const seen = (it) => {
+      if (it.kind === "Waypoint" && !layers.has("lattice")) return false;
+      const [left, top] = at(it.x, it.y);
+      return left < across && top < down && left + it.width * view.scale > 0 && top + it.height * view.scale > 0;
+    };
+    const now = JSON.stringify([view, canvas.width, canvas.height, colours.ground, ...layers]);
+    let count = 0;
+    if (isAllLoose || (backView !== now && lastView !== now)) count = drawAll(seen, across, down, ratio);
+    else {
+      if (backView !== now) drawBack(seen, across, down, ratio, now);
+      front.setTransform(1, 0, 0, 1, 0, 0);
+      front.drawImage(back.canvas, 0, 0);
+      front.setTransform(ratio, 0, 0, ratio, 0, 0);
+      count = backCount;
+      if (loose.size) for (const it of nodes) if (loose.has(it.id) && seen(it) && drawShape(it)) count += 1;
+    }
+    lastView = now;
+    for (const it of nodes) if (stands(it) && seen(it)) drawOutline(it);
+    if (layers.has("belief")) drawBeliefs();
+    if (metric) drawScale(down);
+    canvas.dataset.drawn = count;
+  };
+  const clear = (across, down, ratio) => {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.fillStyle = colours.ground;
     pen.fillRect(0, 0, across, down);
     pen.textBaseline = "middle";
-    if (inSpace()) { drawSpace(across, down); return; }
+  };
+  const drawAll = (seen, across, down, ratio, without = new Set()) => {
+    clear(across, down, ratio);
     if (metric) drawGrid(across, down);
-    const seen = nodes.filter((it) => {
-      if (it.kind === "Waypoint" && !layers.has("lattice")) return false;
-      const [left, top] = at(it.x, it.y);
-      return left < across && top < down && left + it.width * view.scale > 0 && top + it.height * view.scale > 0;
-    });
-    for (const it of seen) if (it.kind === "Place") drawShape(it);
+    const them = nodes.filter((it) => seen(it) && !without.has(it.id));
+    for (const it of them) if (it.kind === "Place") drawShape(it);
     drawDoors();
     if (layers.has("lattice")) drawLattice();
     if (layers.has("path")) drawPath();
     let count = 0;
-    for (const it of seen) if (it.kind !== "Place" && drawShape(it)) count += 1;
-    for (const it of seen) if (stands(it)) drawOutline(it);
-    if (layers.has("belief")) drawBeliefs();
-    if (metric) drawScale(down);
-    canvas.dataset.drawn = count;
+    for (const it of them) if (it.kind !== "Place" && drawShape(it)) count += 1;
+    return count;
+  };
+  const drawBack = (seen, across, down, ratio, now) => {
+    [back.canvas.width, back.canvas.height] = [canvas.width, canvas.height];
+    pen = back;
+    backCount = drawAll(seen, across, down, ratio, loose);
+    pen = front;
+    backView = now;
   };
   const stands = (it) => (it.id !== "" && it.id === chosen) || found.has(it.id) || it.mark !== "";
   const drawShape = (it) => {
@@ -338,6 +387,7 @@
     };
     requestAnimationFrame(move);
   };
+  const showAll = () => { show(whole()); isWhole = true; };
   const zoom = (by, left = size()[0] / 2, top = size()[1] / 2) => {
     flight += 1;
     isWhole = false;
@@ -397,12 +447,12 @@
   });
   canvas.addEventListener("dblclick", (event) => { const it = hit(event.offsetX, event.offsetY); if (it) flyTo([it]); });
   canvas.addEventListener("wheel", (event) => { event.preventDefault(); zoom(Math.exp(-event.deltaY / 400), event.offsetX, event.offsetY); }, { passive: false });
-  const keys = { "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), 0: () => show(whole()),
+  const keys = { "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), 0: () => showAll(),
     ArrowLeft: () => pan(60, 0), ArrowRight: () => pan(-60, 0), q: () => { turned -= 0.2; look(); }, e: () => { turned += 0.2; look(); }, ArrowUp: () => pan(0, 60), ArrowDown: () => pan(0, -60) };
   canvas.addEventListener("keydown", (event) => { if (keys[event.key] && !event.ctrlKey && !event.metaKey) { event.preventDefault(); keys[event.key](); } });
   for (const button of document.querySelectorAll("[data-zoom]")) {
     button.hidden = false;
-    button.addEventListener("click", () => ({ in: () => zoom(1.4), out: () => zoom(1 / 1.4), all: () => show(whole()) })[button.dataset.zoom]());
+    button.addEventListener("click", () => ({ in: () => zoom(1.4), out: () => zoom(1 / 1.4), all: () => showAll() })[button.dataset.zoom]());
   }
   document.addEventListener("choose", (event) => choose(event.detail, event.fly));
   const field = document.getElementById("search");
@@ -419,12 +469,13 @@
   for (const box of document.querySelectorAll("[data-layer] input")) box.addEventListener("change", () => {
     if (box.checked) layers.add(box.value); else layers.delete(box.value);
     if (box.value === "belief" && canvas.again) canvas.again();
-    else if (box.value === "3d") show(whole());
+    else if (box.value === "3d") showAll();
     else look();
   });
   canvas.hidden = false;
   readColours();
   const first = answer ? await answer.json() : JSON.parse(document.getElementById("map-data").textContent);
+  delete told.told;
   take(first);
   if (first.version !== undefined) canvas.dataset.version = first.version;
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); look(); });

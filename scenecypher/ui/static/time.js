@@ -109,7 +109,7 @@
     const follows = Number(slider.value) === line.newest && !playing;
     line.newest = Number(version);
     slider.max = version;
-    if (follows) show(line.newest);
+    if (follows) await show(line.newest);
     await read();
   });
 })();

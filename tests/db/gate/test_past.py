@@ -14,13 +14,13 @@ import pytest
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.gate.judge import Plan
 from scenecypher.db.gate.messages import EXPLAIN
-from scenecypher.db.gate.realm import HIDDEN, reads_past
+from scenecypher.db.gate.names import HIDDEN, reads_past
 from scenecypher.db.gate.scope import ScopedQuery, scope
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.past import PastNotBuilt, build
-from scenecypher.db.schema import PAST_PROPERTIES
+from scenecypher.db.schema import PAST_KINDS, PAST_PROPERTIES
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.clock import declare_time, declare_times, parse_time
 from scenecypher.db.store.connection import Database
@@ -332,6 +332,26 @@ def test_a_query_that_its_first_hints_do_not_help_is_tried_with_hints_at_all_nod
     query = "MATCH (f:PastFact {relation: 'INSIDE'})-[:ABOUT]->(n:PastNode) RETURN DISTINCT n.name"
     assert ["cup"] in [[*row] for row in gate.run(query, home).rows]
     assert [text.count("USING INDEX SEEK") for text in judged] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", PAST_KINDS)
+def test_each_kind_of_the_past_has_the_index_that_its_hint_names(
+    pair: Pair, database: Database, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """By its counts the server may join a scene's index with a scan of a kind of which all scenes have few."""
+    gate, plans = Gate(database), list[Plan]()
+    check = gate._checked_plan
+
+    def strict(scoped: ScopedQuery, scene: SceneRef) -> Plan:
+        if "USING INDEX SEEK" not in scoped.text:
+            raise QueryRefused("plan", "it scans")
+        plans.append(check(scoped, scene))
+        return plans[-1]
+
+    monkeypatch.setattr(gate, "_checked_plan", strict)
+    gate.run(f"MATCH (p:{kind}) RETURN count(p) AS n", SceneRef(pair.home.key, pair.home.name))
+    *_, leaf = plans[0]
+    assert (leaf.operator, f"p:{kind}(scene)" in leaf.details) == ("NodeIndexSeek", True)
 
 
 def test_a_query_of_the_past_takes_parameters(gate: Gate, pair: Pair) -> None:

@@ -146,7 +146,8 @@ def test_no_string_and_no_comment_of_the_model_reaches_the_server() -> None:
     ("text", "hint"),
     [
         ("MATCH (n) WHERE n.id = 'x' RETURN n", "USING INDEX `n`:Entity(scene) WHERE n.id = $__p0"),
-        ("MATCH (e:PastEvent) RETURN e", "USING INDEX SEEK `e`:Past(scene) RETURN e"),
+        ("MATCH (e:PastEvent) RETURN e", "USING INDEX SEEK `e`:PastEvent(scene) RETURN e"),
+        ("MATCH (p:PastEvent|PastNode) RETURN p", "USING INDEX SEEK `p`:Past(scene) RETURN p"),
     ],
 )
 def test_a_query_has_another_form_with_an_index_hint(text: str, hint: str) -> None:

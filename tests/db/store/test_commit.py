@@ -32,7 +32,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.replica import EVENTS_SINCE
+from scenecypher.db.store.replicas import EVENTS_SINCE
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import count_members, take_step
 from scenecypher.errors import ConflictError, InputError, RejectedError, SceneCypherError, SceneReplaced

@@ -19,8 +19,7 @@ from scenecypher.db.graph.value import Point, Value
 from scenecypher.db.schema import HOLDING, Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.counting import count_graph
-from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.enumerate import Enumerator, count_graph
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse, literal
 from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore

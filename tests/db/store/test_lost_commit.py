@@ -13,7 +13,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, SceneVersion
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.replica import TRIES
+from scenecypher.db.store.replicas import TRIES
 from scenecypher.db.store.scene_store import SceneStore
 from tests.db.store.test_store import fresh, small
 from tests.proxy import Lost, proxied

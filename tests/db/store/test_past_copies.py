@@ -16,12 +16,12 @@ from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.delta import invert
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store import past_copies, publish
-from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import load_generation
 from scenecypher.db.store.publish import Header
+from scenecypher.db.store.rewind import SceneAt
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneReplaced, ServiceError
 from scenecypher.waiting import listen
@@ -42,7 +42,7 @@ KILLED = """
 import os, signal, sys
 import scenecypher as sc
 from scenecypher.db.store.past_copies import past_copy
-from scenecypher.db.store.at import find_at
+from scenecypher.db.store.rewind import find_at
 with sc.connect() as db:
     past_copy(db.store.database, find_at(db.store.database, sys.argv[1]),
               progress=lambda done, total: os.kill(os.getpid(), signal.SIGKILL))

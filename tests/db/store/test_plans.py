@@ -14,16 +14,14 @@ from scenecypher.db.archive import backup, restore
 from scenecypher.db.archive.records import RECORDS
 from scenecypher.db.past import statements as past_statements
 from scenecypher.db.store import (
-    at,
     catalog,
     commit,
-    compare_and_swap,
     history,
     lease,
     load,
     past_copies,
     publish,
-    replica,
+    replicas,
     rewind,
     runs,
     scene_store,
@@ -83,10 +81,10 @@ PARAMETERS: dict[str, Any] = {
 
 
 MODULES = (
-    *(at, catalog, commit, compare_and_swap, history, lease, load, past_copies, publish, replica, rewind, scene_store),
+    *(catalog, commit, history, lease, load, past_copies, publish, replicas, rewind, scene_store),
     *(runs, snapshots, stored_form, vectors, backup, restore, past_statements),
 )
-LOCKS = {compare_and_swap.VERSION_GUARD}
+LOCKS = {commit.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
@@ -97,10 +95,10 @@ def statements() -> Iterator[tuple[str, str]]:
         yield f"archive {label}", kind.read
         yield f"restore {label}", kind.add
     everything = WritePlan(tuple(WRITE_PARTS), {"more_nodes": 1, "more_relations": 1})
-    yield "commit all", compare_and_swap.conditional_write(everything)
+    yield "commit all", commit.conditional_write(everything)
     yield (
         "commit all and set bounds",
-        compare_and_swap.conditional_write(everything.with_bounds({"most_nodes_Object": 1})),
+        commit.conditional_write(everything.with_bounds({"most_nodes_Object": 1})),
     )
 
 
@@ -122,7 +120,7 @@ ALL = dict(statements())
 
 def test_the_list_contains_all_our_statements() -> None:
     assert {
-        "scenecypher.db.store.compare_and_swap.VERSION_GUARD",
+        "scenecypher.db.store.commit.VERSION_GUARD",
         "scenecypher.db.store.load.LOAD_NODES",
         "scenecypher.db.store.publish.PUBLISH",
         "scenecypher.db.store.catalog.FIND",
@@ -143,7 +141,7 @@ def test_a_growing_past_is_found_by_exact_lookups(store: SceneStore, database: D
 
 STREAMED = (
     "scenecypher.db.store.load.LOAD_NODES",
-    "scenecypher.db.archive.backup.MEMBERS",
+    "scenecypher.db.archive.backup.LOAD_NODES",
     "archive Event",
 )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
+from pathlib import Path
 from typing import Final, LiteralString
 
 import pytest
@@ -58,9 +58,9 @@ def drop_all(database: Database) -> None:
         database.execute(statement)
 
 
-def test_eight_processes_prepare_a_bare_server_at_once(bare: Database, address: Address) -> None:
+def test_eight_processes_prepare_a_bare_server_at_once(bare: Database, address: Address, forks: Path) -> None:
     with ExitStack() as running:
-        preparers = [running.enter_context(preparer(address)) for _ in range(PROCESSES)]
+        preparers = [running.enter_context(preparer(forks, address)) for _ in range(PROCESSES)]
         for number in range(ROUNDS):
             drop_all(bare)
             assert not NAMES & index_names(bare)
@@ -78,9 +78,9 @@ def test_a_prepared_server_is_left_alone(bare: Database) -> None:
     assert prepare(bare) == []
 
 
-def preparer(address: Address) -> subprocess.Popen[str]:
+def preparer(forks: Path, address: Address) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
-    process = subprocess.Popen([sys.executable, "-c", PREPARER], stdin=pipe, stdout=pipe, text=True)
+    process = subprocess.Popen([forks / "python", "-c", PREPARER], stdin=pipe, stdout=pipe, text=True)
     tell(process, json.dumps(asdict(address)))
     assert heard(process) == "ready"
     return process

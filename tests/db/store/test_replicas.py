@@ -10,7 +10,7 @@ import pytest
 from scenecypher.db.graph.delta import AddNode, Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node
-from scenecypher.db.store import replica
+from scenecypher.db.store import replicas as module
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import LoadedScene, load_generation
@@ -42,7 +42,7 @@ def test_threads_that_need_a_scene_at_once_load_it_once(store: SceneStore, monke
         told.extend(waits(over_s=-1))
         return load_generation(database, scene)
 
-    monkeypatch.setattr(replica, "load_generation", counted)
+    monkeypatch.setattr(module, "load_generation", counted)
     ours, info = SceneStore(store.database), _made(store)
     with ThreadPoolExecutor(8) as pool:
         found = [*pool.map(lambda _: ours.now(info).graph, range(8))]
@@ -85,7 +85,7 @@ def test_readers_beside_writers_see_whole_versions_that_only_grow(store: SceneSt
 def test_a_scene_that_others_moved_on_is_caught_up_with_by_events_or_loaded(
     store: SceneStore, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(replica, "MOST_EVENTS", most)
+    monkeypatch.setattr(module, "MOST_EVENTS", most)
     ours, other, info = SceneStore(store.database), SceneStore(store.database), _made(store)
     for commits in (1, 2, 5):
         before = ours.now(info).info.version

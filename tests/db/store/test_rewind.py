@@ -14,10 +14,9 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store import rewind, snapshots
-from scenecypher.db.store.at import SceneAt
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.publish import delete_generation
-from scenecypher.db.store.rewind import load_version
+from scenecypher.db.store.rewind import SceneAt, load_version
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.snapshots import WRITE_PART, keep_snapshot, read_snapshot, snapshot_versions, surplus
 from scenecypher.errors import InputError

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from scenecypher.db.store import slots as module
-from scenecypher.db.store.slots import Slots
+from scenecypher.db.store import sharing as module
+from scenecypher.db.store.sharing import Slots
 from tests.waiting import until
 
 

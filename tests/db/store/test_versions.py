@@ -9,7 +9,7 @@ from threading import Event, Lock
 
 import pytest
 
-from scenecypher.db.store.versions import CoalescedRead
+from scenecypher.db.store.sharing import CoalescedRead
 from scenecypher.errors import SceneReplaced, ServiceError
 
 THREADS = 8

@@ -30,11 +30,11 @@ from neo4j import Record
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.bookmarks import ReadBookmarks
 from scenecypher.db.store.connection import NOTHING, Address, Database
 from scenecypher.db.store.consistent_read import LOOK, SceneChanging, read_consistently
 from scenecypher.db.store.publish import delete_generation
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.versions import ReadBookmarks
 
 FIXED, MOVED, TARGETS = 200, 40, 50
 READERS: Final = 3

@@ -82,12 +82,17 @@ def play(name: str, random: Random) -> Iterator[bool]:
 def choose(problem: Any, simulator: Any, state: Any, random: Random) -> tuple[Any, tuple[Any, ...]]:
     """Return an applicable action in most cases, else any."""
     if random.random() < 0.7:
-        applicable = sorted(simulator.get_applicable_actions(state), key=lambda it: (it[0].name, str(it[1])))
-        if applicable:
-            action, parameters = random.choice(applicable)
-            return action, tuple(parameter.object() for parameter in parameters)
+        every = [(it, objects) for it in problem.actions for objects in itertools.product(*objects_for(problem, it))]
+        for action, objects in random.sample(every, len(every)):
+            if simulator.is_applicable(state, action, objects):
+                return action, objects
     action = random.choice(problem.actions)
-    return action, tuple(random.choice([*problem.objects(it.type)]) for it in action.parameters)
+    return action, tuple(map(random.choice, objects_for(problem, action)))
+
+
+def objects_for(problem: Any, action: Any) -> list[list[Any]]:
+    """Return the objects that each parameter of an action may name."""
+    return [[*problem.objects(it.type)] for it in action.parameters]
 
 
 def their_step(simulator: Any, state: Any, action: Any, objects: tuple[Any, ...]) -> Any:

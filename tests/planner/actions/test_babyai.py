@@ -68,8 +68,8 @@ def test_actions_that_operators_refuse_change_nothing_in_minigrid(level: str) ->
             for call in refusals(graph):
                 with pytest.raises(ActionRefused):
                     executor.do(call)
-                assert grid_scene_graph(start.env, start.things) == before, (level, seed, call)
                 refused += 1
+            assert grid_scene_graph(start.env, start.things) == before, (level, seed, step)
             executor.do(ActionCall(step.action, step.arguments))
             graph = simulated(graph, ActionCall(step.action, step.arguments))
     assert refused > 50 * len(SEEDS)

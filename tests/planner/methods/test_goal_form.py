@@ -6,7 +6,7 @@ import pytest
 
 from scenecypher.chat.structured_reply import schema_of
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.store.counting import count_graph
+from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.offices import scene as office

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from scenecypher.chat.embeddings import local_words
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
+from scenecypher.meaning import Meaning
 from scenecypher.planner.perception.findings import MergeResult
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
@@ -62,6 +64,28 @@ def test_what_is_not_seen_where_it_was_believed_is_absent_and_keeps_its_node() -
     assert after.targets("cup-1") == ()
     assert after.nodes["cup-1"].properties == Properties({"seen": False, "confidence": 0.0})
     assert after.targets("pen-1") == ("desk-1",), "nothing elsewhere is touched"
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("trash can", [("confirmed", "garbage_can-1")]),
+        ("potato", [("new", "potato-1"), ("absent", "garbage_can-1")]),
+    ],
+)
+def test_a_word_that_means_the_same_is_of_the_thing_that_is_believed_there(
+    word: str, expected: list[tuple[str, str]]
+) -> None:
+    """Doubled: what another model calls by another word was new, and the believed thing absent."""
+    world, embed = home(), local_words()
+    assert embed is not None
+    bin_ = replace(world.nodes["cup-1"], id="garbage_can-1", class_="garbage_can")
+    nodes = (bin_ if it.id == "cup-1" else it for it in world.nodes.values())
+    relations = (replace(it, source=bin_.id) if it.source == "cup-1" else it for it in world.relations)
+    belief, seen = initial_belief(SceneGraph.of(nodes, relations)), observed(thing(word))
+    found = merge(belief, seen, vocabulary="grasif", meaning=Meaning(lambda: embed))
+    assert kinds_and_nodes(found) == expected
+    assert ("absent", "garbage_can-1") in kinds_and_nodes(merge(belief, seen, vocabulary="grasif"))
 
 
 def test_only_what_is_seen_whole_makes_anything_absent() -> None:

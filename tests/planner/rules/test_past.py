@@ -16,29 +16,32 @@ import pytest
 from scenecypher.db.archive.backup import back_up
 from scenecypher.db.archive.restore import Naming, check_archive, restore_archive
 from scenecypher.db.condition import evaluate
-from scenecypher.db.graph.delta import apply, diff
+from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.scene_document import scene_document, scene_from_document
-from scenecypher.db.rule_memory import MARK, is_open, open_duties, required_now, with_memory
-from scenecypher.db.rules import Rule, Rules, rules_of
+from scenecypher.db.rule_memory import MARK, has_run_out, is_open, open_duties, required_now, with_memory
+from scenecypher.db.rules import Rule, Rules, rules_json, rules_of
 from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RuleBroken
 from scenecypher.planner.actions.memory_simulator import MemorySimulator
-from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.prompts.house_rules import actions_and_rules
 from scenecypher.planner.rules.contradictions import Contradictions, contradictions
 from scenecypher.planner.rules.house import add_rule, remove_rule
 from scenecypher.planner.symbolic.plan import planning_state
-from scenecypher.planner.symbolic.ruled import holds_with
+from scenecypher.planner.symbolic.ruled import holds_with, stays_open
 from scenecypher.planner.symbolic.write import write_problem
+from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import simulator_of
 from scenecypher.ui.doable import doable
 from tests.db.store.test_store import fresh
 from tests.db.test_rules import random_change
-from tests.planner.rules.homes import HOME, NO_METAL, rule, rules, with_states
+from tests.planner.rules.homes import HOME, NO_METAL, loaded, rule, rules, with_states
 from tests.planner.rules.test_house import act, stored
 from tests.planner.rules.test_planning import goal, planned
 from tests.planner.symbolic.semantics import Semantics
@@ -53,6 +56,12 @@ SWITCHES: Final = ("open", "close", "switch_on", "switch_off")
 Holds: TypeAlias = Callable[[SceneGraph], bool]
 Story: TypeAlias = Sequence[tuple[SceneGraph, bool]]
 """States since a rule counts, each with whether an agent's action led there."""
+
+
+def in_memory(known: Rules, *, fix: bool = False, graph: SceneGraph = HOME) -> MemorySimulator:
+    scene = loaded()
+    declared = replace(scene.info.declared, rules=rules_json(known.documents))
+    return MemorySimulator(replace(scene.info, declared=declared), graph, fix=fix)
 
 
 # --- the meaning of rules, by plain Python over a whole history
@@ -216,6 +225,51 @@ def test_an_action_sets_in_a_problem_what_it_sets_in_memory(number: int) -> None
             assert after is not None
             facts = after
             assert told.world(facts).holds(told.goal, {}) is value(it, state.graph), (it.words, str(call))
+
+
+@pytest.mark.parametrize(
+    ("text", "aim", "expected"),
+    [
+        ("within 3 actions after microwave is open: no microwave is open", "microwave-1 is open", True),
+        ("within 3 actions after stove is on: stove is off", "stove-1 is on; fork-1 is held", True),
+        ("within 3 actions after stove is on: no fork INSIDE stove", "stove-1 is on", False),
+        ("within 3 actions after microwave is open: microwave is closed", "microwave-1 is open", False),
+        ("within 3 actions after stove is on: stove is off", "fork-1 is held", False),
+    ],
+)
+def test_a_goal_that_leaves_a_duty_open_is_told_at_once(text: str, aim: str, *, expected: bool) -> None:
+    """Searched in vain: the engine took all its time for a goal that is itself what a duty has ended."""
+    known, state = rules(text), planning_state(HOME, "household")
+    assert state is not None
+    assert stays_open(known.duties[0], goal(aim), state) is expected
+    if expected:
+        plan, why = planned(aim, known)
+        assert plan is None
+        assert f"(the rule rule-1 forbids it: {text})" in why, "no engine was asked for another plan"
+
+
+def test_a_duty_that_a_person_opened_is_over_in_a_problem_once_it_was_done() -> None:
+    """Counted on: no action of a problem cleared the whole count, so that a duty ran out that nobody had."""
+    known, opened = (
+        rules("within 3 actions after microwave is open: stove is on"),
+        with_states(HOME, microwave_1="open off"),
+    )
+    for delta in (diff(HOME, opened), Delta()):
+        before = HOME if delta else opened
+        opened = apply(before, with_memory(known, before, delta, version=0, counted=False, reverts=False))
+    start = planning_state(opened, "household", known)
+    assert start is not None
+    assert any(it.endswith(": 3 left") for it in opened.nodes["robot"].states)
+    chosen = {name: start.operators[name] for name in ("switch_on", "switch_off")}
+    written = write_problem(chosen, opened, "robot", has_run_out(known.duties[0]))
+    told, nodes = Semantics(written.domain, written.problem), {id_: name for name, id_ in written.nodes.items()}
+    facts = told.start
+    for node in ("stove-1", "microwave-2", "microwave-2"):
+        for name in ("switch_on", "switch_off"):
+            after = told.after((name, nodes[node]), facts)
+            assert after is not None
+            facts = after
+    assert not told.world(facts).holds(told.goal, {})
 
 
 # --- plans
@@ -466,6 +520,69 @@ def test_what_a_rule_forbids_is_listed_as_not_possible() -> None:
     assert doable(HOME, "household", "stove-1")[0].why_not == ""
     assert "rule-1 forbids it" in next(
         it.why_not for it in doable(HOME, "household", "microwave-1", known) if it.action == "open(microwave-1)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "first"),
+    [
+        ("switch_on(stove) only once fork INSIDE microwave", "switch_on(stove-1)", "put_in(fork-1, microwave-1)"),
+        ("switch_on(stove) only when microwave-2 is open", "switch_on(stove-1)", "open(microwave-2)"),
+        ("open(x: microwave) only when stove is on", "open(microwave-1)", "switch_on(stove-1)"),
+        ("open(microwave) only when plate-1 is held", "open(microwave-1)", "pick_up(plate-1)"),
+    ],
+)
+def test_a_correction_does_first_what_a_rule_asks_for(text: str, action: str, first: str) -> None:
+    """Refused: a plan made without the rules lost its goal where the rule itself says what to do first."""
+    simulator = in_memory(rules(text), fix=True)
+    *inserted, last = simulator.act(action)
+    assert (last.action, first in [it.action for it in inserted]) == (action, True)
+    with pytest.raises(ActionRefused, match=r"the rule rule-1 forbids it: [^;]+$"):
+        [*in_memory(rules(text)).act(action)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "switch_on(stove) only before stove is off",
+        "switch_on(stove) only when x: no fork; x ON table",
+        "switch_on(stove) only when microwave-1 is open and microwave-2 is open",
+        "switch_on(stove) only when nursery is open",
+    ],
+)
+def test_what_no_single_action_brings_about_is_not_corrected(text: str) -> None:
+    with pytest.raises(ActionRefused, match="the rule rule-1 forbids it"):
+        [*in_memory(rules(text), fix=True).act("switch_on(stove-1)")]
+
+
+def test_a_mask_has_what_rules_allow_now() -> None:
+    """Offered: an environment's mask allowed what the rules of its scene refuse."""
+    pytest.importorskip("numpy")
+    from scenecypher.planner.actions.action_mask import ActionMask
+
+    open_now = with_states(HOME, microwave_1="open on")
+    soon = "within 1 actions after microwave is open: no microwave is open"
+    known, operators = rules(*TEXTS, NO_METAL, soon, "ask before pick_up(knife)"), operators_of("household")
+    calls = [ActionCall(it.name, (x,)) for it in operators.values() if len(it.parameters) == 1 for x in HOME.nodes]
+    expected = [is_done(in_memory(known, graph=open_now), str(call)) for call in calls]
+    assert ActionMask(calls, operators, known).of(open_now, "robot").tolist() == expected
+    assert 0 < sum(expected) < sum(ActionMask(calls, operators).of(open_now, "robot"))
+
+
+def is_done(simulator: MemorySimulator, action: str) -> bool:
+    try:
+        return bool([*simulator.act(action)])
+    except ActionRefused:
+        return False
+
+
+def test_actions_are_listed_with_the_rules(store: SceneStore) -> None:
+    name = stored(store)
+    assert "Rules" not in actions_and_rules(Simulator(store, store.find(name)))
+    for _ in range(14):
+        add_rule(store, name, NO_METAL)
+    assert actions_and_rules(Simulator(store, store.find(name))).endswith(
+        f"- {NO_METAL}\n- and 2 more: `scenecypher rules list`"
     )
 
 

@@ -194,7 +194,6 @@ BEHAVIOR: Final = sample(range(177), 3)
 
 @pytest.mark.parametrize("number", BEHAVIOR)
 def test_plans_for_behavior_reach_their_goals(number: int) -> None:
-    pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[papers]'`")
     rows = DATASETS["behavior-1k"]
     task = list(rows.tasks())[number]
     graph = next(rows.scenes(task.id.removeprefix("behavior-1k/"))).graph

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -28,12 +28,14 @@ def test_a_command_is_repeated_by_its_id(command: RunCommand, home: str, store: 
 
 
 @pytest.mark.parametrize("kind", ["", "@belief"])
-def test_a_command_that_was_killed_is_repeated(store: SceneStore, user_env: dict[str, str], kind: str) -> None:
+def test_a_command_that_was_killed_is_repeated(
+    store: SceneStore, user_env: dict[str, str], forks: Path, kind: str
+) -> None:
     name = f"test/killed-{uuid4().hex[:10]}"
     store.put(replace(small_home(), name=name))
     world = store.find(name)
     acted = find_or_create_belief(store, world) if kind else world
-    line = [sys.executable, "-m", "scenecypher", "act", name + kind, f"walk({CUP})", "--action-id", "one"]
+    line = [forks / "scenecypher", "act", name + kind, f"walk({CUP})", "--action-id", "one"]
     process = subprocess.Popen(line, env=user_env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not store.find(name).version and process.poll() is None:

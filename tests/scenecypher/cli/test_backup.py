@@ -59,7 +59,7 @@ def test_a_home_moves_with_its_whole_past(command: RunCommand, store: SceneStore
     assert (done.code, done.out) == (0, "restored 2 scenes, 12 nodes, 8 relations, 7 events, 1 run\n")
     assert command("scenes", "diff", name, new).out == "no difference\n"
     assert command("history", new, "--json").out == command("history", name, "--json").out
-    assert command("actions", "show", new).out == command("actions", "show", name).out
+    assert command("domain", "show", new).out == command("domain", "show", name).out
     for version in range(8):
         assert store.as_of(new, version) == store.as_of(name, version)
     assert runs_of(store, new) == runs_of(store, name)

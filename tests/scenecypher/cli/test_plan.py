@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -29,7 +28,9 @@ from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
 from tests.planner.test_belief_simulator import moved
 from tests.planner.test_session import says
+from tests.scenecypher.cli.conftest import RunCommand
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Stall
+from tests.waiting import until
 
 TASK = "Put the cup into the fridge."
 PUT = says("act", "put_in(cup_30, fridge_21)", reason="that is the task")
@@ -200,17 +201,17 @@ def test_a_log_that_cannot_be_written_is_bad_input(
 
 
 def test_ctrl_c_leaves_whole_actions_and_a_whole_log(
-    home: SceneInfo, model: Serve, store: SceneStore, environment: dict[str, str], tmp_path: Path
+    home: SceneInfo, model: Serve, store: SceneStore, environment: dict[str, str], tmp_path: Path, *, forks: Path
 ) -> None:
     def script(request: dict[str, Any]) -> str | Stall:
         return PUT if "Step 1: decide." in str(request["messages"][-1]["content"]) else Stall()
 
     server = model(script)
     log = tmp_path / "events.jsonl"
-    command = [sys.executable, "-m", "scenecypher", "plan", home.name, TASK, "--log", str(log)]
+    command = [forks / "scenecypher", "plan", home.name, TASK, "--log", str(log)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while len(server.requests) < 2:
-        assert process.poll() is None, process.communicate()
+    until(lambda: len(server.requests) >= 2 or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -350,3 +351,9 @@ def test_a_belief_is_made_where_there_is_none(
 def test_a_symbolic_plan_needs_no_belief(store: SceneStore, environment: dict[str, str]) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
     assert run_command_line(["plan", world.name, "--task", "eai/963_2", "--method", "symbolic", "--belief"]) == 2
+
+
+def test_methods_are_listed_without_a_scene(command: RunCommand) -> None:
+    listed = command("plan", "--list-methods")
+    assert (listed.code, listed.out) == (0, command("methods").out)
+    assert "goal-then-plan" in listed.out

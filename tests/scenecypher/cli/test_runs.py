@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,13 +115,20 @@ def test_a_session_keeps_what_a_person_did_and_each_plan(
 
 @pytest.mark.parametrize("at", ["deciding", "acting"])
 def test_a_plan_that_was_killed_goes_on_without_a_log(
-    command: RunCommand, model: Serve, scene: SceneInfo, *, store: SceneStore, user_env: dict[str, str], at: str
+    command: RunCommand,
+    model: Serve,
+    scene: SceneInfo,
+    *,
+    store: SceneStore,
+    user_env: dict[str, str],
+    forks: Path,
+    at: str,
 ) -> None:
     def script(request: dict[str, Any]) -> str | Stall:
         return PUT if "Step 1: decide." in str(request["messages"][-1]["content"]) else Stall()
 
     server = model(script)
-    line = [sys.executable, "-m", "scenecypher", "plan", scene.name, TASK]
+    line = [forks / "scenecypher", "plan", scene.name, TASK]
     process = subprocess.Popen(line, env=user_env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while len(server.requests) < 2 if at == "deciding" else not store.find(scene.name).version:

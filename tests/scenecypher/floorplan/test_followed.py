@@ -119,7 +119,7 @@ def test_a_followed_drawing_is_the_drawing_of_its_graph(versions: list[list[tupl
     ("change", "most"),
     [
         (("move", "apple", "ON", "table"), 4),
-        (("move", ROBOT, "INSIDE", "kitchen"), 6),
+        (("move", ROBOT, "INSIDE", "kitchen"), 2),
         (("states", "fridge", ("open",)), 1),
         (("move", "pen", "ON", "wall-1"), 5),
     ],

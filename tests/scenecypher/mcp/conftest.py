@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from uuid import uuid4
 
 import httpx2
@@ -35,12 +35,12 @@ def words_of(result: object) -> str:
 
 
 @pytest.fixture
-def over_stdio(user_env: dict[str, str]) -> Start:
+def over_stdio(user_env: dict[str, str], forks: Path) -> Start:
     """Return a function that makes a client which starts `scenecypher mcp` with some options."""
 
     def start(*options: str, mode: str = "auto", env: dict[str, str] | None = None) -> Client:
-        arguments = ["-m", "scenecypher", "mcp", *options]
-        server = StdioServerParameters(command=sys.executable, args=arguments, env={**user_env, **(env or {})})
+        words, program = ["mcp", *options], str(forks / "scenecypher")
+        server = StdioServerParameters(command=program, args=words, env={**user_env, **(env or {})})
         return Client(server, mode=mode)
 
     return start
@@ -67,10 +67,10 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served(address: object, store: SceneStore) -> Iterator[Served]:
+def served(address: object, store: SceneStore, forks: Path) -> Iterator[Served]:
     """A server over HTTP for the tests of a module."""
     env = {**environment_of(store.database.address), "SCENECYPHER_MCP_TOKEN": TOKEN}
-    command = [sys.executable, "-m", "scenecypher", "mcp", "--http"]
+    command = [forks / "scenecypher", "mcp", "--http"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

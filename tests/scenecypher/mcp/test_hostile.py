@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from threading import Thread
 from urllib.parse import quote
 
@@ -136,7 +136,7 @@ def locked(store: SceneStore, home: str) -> Iterator[Callable[[], None]]:
 
 @pytest.mark.parametrize("end", ["leaves", "is killed"])
 def test_a_client_that_goes_in_the_middle_of_an_act_finds_it_done_once(
-    end: str, over_stdio: Start, user_env: dict[str, str], home: str, store: SceneStore
+    end: str, over_stdio: Start, user_env: dict[str, str], home: str, store: SceneStore, *, forks: Path
 ) -> None:
     """The server's input ends while the action waits for the scene's lock, or its process is killed there."""
     arguments = {"scene": home, "action": ACTION, "action_id": "errand"}
@@ -145,7 +145,7 @@ def test_a_client_that_goes_in_the_middle_of_an_act_finds_it_done_once(
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "act", "arguments": arguments}},
     ]
-    command = [sys.executable, "-m", "scenecypher", "mcp"]
+    command = [forks / "scenecypher", "mcp"]
     with subprocess.Popen(command, env=user_env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         with locked(store, home) as wait:
@@ -208,8 +208,8 @@ def test_a_server_that_ends_stops_a_plan_after_its_present_step(
     assert [event.action for event in store.history(store.find(home))] == ["walk(cup_2004)"]
 
 
-def test_an_interrupt_ends_a_server_that_waits_for_input(user_env: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "scenecypher", "mcp"]
+def test_an_interrupt_ends_a_server_that_waits_for_input(user_env: dict[str, str], forks: Path) -> None:
+    command = [forks / "scenecypher", "mcp"]
     with subprocess.Popen(command, env=user_env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None

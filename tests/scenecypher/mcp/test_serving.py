@@ -259,7 +259,7 @@ def test_without_the_extra_it_is_named(command: RunCommand, monkeypatch: pytest.
 
 
 def test_the_configurations_of_the_page_start_a_server(
-    user_env: dict[str, str], home: str, monkeypatch: pytest.MonkeyPatch
+    user_env: dict[str, str], home: str, monkeypatch: pytest.MonkeyPatch, forks: Path
 ) -> None:
     """Each stdio server that docs/agents.md configures for a client answers; it finds the command by its name."""
     blocks = [it.text for it in blocks_of((ROOT / "docs/agents.md").read_text("utf-8")) if it.language == "json"]
@@ -267,7 +267,7 @@ def test_the_configurations_of_the_page_start_a_server(
     servers = [it for found in documents for it in (found.get("mcpServers") or found["servers"]).values()]
     started = [it for it in servers if it.get("type", "stdio") == "stdio"]
     assert len(servers) - len(started) == 1, "one is reached over HTTP"
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{forks}{os.pathsep}{os.environ['PATH']}"
 
     async def tried(server: dict[str, Any]) -> int:
         arguments = [home if it == "virtualhome/963_2" else it for it in server["args"]]

@@ -11,8 +11,9 @@ from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
 from scenecypher.floorplan.figure import figure_of
-from scenecypher.floorplan.home_view import HomeView, Thing, changed_nodes, view_of
+from scenecypher.floorplan.home_view import HomeView, Thing, changed_nodes, view_of, viewer_of
 from scenecypher.floorplan.layout import drawing_of
+from scenecypher.tree import SceneTree
 from scenecypher.ui.belief_view import compare
 from scenecypher.ui.render import render
 from tests.planner.actions.household_worlds import NODES, RELATIONS, ROBOT, SILENT, node
@@ -146,3 +147,22 @@ def _page(view: HomeView) -> str:
         "drawn": None,
     }
     return render("file.html", title=HOSTILE, view=view, open=True, **blank)
+
+
+def test_a_brief_view_counts_what_a_whole_one_has() -> None:
+    """Of a large home only rooms with something marked in them are made, since making all takes seconds."""
+    graph = SceneGraph.of([*NODES, node("wall-1", "Asset")], [*RELATIONS, Relation("wall-1", "INSIDE", "hall")])
+    whole = view_of(graph, found=["cup"])
+    brief = viewer_of(SceneTree(graph), found=["cup"], is_brief=True).view()
+    assert [it.below for it in brief.rooms] == [it.below for it in whole.rooms]
+    hall, kitchen = brief.rooms
+    assert hall.things == ()
+    assert hall.below > 0
+    assert kitchen == whole.rooms[1]
+
+
+def test_one_room_is_made_as_in_the_whole_view() -> None:
+    viewer = viewer_of(SceneTree(SILENT))
+    assert [viewer.room(it.id) for it in viewer.view().rooms] == [*viewer.view().rooms]
+    assert viewer.room("cup") is None
+    assert viewer.room("no such node") is None

@@ -1,7 +1,8 @@
-"""Data inside other people's wheels: downloaded once by name and hash, without what those packages depend on."""
+"""Data inside other people's packages: downloaded once by name and hash, without what those packages depend on."""
 
 from __future__ import annotations
 
+import ensurepip
 import hashlib
 import subprocess
 import sys
@@ -18,10 +19,10 @@ DOWNLOAD_S: Final = 1_800
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedWheel:
-    """A wheel of the package index: its requirement, file name and SHA-256, what it holds, and what to do without pip.
+class PublishedFile:
+    """A wheel or source archive of the package index: requirement, file name, SHA-256, and what it holds.
 
-    `by_hand` ends each error.
+    `by_hand` says what to do without pip, and ends each error.
     """
 
     requirement: str
@@ -31,7 +32,7 @@ class PublishedWheel:
     by_hand: str
 
     def fetch(self, folder: Path, *, tell: Callable[[str], None]) -> Path:
-        """Return the wheel in `folder`, downloaded with pip if it is not there. Raises InputError, ServiceError."""
+        """Return the file in `folder`, downloaded with pip if it is not there. Raises InputError, ServiceError."""
         kept = folder / self.file
         if kept.is_file():
             if self._is_published(kept):
@@ -49,6 +50,10 @@ class PublishedWheel:
             found.replace(kept)
         return kept
 
+    @property
+    def _package(self) -> str:
+        return self.requirement.partition("==")[0]
+
     def _is_published(self, path: Path) -> bool:
         try:
             with path.open("rb") as file:
@@ -57,11 +62,16 @@ class PublishedWheel:
             raise InputError(f"{path} can't be read ({error.strerror}); {self.by_hand}") from error
 
     def _download(self, folder: Path) -> None:
-        """Download with this Python's pip, its output on standard error; nothing is unpacked, built or run."""
-        if find_spec("pip") is None:
+        """Download with pip, its output on standard error; nothing is installed.
+
+        Of a source archive pip asks the name and version, which runs its `setup.py` in an environment of its own.
+        """
+        pip = _pip()
+        if pip is None:
             raise InputError(f"this Python has no pip, which downloads {self.holds}; {self.by_hand}")
-        asked = ("--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input")
-        command = [sys.executable, "-m", "pip", "download", *asked, "--dest", str(folder), self.requirement]
+        form = ("--only-binary", ":all:") if self.file.endswith(".whl") else ("--no-binary", self._package)
+        asked = ("--no-deps", *form, "--disable-pip-version-check", "--no-input")
+        command = [sys.executable, *pip, "download", *asked, "--dest", str(folder), self.requirement]
         try:
             done = subprocess.run(command, check=False, stdout=sys.stderr, timeout=DOWNLOAD_S)  # noqa: S603
         except subprocess.TimeoutExpired as error:
@@ -72,3 +82,11 @@ class PublishedWheel:
             raise ServiceError(
                 f"pip could not download {self.requirement} for the reason above; try again, or {self.by_hand}"
             )
+
+
+def _pip() -> tuple[str, ...] | None:
+    """Return Python's arguments that run pip: the installed one, or the wheel inside Python itself, as under uvx."""
+    if find_spec("pip") is not None:
+        return "-m", "pip"
+    wheels = sorted((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"))
+    return (str(wheels[-1] / "pip"),) if wheels else None

@@ -1,18 +1,83 @@
-"""Refusals of unknown names, with the nearest names that do exist."""
+"""Names that a query may use, of the scene as it is and of its past, which no relation joins; refusals of others."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import cache
 from typing import Final
 
 from scenecypher.db.gate import tree
-from scenecypher.db.gate.realm import HIDDEN, LABEL_ADVICE, PAST_LABELS, PROPERTIES_OF, with_past
+from scenecypher.db.gate.lexer import NO_PARAMETERS, Token, tokens_of
 from scenecypher.db.gate.words import COMPONENTS, FUNCTION_ADVICE, FUNCTIONS
-from scenecypher.db.schema import ENTITY, PAST_RELATIONS, Schema
+from scenecypher.db.schema import (
+    ENTITY,
+    PAST,
+    PAST_HIDDEN,
+    PAST_KINDS,
+    PAST_PROPERTIES,
+    PAST_RELATIONS,
+    SCENE_KEY,
+    Schema,
+)
+from scenecypher.db.store.bounds import Bounds
 from scenecypher.errors import QueryRefused
 from scenecypher.words import nearest_names
+
+PAST_LABELS: Final = frozenset({PAST, *PAST_KINDS})
+NAMES_PAST: Final = re.compile(rf"\b(?:{'|'.join(sorted(PAST_LABELS))})\b")
+HIDDEN: Final = frozenset({SCENE_KEY, *PAST_HIDDEN})
+"""Keys that no query about the past reads from a node."""
+
+PROPERTIES_OF: Final[Mapping[str, frozenset[str]]] = {
+    **{kind: frozenset(names) for kind, names in PAST_PROPERTIES.items()},
+    PAST: frozenset().union(*PAST_PROPERTIES.values()),
+}
+"""The properties that a query may read, by kind of the past; of any kind for `Past`."""
+
+JOIN_ADVICE: Final = (
+    "no relation leads from the past to the present: write two patterns and join them by id, "
+    "such as MATCH (p:PastNode), (n:Object) WHERE n.id = p.id"
+)
+FACT_ADVICE: Final = (
+    "what was so is a fact: (n:PastNode)<-[:ABOUT]-(f:PastFact {relation: 'INSIDE'})-[:TARGET]->(t:PastNode)"
+)
+LABEL_ADVICE: Final = "give its nodes labels of the past, such as (e:PastEvent)-[:BEGAN]->(f:PastFact)"
+
+
+def reads_past(cypher: str, parameters: Mapping[str, object] = NO_PARAMETERS) -> bool:
+    """Check whether a query names a label of the past. Raises QueryRefused for a text that the lexer refuses."""
+    return NAMES_PAST.search(cypher) is not None and names_past(tokens_of(cypher, parameters))
+
+
+def names_past(tokens: Iterable[Token]) -> bool:
+    """Check for a label of the past among the names of a text; a variable of that name counts too."""
+    return any(token.kind in {"name", "quoted"} and token.value in PAST_LABELS for token in tokens)
+
+
+@cache
+def with_past(schema: Schema) -> Schema:
+    """Return the names that a query about the past and the present may use."""
+    return replace(
+        schema,
+        labels=schema.labels | PAST_LABELS,
+        relation_types=schema.relation_types | PAST_RELATIONS.keys(),
+        properties=schema.properties | PROPERTIES_OF[PAST],
+    )
+
+
+def joined_bounds(present: Bounds, past: Bounds) -> Bounds:
+    """Return the bounds of a scene and its past together: of properties of one name, the larger."""
+    found: dict[tuple[str, str], int] = {}
+    for measure, name, number in (*present.entries, *past.entries):
+        found[measure, name] = max(number, found.get((measure, name), 0))
+    return Bounds(frozenset((*key, number) for key, number in found.items()))
+
+
+# --- unknown names, with the nearest that do exist
 
 KnownValues = Mapping[str, Sequence[str]]
 """Values that occur in the scene, by ``class``, ``name``, ``states``, ``affordances``."""

@@ -1,0 +1,131 @@
+"""What threads share: a cache, slots that they take in turn, and a read that they wait for together."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from threading import Event, Lock
+from typing import Final, Generic, TypeVar
+
+from scenecypher.errors import ServiceError
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class LRUCache(Generic[K, V]):
+    """A cache of at most `most` values, none of which is None. Safe to share between threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, Lock()
+        self._values = OrderedDict[K, V]()
+
+    def get(self, key: K) -> V | None:
+        """Return the value of `key`, or None."""
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+            return value
+
+    def put(self, key: K, value: V) -> None:
+        """Store a value; a full cache drops its least recently used one."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+    def get_or_create(self, key: K, create: Callable[[], V]) -> V:
+        """Return the value of `key`; create and store it if it is missing. Two threads may both create it."""
+        value = self.get(key)
+        if value is None:
+            value = create()
+            self.put(key, value)
+        return value
+
+
+NOTICE_S: Final = 0.5
+"""How long a thread waits before it says so."""
+
+
+class Slots:
+    """A first-in-first-out semaphore: places that threads take in the order in which they came."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._holding, self._waiting = set[Event](), deque[Event]()
+        self._lock = Lock()
+
+    @contextmanager
+    def taken(self, *, waiting: Callable[[int], None]) -> Iterator[None]:
+        """Hold a slot while the block runs, after all who asked earlier.
+
+        `waiting` is called once, with how many wait before this thread, if it waits for more than a moment.
+        """
+        turn = Event()
+        try:  # whatever interrupts what follows, a slot that was taken is given back
+            if not self._takes(turn):
+                self._await(turn, waiting)
+            yield
+        finally:
+            self._leave(turn)
+
+    def _takes(self, turn: Event) -> bool:
+        """Take a free slot, or else a place in the queue; tell whether there was one."""
+        with self._lock:
+            is_free = len(self._holding) < self.number
+            if is_free:
+                self._holding.add(turn)
+            else:
+                self._waiting.append(turn)
+            return is_free
+
+    def _await(self, turn: Event, waiting: Callable[[int], None]) -> None:
+        if not turn.wait(NOTICE_S):
+            waiting(self._ahead(turn))
+            turn.wait()
+
+    def _ahead(self, turn: Event) -> int:
+        with self._lock:
+            return self._waiting.index(turn) if turn in self._waiting else 0
+
+    def _leave(self, turn: Event) -> None:
+        """Give up a slot, which whoever has waited longest gets, or a place in the queue."""
+        with self._lock:
+            self._holding.discard(turn)
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+            while self._waiting and len(self._holding) < self.number:
+                first = self._waiting.popleft()
+                self._holding.add(first)
+                first.set()
+
+
+class CoalescedRead:
+    """A read that concurrent callers share. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._begun = self._ended = 0
+        self._outcome: int | ServiceError = 0
+
+    def fresh(self, read: Callable[[], int]) -> int:
+        """Return the version from a read that begins after this call: this thread's own, or another's.
+
+        A ServiceError of a shared read is raised in all waiting threads, any other error only in the thread that read.
+        """
+        wanted = self._begun + 1
+        with self._lock:
+            if self._ended < wanted:
+                self._begun += 1
+                try:
+                    self._outcome = read()
+                except ServiceError as error:
+                    self._outcome = error
+                self._ended = self._begun
+            outcome = self._outcome
+        if isinstance(outcome, ServiceError):
+            raise outcome
+        return outcome
