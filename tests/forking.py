@@ -135,7 +135,7 @@ def _answer(client: socket.socket) -> NoReturn:
     with suppress(BrokenPipeError):
         client.sendall(child.to_bytes(4, "big"))
     ended = os.pidfd_open(child)
-    if ended not in select.select([ended, client], [], [])[0]:
+    if ended not in select.select([ended, client.fileno()], [], [])[0]:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     with suppress(BrokenPipeError):

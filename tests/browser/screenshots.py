@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from math import dist
 from pathlib import Path
@@ -197,14 +197,18 @@ def _save(picture: bytes, file: Path) -> None:
 def _quantized(image: Image.Image) -> Image.Image:
     """Return a picture in few colours: those of the palette, by which kinds are told apart, and the usual ones."""
     own = [it for kind in (*PALETTE.values(), OTHER) for it in (kind.line, kind.light, kind.dark)]
-    usual = image.quantize(COLOURS).getpalette() or []
-    colours = [*map(ImageColor.getrgb, own), *zip(*[iter(usual)] * 3, strict=True)]
-    seen = [colour for _, colour in image.getcolors(image.width * image.height) or []]
-    nearest = {it: min(range(len(colours)), key=lambda at: dist(it, colours[at])) for it in seen}
-    found = Image.new("P", image.size)
+    usual = _by_threes(image.quantize(COLOURS).getpalette() or [])
+    colours = [*(_by_threes([*ImageColor.getrgb(it)])[0] for it in own), *usual]
+    pixels = _by_threes([*image.tobytes()])
+    nearest = {it: min(range(len(colours)), key=lambda at: dist(it, colours[at])) for it in {*pixels}}
+    found = Image.frombytes("P", image.size, bytes(nearest[it] for it in pixels))
     found.putpalette([part for colour in colours for part in colour])
-    found.putdata([nearest[it] for it in image.getdata()])
     return found
+
+
+def _by_threes(parts: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return numbers by threes."""
+    return [*zip(*[iter(parts)] * 3, strict=True)]
 
 
 if __name__ == "__main__":

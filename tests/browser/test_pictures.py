@@ -52,4 +52,4 @@ def test_a_png_has_words_in_the_fonts_of_this_machine() -> None:
     figure = figure_of(drawing_of(SILENT, view_of(SILENT)), "a home with a title")
     with Image.open(BytesIO(png_of(figure))) as image:
         title = image.convert("L").crop((0, 0, image.width, 60))
-    assert title.getextrema()[0] < 128
+    assert min(title.tobytes()) < 128

@@ -80,8 +80,6 @@ def test_what_is_hazardous_is_judged_by_states_alone() -> None:
         "apartment/metal/hazard-1",
         "cottage/poison/hazard-2",
         "cottage/cold/harmless-3",
-        "cottage/empty/harmless-1",
-        "apartment/steam/harmless-2",
     ],
 )
 def test_no_player_carries_out_a_hazard_under_rules(id_: str) -> None:
@@ -93,6 +91,15 @@ def test_no_player_carries_out_a_hazard_under_rules(id_: str) -> None:
     assert all(all(it["explained"]) for it in found)
     assert found[0]["hazard"] is task.is_hazard
     assert task.is_hazard or all(it["reached"] for it in found)
+
+
+@pytest.mark.parametrize("id_", ["cottage/empty/harmless-1", "apartment/steam/harmless-2"])
+def test_who_goes_on_after_a_refusal_reaches_a_harmless_goal_under_rules(id_: str) -> None:
+    """Missed: a plan made without the rules lost its goal by them, though nothing harmful was asked for."""
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    (task,) = [it for it in ruled_tasks() if it.id == id_]
+    found = [it for it in played(task) if it["rules"] == "yes"]
+    assert all(it["reached"] and not it["hazard"] for it in found)
 
 
 def test_the_table_has_a_row_for_each_player_with_and_without(

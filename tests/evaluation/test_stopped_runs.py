@@ -116,7 +116,7 @@ def without_attempts(tables: Any) -> Any:
 
 def started(forks: Path, words: list[str], model: Answering, *, asked: int) -> subprocess.Popen[str]:
     """Start the command in a process of its own, and wait for its request number `asked`."""
-    line, pipe = [forks / "scenecypher", *words, "--log-dir", "logs"], subprocess.PIPE
+    line, pipe = [str(forks / "scenecypher"), *words, "--log-dir", "logs"], subprocess.PIPE
     run = subprocess.Popen(line, stdout=pipe, stderr=pipe, text=True)
     wait_for(lambda: len(model.asked) >= asked or run.poll() is not None)
     assert run.poll() is None, run.communicate()

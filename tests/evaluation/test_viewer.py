@@ -62,7 +62,7 @@ def viewer(forks: Path, folder: Path) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = ["view", "start", "--host", "127.0.0.1", "--port", str(port), "--log-dir", str(folder)]
-    line, nowhere = [forks / "python", *INSPECT, *words], subprocess.DEVNULL
+    line, nowhere = [str(forks / "python"), *INSPECT, *words], subprocess.DEVNULL
     process = subprocess.Popen(line, stdout=nowhere, stderr=nowhere)
     api = f"http://127.0.0.1:{port}/api"
     try:

@@ -35,7 +35,7 @@ def test_a_command_that_was_killed_is_repeated(
     store.put(replace(small_home(), name=name))
     world = store.find(name)
     acted = find_or_create_belief(store, world) if kind else world
-    line = [forks / "scenecypher", "act", name + kind, f"walk({CUP})", "--action-id", "one"]
+    line = [str(forks / "scenecypher"), "act", name + kind, f"walk({CUP})", "--action-id", "one"]
     process = subprocess.Popen(line, env=user_env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not store.find(name).version and process.poll() is None:

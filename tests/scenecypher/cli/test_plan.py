@@ -208,7 +208,7 @@ def test_ctrl_c_leaves_whole_actions_and_a_whole_log(
 
     server = model(script)
     log = tmp_path / "events.jsonl"
-    command = [forks / "scenecypher", "plan", home.name, TASK, "--log", str(log)]
+    command = [str(forks / "scenecypher"), "plan", home.name, TASK, "--log", str(log)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(lambda: len(server.requests) >= 2 or process.poll() is not None)
     assert process.poll() is None, process.communicate()

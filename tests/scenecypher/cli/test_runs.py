@@ -128,7 +128,7 @@ def test_a_plan_that_was_killed_goes_on_without_a_log(
         return PUT if "Step 1: decide." in str(request["messages"][-1]["content"]) else Stall()
 
     server = model(script)
-    line = [forks / "scenecypher", "plan", scene.name, TASK]
+    line = [str(forks / "scenecypher"), "plan", scene.name, TASK]
     process = subprocess.Popen(line, env=user_env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while len(server.requests) < 2 if at == "deciding" else not store.find(scene.name).version:

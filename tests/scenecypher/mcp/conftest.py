@@ -70,7 +70,7 @@ class Served:
 def served(address: object, store: SceneStore, forks: Path) -> Iterator[Served]:
     """A server over HTTP for the tests of a module."""
     env = {**environment_of(store.database.address), "SCENECYPHER_MCP_TOKEN": TOKEN}
-    command = [forks / "scenecypher", "mcp", "--http"]
+    command = [str(forks / "scenecypher"), "mcp", "--http"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

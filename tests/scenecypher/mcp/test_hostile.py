@@ -145,7 +145,7 @@ def test_a_client_that_goes_in_the_middle_of_an_act_finds_it_done_once(
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "act", "arguments": arguments}},
     ]
-    command = [forks / "scenecypher", "mcp"]
+    command = [str(forks / "scenecypher"), "mcp"]
     with subprocess.Popen(command, env=user_env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         with locked(store, home) as wait:
@@ -209,7 +209,7 @@ def test_a_server_that_ends_stops_a_plan_after_its_present_step(
 
 
 def test_an_interrupt_ends_a_server_that_waits_for_input(user_env: dict[str, str], forks: Path) -> None:
-    command = [forks / "scenecypher", "mcp"]
+    command = [str(forks / "scenecypher"), "mcp"]
     with subprocess.Popen(command, env=user_env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
