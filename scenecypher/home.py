@@ -33,7 +33,7 @@ from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.seen_thing import SeenThing
 from scenecypher.planner.prompts.house_rules import actions_and_rules
 from scenecypher.planner.rules.house import AddedRules, BrokenRule, add_rule, add_set, check_rules, remove_rule
-from scenecypher.planner.sessions.budget import SPARE_STEPS, Budget
+from scenecypher.planner.sessions.budget import SPARE_STEPS, UNASKED_STEPS, Budget
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished
 from scenecypher.planner.sessions.events import Event as PlanEvent
 from scenecypher.planner.sessions.goal_words import read_goal_in
@@ -319,6 +319,13 @@ def _task_named(name: str) -> Task:
     return find_pair(path).task if is_folder(path.parent) else datasets.task(name)[1]
 
 
+def _default_budget(task: Task | None, *, asks: bool) -> Budget:
+    """Return what a task grants; without one, the usual number of decisions, or as many as a plan takes."""
+    if task is not None:
+        return Budget(task.budget + SPARE_STEPS)
+    return Budget() if asks else Budget(UNASKED_STEPS)
+
+
 def session_setting(
     services: Services, scene: SceneInfo, instruction: str | None, options: PlanOptions
 ) -> SessionSetting:
@@ -347,7 +354,7 @@ def session_setting(
         required_actions=task.action_goals if task is not None else (),
         model=services.model(options.get("model")) if recipe.model else NoModel(),
         ablations=tuple(options.get("ablations", ())),
-        budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),
+        budget=options.get("budget", _default_budget(task, asks=recipe.model)),
         belief=options.get("belief"),
         fix=options.get("fix"),
         approve=options.get("approve"),

@@ -188,13 +188,27 @@ class Parser(Cursor):
         if not (free and (self.is_next("(") or self.is_next("=", offset=1))):
             name = self._variable()
             labels = self.labels("label") if self.skip(":", "IS") else None
-            head, properties, where = self.at - 1, self._properties(), self.where()
+            head, properties = self.at - 1, self._properties()
+            if labels is not None and properties is None and self.next_token.kind == "name":
+                self._refuse_spaced(head)
+            where = self.where()
             self.expect(")")
             return tree.Node(at, name, labels, head, properties, where)
         self.at += 2 * self.is_next("=", offset=1)
         links, where = self._links(), self.where()
         self.expect(")")
         return tree.Group(at, links, where, *self._quantifier())
+
+    def _refuse_spaced(self, first: int) -> None:
+        """Refuse a label of several words, unless what follows it is WHERE."""
+        until = self.at
+        while self.tokens[until].kind == "name" and self.tokens[until].word != "WHERE":
+            until += 1
+        said = " ".join(token.text for token in self.tokens[first:until])
+        if until > self.at:
+            meant = said.lower().replace(" ", "_")
+            hint = f"a class stands in the map, ({{class: {meant!r}}}); a label of several words in backticks"
+            self.refuse(f"a label is one word, not `{said}`", hint=hint)
 
     def _variable(self) -> str:
         """Move past the variable of a node or a relation, if one is next."""
@@ -323,7 +337,7 @@ class Parser(Cursor):
                 case _:
                     steps.append(self.property_name())
                     if self.is_next("("):
-                        hint = "call functions by their names"
+                        hint = words.FUNCTION_ADVICE.get(self.last_token.value.lower(), "call functions by their names")
                         self.refuse("there is no such function", code="function", hint=hint)
         return tree.Chain(base.at, base, tuple(steps)) if steps else base
 

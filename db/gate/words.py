@@ -108,6 +108,7 @@ FUNCTION_ADVICE: Final[Mapping[str, str]] = {
     "int": "write toInteger()",
     "float": "write toFloat()",
     "concat": "join text with +",
+    "join": "return the list itself, such as collect(n.name)",
     "mean": "write avg()",
     "average": "write avg()",
     "similarity": "nodes have no vectors here: use their class, name and properties",

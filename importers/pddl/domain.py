@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Final, NoReturn
@@ -18,6 +17,7 @@ from scenecypher.importers.pddl.stored_as import (
     ACTING,
     CHANGEABLE,
     DERIVED,
+    NO_AGENT,
     DomainMapping,
     FactForm,
     SceneWords,
@@ -59,7 +59,8 @@ REFUSED_WORDS: Final[Mapping[str, str]] = {
     "oneof": "several outcomes",
     "preference": "preferences",
 }
-_BREAK: Final = re.compile(r"[^A-Za-z0-9_]")
+MAX_NAMED: Final = 5
+"""Maximum number of objects that a note lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,18 @@ class DomainReader:
     def of(self, source: PddlFile) -> DomainReader:
         """Return the reader of another text of the domain for the same scene."""
         return DomainReader(source, self._mapping, self._words)
+
+    def for_team(self, names: Sequence[str]) -> DomainReader:
+        """Return the reader for a problem in which several agents act: each is an object that its actions name.
+
+        The type that a mapping file gives stays the agent's.
+        """
+        if len(names) < 2 or self._mapping.agent is not None:
+            return self
+        reader = DomainReader(self.source, replace(self._mapping, agent=NO_AGENT), self._words)
+        shown = ", ".join(names[:MAX_NAMED]) + (", …" if len(names) > MAX_NAMED else "")
+        reader.note(f"several act ({shown}): they are objects that actions name, and one robot carries all actions out")
+        return reader
 
     def fail(self, line: int, cause: str) -> NoReturn:
         """Raise DocumentError for a line of the domain."""

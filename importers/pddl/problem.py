@@ -53,8 +53,11 @@ def _with_constants(problem: PddlFile, reader: DomainReader) -> tuple[PddlFile, 
 
 class _ProblemReader:
     def __init__(self, problem: PddlFile, reader: DomainReader) -> None:
-        self._problem, self._reader = problem, reader
-        self._domain = reader.read()
+        agents = reader.types.agent_types
+        objects = (*reader.constants, *typed_names(problem.items(":objects")))
+        acting = {name.text: None for name, given in objects if any(it.text in agents for it in given)}
+        self._problem, self._reader = problem, reader.for_team(tuple(acting))
+        self._domain = self._reader.read()
         self._types: dict[str, str] = dict(self._domain.constants)
 
     def read(self) -> PddlScene:

@@ -105,6 +105,10 @@ def _ids_by_word(graph: SceneGraph) -> dict[str, str]:
     return by_name | {node_id.lower(): node_id for node_id in graph.nodes}
 
 
+NO_AGENT: Final = ""
+"""The type of the node that acts where no object of the domain does."""
+
+
 @dataclass(frozen=True, slots=True)
 class DomainMapping:
     """The forms that a mapping file gives, by predicate and by type, and the type of the node that acts."""

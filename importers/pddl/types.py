@@ -9,7 +9,7 @@ from functools import cached_property
 import scenecypher.db.condition as c
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl.naming import AGENT_TYPES, type_forms
-from scenecypher.importers.pddl.stored_as import DomainMapping, FactForm, SceneWords
+from scenecypher.importers.pddl.stored_as import NO_AGENT, DomainMapping, FactForm, SceneWords
 from scenecypher.importers.pddl.syntax import OBJECT, PddlFile, Word, typed_names
 
 
@@ -73,6 +73,8 @@ class DomainTypes:
     def agent_types(self) -> frozenset[str]:
         """The types of nodes that act."""
         agent = self._mapping.agent
+        if agent == NO_AGENT:
+            return frozenset()
         if agent is not None and agent not in self.tree.parents:
             hint = did_you_mean(agent, tuple(self.tree.parents))
             msg = f"{self._mapping.file}: agent: {agent!r} is no type of the domain{hint}; name one of them"

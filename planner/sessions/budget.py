@@ -17,6 +17,10 @@ SPARE_STEPS: Final = 10
 """Decisions granted beyond a task's actions: to report that it is done, and to replan."""
 
 
+UNASKED_STEPS: Final = 1_000
+"""Decisions of a method that asks no model: its plan tells how many it takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Limits of a session: decisions, consecutive refusals, tokens and seconds (None: no limit).

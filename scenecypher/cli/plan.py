@@ -67,7 +67,7 @@ class _Options:
             min=1,
             metavar="N",
             rich_help_panel=LIMITS,
-            help="Decisions at most, each action of an engine's plan among them; else 30, or what the task grants.",
+            help="Decisions, a plan's actions among them; else what a task grants, or 30; without a model 1,000.",
         ),
     ] = None
     tokens: Annotated[

@@ -16,8 +16,11 @@ import pytest
 
 import scenecypher as sc
 from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.importers import grasif, networkx_json, virtualhome
 from scenecypher.importers.home import small_home
+from scenecypher.planner.sessions.budget import Budget
 from tests.rooms import ROOT
 
 CUP = "MATCH (c:Object {class: 'cup'}) WHERE NOT (c)-[:INSIDE]->(:Asset) RETURN c.name AS cup"
@@ -362,3 +365,19 @@ def test_an_unknown_recorded_home_is_refused(db: sc.SceneDatabase) -> None:
 def run(code: str) -> str:
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     return ended.stdout
+
+
+def test_a_plan_without_a_model_may_be_longer_than_a_models_decisions(
+    db: sc.SceneDatabase,
+) -> None:
+    """As without `--max-steps`: more lamps than that are switched on, each by an action."""
+    pytest.importorskip("up_fast_downward")
+    number = Budget().steps + 1
+    lamps = [Node(f"lamp_{n}", "Asset", f"lamp_{n}", "lamp", ("off",), ("turn_on", "turn_off")) for n in range(number)]
+    nodes = (Node("hall", "Place", "hall", "hall"), Node("robot", "Agent", "robot", "robot"), *lamps)
+    graph = SceneGraph.of(nodes, [Relation(it.id, "INSIDE", "hall") for it in nodes[1:]])
+    home = db.import_scene(ImportedScene(f"test/lamps-{uuid4().hex[:10]}", graph, vocabulary="grasif"))
+    goal = "; ".join(f"{it.id} is on" for it in lamps)
+    done = home.plan(goal=goal, method="symbolic")
+    assert (done.is_done, done.end.reason) == (True, "the goal holds")
+    assert len(done.actions) >= number

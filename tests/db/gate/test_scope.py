@@ -53,6 +53,7 @@ SCOPED = {
     "MATCH (n) WHERE n.id = 'x' RETURN 'y', \"x\"": f"MATCH (n{N}) WHERE n.id = $__p0 RETURN $__p1, $__p0",
 }
 
+SPACED = "a class stands in the map, ({{class: '{}'}}); a label of several words in backticks"
 REFUSED = {
     "": "syntax",
     "RETURN": "syntax",
@@ -193,6 +194,12 @@ def test_a_property_may_be_unknown_where_only_its_absence_is_asked() -> None:
     ("text", "hint"),
     [
         ("MATCH (n:Fridge) RETURN n", "objects have `class`: did you mean `.class = 'Fridge'`?"),
+        ("MATCH (b:Floor Lamp) RETURN b.name", SPACED.format("floor_lamp")),
+        ("MATCH (b:Wall Mounted Shelf)-[:ON]->(x) RETURN x", SPACED.format("wall_mounted_shelf")),
+        (
+            "MATCH (n:Door) RETURN apoc.text.join(collect(n.id))",
+            "return the list itself, such as collect(n.name)",
+        ),
         ("MATCH (n:fridges) RETURN n", "objects have `class`: did you mean `.class = 'Fridge'`?"),
         ("MATCH (n:Room) RETURN n", "did you mean `Place`?"),
         ("MATCH (n:object) RETURN n", "did you mean `Object`?"),

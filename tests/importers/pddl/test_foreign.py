@@ -306,3 +306,43 @@ def test_a_spoilt_domain_is_read_or_refused_with_a_line() -> None:
             places.append(error.place)
     assert len(places) > 100
     assert all(place.startswith("line ") for place in places)
+
+
+TEAM: Final = """\
+(define (domain home)
+  (:requirements :strips :typing)
+  (:types room robot - object)
+  (:predicates (robot-at ?r - robot ?x - room) (door ?x ?y - room) (free ?x - room) (swept ?x - room))
+  (:action go :parameters (?r - robot ?x ?y - room)
+    :precondition (and (robot-at ?r ?x) (door ?x ?y) (free ?y))
+    :effect (and (robot-at ?r ?y) (not (robot-at ?r ?x)) (free ?x) (not (free ?y))))
+  (:action sweep :parameters (?r - robot ?x ?y - room)
+    :precondition (and (robot-at ?r ?x) (door ?x ?y) (free ?y)) :effect (swept ?y)))
+"""
+
+
+@pytest.mark.parametrize("declared", ["objects", "constants"])
+def test_a_problem_of_several_agents_is_planned_for_all_of_them(declared: str) -> None:
+    """In which one stands where another one has to work."""
+    domain, objects = TEAM, "red blue - robot a b c - room"
+    if declared == "constants":
+        domain = TEAM.replace("(:predicates", "(:constants blue - robot) (:predicates")
+        objects = "red - robot a b c - room"
+    init = "(robot-at red a) (robot-at blue b) (free c) (door a b) (door b a) (door b c) (door c b)"
+    scene = scene_of(domain, objects, init, "(and (swept b) (robot-at red b))")
+    assert [it.id for it in scene.graph.nodes.values() if it.kind == "Agent"] == ["robot"]
+    first = "red, blue" if declared == "objects" else "blue, red"
+    assert [it.partition(":")[0] for it in scene.domain.notes] == [f"several act ({first})"]
+    pytest.importorskip("up_fast_downward")
+    source = parse_pddl(domain, "domain", file="d.pddl")
+    own = with_own_actions(DEFAULT, declaration_of(scene.domain, source).actions)
+    assert scene.domain.goal is not None
+    found = find_plan(PlanRequest(scene.domain.goal, own), scene.graph)
+    assert found.plan is not None, found.why
+    assert str(found.plan[0]) == "go(blue, b, c)"
+
+
+def test_a_problem_of_one_agent_keeps_it() -> None:
+    scene = scene_of(TEAM, "red - robot a b - room", "(robot-at red a) (free b) (door a b)", "(swept b)")
+    assert [it.id for it in scene.graph.nodes.values() if it.kind == "Agent"] == ["red"]
+    assert scene.domain.notes == ()
