@@ -31,7 +31,7 @@ from scenecypher.errors import QueryRefused
 
 Test: TypeAlias = Literal["=", "IN", "CONTAINS", "STARTS", "ENDS"]
 _TESTS: Final = frozenset(get_args(Test))
-_CASE_FUNCTIONS: Final = frozenset({"tolower", "toupper", "lower", "upper"})
+_CASE_FUNCTIONS: Final = {"tolower": str.lower, "toupper": str.upper, "lower": str.lower, "upper": str.upper}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,8 @@ def _strings(part: Part) -> tuple[str, ...]:
             return (token.value,)
         case Expression(terms=(value,)):
             return _strings(value)
+        case Call(name=function, arguments=(value,)) if function in _CASE_FUNCTIONS:
+            return tuple(map(_CASE_FUNCTIONS[function], _strings(value)))
         case Listed(items=items) if all(map(_strings, items)):
             return tuple(chain.from_iterable(map(_strings, items)))
     return ()

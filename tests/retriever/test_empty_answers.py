@@ -57,6 +57,8 @@ CAUSES_FOUND = [
     ),
     ("MATCH (n) WHERE n.name STARTS WITH 'mug' RETURN n", "no node has a name that starts with 'mug'"),
     ("MATCH (n) WHERE toLower(n.name) ENDS WITH 'mug' RETURN n", "no node has a name that ends with 'mug'"),
+    ("MATCH (n) WHERE toLower(n.class) = toLower('Mug') RETURN n", "no node has class 'mug'"),
+    ("MATCH (n) WHERE n.class = toLower('Mug') RETURN n", "no node has class 'mug'"),
     ("MATCH (n {id: '3520'}) RETURN n", "no node has id '3520' (did you mean '352'?)"),
     ("MATCH (n {color: 'it\\'s rad'}) RETURN n", "no node has color 'it\\'s rad' (did you mean \"it's red\"?)"),
     (
@@ -86,6 +88,7 @@ NO_CAUSES = [
     "MATCH (o:Object)-[:ON]->(:Asset {class: 'couch'}) RETURN o",
     "MATCH (n) WHERE toLower(n.class) = 'couch' RETURN n",
     "MATCH (n) WHERE toLower(n.name) CONTAINS 'cup' RETURN n",
+    "MATCH (n) WHERE toUpper(n.class) = toUpper('Couch') RETURN n",
     "MATCH (n) WHERE n.class IN ['mug', 'cup'] RETURN n",
     "MATCH (n) WHERE NOT 'shut' IN n.states AND NOT n.class = 'mug' AND n.class <> 'beaker' RETURN n",
     "MATCH (n) WHERE NOT (n.class = 'mug' OR n.name = 'x' OR (n.id = 'y' AND n.class = 'z')) RETURN n",
