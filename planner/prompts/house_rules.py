@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from scenecypher.chat.model import Message
 from scenecypher.db.rules import Rules, rules_of
 from scenecypher.planner.actions.simulator import ActionSimulator
 from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.words import stems
+
+if TYPE_CHECKING:
+    from scenecypher.chat.model import Message
 
 HOUSE_RULES: Final = "Rules of this house; an action that would break one is refused:"
 MOST_TOLD: Final = 12

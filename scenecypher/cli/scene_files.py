@@ -29,7 +29,7 @@ def write_pages(store: SceneStore, snapshot: LoadedScene, wanted: Mapping[str, P
     from scenecypher.ui.render import home_file, png_of
 
     title = f"{snapshot.info.name} at version {snapshot.info.version}"
-    files = dict[Path, str | bytes]()
+    files: dict[Path, str | bytes] = {}
     if "html" in wanted:
         events = [*islice(store.latest(snapshot.info), EVENTS_ON_PAGE)]
         kept = _kept_versions(store, snapshot, versions) if versions else []

@@ -9,7 +9,6 @@ import pytest
 
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import DocumentError
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.sessions.events import Finished
 from scenecypher.planner.sessions.goal_check import judge
@@ -111,12 +110,9 @@ def check(store: SceneStore, files: tuple[Path, Path], actions: int) -> None:
     assert (end.outcome, end.goal, end.actions) == ("done", "met", actions), end.reason
 
 
-def test_a_goal_of_one_of_several_agents_names_it(tmp_path: Path) -> None:
-    """Kind: one part believes what another said: which agent is meant is asked for, as it is of initial facts."""
-    files = files_of(tmp_path, FETCH, "(alarm)", robots="robby robin - robot")
-    files[0].write_text(files[0].read_text(encoding="utf-8").replace("(robot-in hall)", "").replace("(hand-empty)", ""))
-    with pytest.raises(DocumentError, match="the goal is about the agent, but there are several"):
-        read_pddl_scene(*files, name="fetch")
+def test_what_no_agent_is_named_for_is_of_the_robot_that_is_added_to_several(store: SceneStore, tmp_path: Path) -> None:
+    """Kind: one part believes what another said: a fact without an agent is of the one that acts."""
+    check(store, files_of(tmp_path, FETCH, "(alarm)", robots="robby robin - robot"), 1)
 
 
 @pytest.mark.parametrize(
