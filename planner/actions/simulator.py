@@ -180,6 +180,9 @@ class ActionSimulator(ABC):
                 yield from self._act_corrected(remedy, refused[0].fact, inserted, at)
             except Infeasible as nested:
                 raise Infeasible(str(call), (*refused, *nested.unmet)) from nested
+            except RuleBroken as nested:
+                why = (f"{nested.action}: {reason}" for reason in nested.reasons)
+                raise RuleBroken(str(call), [*(part.fact for part in refused), *why]) from nested
 
     def _perform(
         self, call: ActionCall, because: str | None, *, action_id: str, expected: int | None = None
