@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from scenecypher.db.graph.change import (
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import DENSE
-from scenecypher.floorplan.home_view import DEPTH, JOINING, Mark, Viewer, usual_states
+from scenecypher.floorplan.home_view import DEPTH, JOINING, Mark, Viewer, frequent_states
 from scenecypher.floorplan.layout import Drawer, Shape, drawing_of
 from scenecypher.tree import SceneTree
 
@@ -63,10 +63,10 @@ class FollowedDrawing:
 
         That is so for maps with positions, and where rooms, doors or furniture come, go or move.
         """
-        if not self._is_kept(graph, delta):
+        touched = {it for change in delta.changes for it in nodes_of(change)}
+        if not self._is_kept(graph, delta, touched):
             self._draw(graph)
             return None
-        touched = {it for change in delta.changes for it in nodes_of(change)}
         by_holder = self._tree.follow(graph, touched)
         viewer = self._viewer()
         if by_holder is None or not all(_can_refill(viewer, it) for it in by_holder):
@@ -85,7 +85,8 @@ class FollowedDrawing:
 
     def _draw(self, graph: SceneGraph) -> None:
         self._tree = SceneTree(graph)
-        self._usual = frozenset(usual_states(graph))
+        self._states = Counter(state for node in graph.nodes.values() for state in node.states)
+        self._usual = frozenset(frequent_states(self._states, len(graph.nodes)))
         self._drawing = drawing_of(graph, self._viewer().view())
         holders = {self._tree.parent(it) for it in graph.by_kind.get("Place", ())} - {None}
         self._is_plain = not self._drawing.is_metric and holders <= {*graph.by_kind.get("Place", ())}
@@ -101,10 +102,13 @@ class FollowedDrawing:
             self._shapes[it.id] = it
             self._inside[it.parent].add(it.id)
 
-    def _is_kept(self, graph: SceneGraph, delta: Delta) -> bool:
+    def _is_kept(self, graph: SceneGraph, delta: Delta, touched: AbstractSet[str]) -> bool:
         """Check that nothing but movable things and states of things changed."""
+        for nodes, number in ((self._tree.graph.nodes, -1), (graph.nodes, 1)):
+            for state in (state for it in touched & nodes.keys() for state in nodes[it].states):
+                self._states[state] += number
         are_small = self._is_plain and all(_is_small(graph, it) for it in delta.changes)
-        return are_small and {*usual_states(graph)} == self._usual
+        return are_small and {*frequent_states(self._states, len(graph.nodes))} == self._usual
 
     def _is_agent(self, node_id: str) -> bool:
         """Check that a node is an agent and was none but an agent, if it is and was drawn."""
@@ -129,15 +133,17 @@ class FollowedDrawing:
     def _below(self, holder: str, kinds: AbstractSet[str] = MOVABLE) -> Iterator[str]:
         """Yield the drawn nodes that are drawn anew with what holds them: of a room these kinds."""
         is_room = self._shapes[holder].kind == "Place"
-        for it in sorted(self._inside[holder]):
-            if not is_room or self._shapes[it].kind in kinds:
-                yield it
-                yield from self._below(it)
+        for it in sorted(it for it in self._inside[holder] if not is_room or self._shapes[it].kind in kinds):
+            yield it
+            yield from self._below(it)
 
     def _refilled(self, viewer: Viewer, holder: str, kinds: AbstractSet[str]) -> Iterable[Shape]:
-        nodes, drawer, shape = self._tree.graph.nodes, Drawer(self._tree.graph), self._shapes[holder]
+        graph, drawer, shape = self._tree.graph, Drawer(self._tree.graph), self._shapes[holder]
         is_room = shape.kind == "Place"
-        inside = [it for it in viewer.inside(holder) if not is_room or nodes[it].kind in kinds]
+        if is_room and kinds == AGENTS:
+            inside = [it for it in graph.by_kind.get("Agent", ()) if viewer.holder(it) == holder]
+        else:
+            inside = [it for it in viewer.inside(holder) if not is_room or graph.nodes[it].kind in kinds]
         things = viewer.things(inside, viewer.depth(holder) + 1)
         if is_room:
             furniture = sum(self._shapes[it].kind == "Asset" for it in self._inside[holder])
@@ -171,7 +177,7 @@ def _is_small(graph: SceneGraph, change: Change) -> bool:
 
 def _can_refill(viewer: Viewer, holder: str | None) -> bool:
     """Check that what is in a node can be drawn by itself: it is no root, and no room with rooms in it."""
-    nodes = viewer.tree.graph.nodes
-    if holder is None or holder not in nodes:
+    graph = viewer.tree.graph
+    if holder is None or holder not in graph.nodes:
         return False
-    return nodes[holder].kind != "Place" or not any(nodes[it].kind == "Place" for it in viewer.inside(holder))
+    return graph.nodes[holder].kind != "Place" or all(viewer.holder(it) != holder for it in graph.by_kind["Place"])

@@ -97,8 +97,12 @@ def nodes_with(graph: SceneGraph, text: str) -> list[str]:
 
 def usual_states(graph: SceneGraph) -> tuple[str, ...]:
     """Return the states that more than half of the nodes have, sorted."""
-    counts = Counter(state for node in graph.nodes.values() for state in node.states)
-    return tuple(sorted(state for state, count in counts.items() if 2 * count > len(graph.nodes)))
+    return frequent_states(Counter(state for node in graph.nodes.values() for state in node.states), len(graph.nodes))
+
+
+def frequent_states(counts: Mapping[str, int], nodes: int) -> tuple[str, ...]:
+    """Return the states that more than half of so many nodes have, sorted."""
+    return tuple(sorted(state for state, count in counts.items() if 2 * count > nodes))
 
 
 def adjacent_rooms(graph: SceneGraph, room: str) -> set[str]:
