@@ -92,7 +92,10 @@ class FollowedDrawing:
         self._is_plain = not self._drawing.is_metric and holders <= {*graph.by_kind.get("Place", ())}
         self._shapes: dict[str, Shape] = {}
         self._inside: defaultdict[str, set[str]] = defaultdict(set)
+        self._agents: set[str] = set()
         self._keep(self._drawing.shapes)
+        # What moves furniture has all drawn anew.
+        self._furniture = Counter(it.parent for it in self._shapes.values() if it.kind == "Asset")
 
     def _viewer(self) -> Viewer:
         return Viewer(self._tree, self._usual)
@@ -101,6 +104,8 @@ class FollowedDrawing:
         for it in shapes:
             self._shapes[it.id] = it
             self._inside[it.parent].add(it.id)
+            if it.kind in AGENTS:
+                self._agents.add(it.id)
 
     def _is_kept(self, graph: SceneGraph, delta: Delta, touched: AbstractSet[str]) -> bool:
         """Check that nothing but movable things and states of things changed."""
@@ -121,6 +126,7 @@ class FollowedDrawing:
         without = dict.fromkeys(it for holder, kinds in drawn.items() for it in self._below(holder, kinds))
         for it in without:
             self._inside[self._shapes.pop(it).parent].discard(it)
+        self._agents.difference_update(without)
         # A holder that went with what holds it is drawn anew with that.
         new = [
             shape for it, kinds in drawn.items() if it in self._shapes for shape in self._refilled(viewer, it, kinds)
@@ -133,7 +139,8 @@ class FollowedDrawing:
     def _below(self, holder: str, kinds: AbstractSet[str] = MOVABLE) -> Iterator[str]:
         """Yield the drawn nodes that are drawn anew with what holds them: of a room these kinds."""
         is_room = self._shapes[holder].kind == "Place"
-        for it in sorted(it for it in self._inside[holder] if not is_room or self._shapes[it].kind in kinds):
+        inside = self._agents & self._inside[holder] if is_room and kinds == AGENTS else self._inside[holder]
+        for it in sorted(it for it in inside if not is_room or self._shapes[it].kind in kinds):
             yield it
             yield from self._below(it)
 
@@ -146,8 +153,7 @@ class FollowedDrawing:
             inside = [it for it in viewer.inside(holder) if not is_room or graph.nodes[it].kind in kinds]
         things = viewer.things(inside, viewer.depth(holder) + 1)
         if is_room:
-            furniture = sum(self._shapes[it].kind == "Asset" for it in self._inside[holder])
-            drawer.floor(holder, shape.box, things, furniture=furniture)
+            drawer.floor(holder, shape.box, things, furniture=self._furniture[holder])
         else:
             drawer.contents(holder, shape.box, things)
         return drawer.shapes
