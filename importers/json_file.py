@@ -135,7 +135,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def _is_position(value: Any) -> bool:
-    return isinstance(value, dict) and {"x", "y"} <= value.keys()
+    return isinstance(value, dict) and {"x", "y"} <= value.keys() <= {"x", "y", "z", "w"}
 
 
 def ending_of(path: Path) -> str:

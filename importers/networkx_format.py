@@ -24,15 +24,16 @@ NODE_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "states": ("states",),
     "affordances": ("affordances",),
     "center": ("center", "position", "pos", "bbox_center", "centroid", "pose"),
-    "size": ("bbox_extent",),
+    "size": ("bbox_extent", "extent", "dimensions"),
     "box": ("bbox", "bounding_box"),
     "caption": ("caption", "object_caption"),
 }
 """Names of node attributes by ours.
 
 Whole numbers are valid ids too: 7 becomes "7". A node's default kind is Object, its default name is its id, and its
-default class is its name without the number at its end. A position is [x, y] or [x, y, z], a size likewise. A box has a
-`center` with an `extent`, `size` or `dimensions`, or the corners `min` and `max`; or it is a list of two corners.
+default class is its name without the number at its end. A position is [x, y] or [x, y, z], a size likewise; numbers
+`x`, `y` and `z` of the node itself are a position, too. A box has a `center` with an `extent`, `size` or `dimensions`,
+or the corners `min` and `max`; or it is a list of two corners.
 """
 
 OPEN_VOCABULARY: Final = ("caption", "possible_tags", "bbox_volume", "num_detections")

@@ -226,7 +226,8 @@ def _node(attributes: Any, declared: Declared) -> Node:
     """Return a node. Raises InvalidValue with all that is wrong with it."""
     if not isinstance(attributes, dict):
         raise InvalidValue(f"should be a map, not {shown(attributes)}")
-    kept = {key: value for key, value in attributes.items() if not _is_embedding(key, value, declared)}
+    given = _with_position(attributes, declared)
+    kept = {key: value for key, value in given.items() if not _is_embedding(key, value, declared)}
     chosen = {
         ours: _first(kept, [it for it in names if it not in declared.properties or it == ours])
         for ours, names in NODE_ATTRIBUTES.items()
@@ -248,6 +249,20 @@ def _node(attributes: Any, declared: Declared) -> Node:
     )
     tried.refuse()
     return Node(node_id, *parts, Properties(properties))
+
+
+def _with_position(attributes: Mapping[str, Any], declared: Declared) -> Mapping[str, Any]:
+    """Return attributes with the numbers `x`, `y` and `z` as a position, unless they have one or the scene has these.
+
+    A gap in one of them leaves all out.
+    """
+    axes = {it: attributes[it] for it in "xyz" if it in attributes and it not in declared.properties}
+    are_numbers = all(it is None or (isinstance(it, int | float) and it is not True) for it in axes.values())
+    has_position = _first(attributes, NODE_ATTRIBUTES["center"]) is not None
+    if not {"x", "y"} <= axes.keys() or not are_numbers or has_position:
+        return attributes
+    others = {key: value for key, value in attributes.items() if key not in axes}
+    return others if None in axes.values() else others | {"position": axes}
 
 
 def _property(key: str, value: object) -> Mapping[str, object]:

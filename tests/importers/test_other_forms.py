@@ -383,6 +383,25 @@ def test_a_position_by_axis_and_weights_of_edges(tmp_path: Path) -> None:
         read_any(file, strict=True)
 
 
+def test_numbers_x_y_z_of_a_node_are_its_position_and_an_extent_its_size(tmp_path: Path) -> None:
+    nodes = [
+        {"id": "mug", "x": 1, "y": 2.5, "z": 3, "extent": [1, 2, 3]},
+        {"id": "lamp", "x": 1, "y": float("nan")},
+        {"id": "desk", "x": 9, "y": 9, "pos": [1, 2]},
+    ]
+    document = {"directed": True, "nodes": nodes, "edges": []}
+    with pytest.raises(DocumentError, match=r"nodes\[2\]: x is no known property"):
+        read_any(written(tmp_path, "both.json", json.dumps(document)))
+    del nodes[2]
+    found = read_any(written(tmp_path, "axes.json", json.dumps(document))).graph.nodes
+    assert found["mug"].properties["center"] == Point(1, 2.5, 3)
+    assert found["mug"].properties["size_z"] == 3
+    assert "center" not in found["lamp"].properties
+    nodes[0]["y"] = "far"
+    with pytest.raises(DocumentError, match="x is no known property"):
+        read_any(written(tmp_path, "text.json", json.dumps(document)))
+
+
 @pytest.mark.parametrize("bad", ["[NaN, 1, 2]", "[null, 1, 2]", '{"x": -Infinity, "y": 1, "z": 2}'])
 def test_a_position_that_is_no_number_is_left_out_alone(tmp_path: Path, bad: str) -> None:
     text = (
