@@ -21,7 +21,7 @@ from scenecypher.db.graph.change import (
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import DENSE
-from scenecypher.floorplan.home_view import DEPTH, JOINING, Mark, Viewer, frequent_states
+from scenecypher.floorplan.home_view import DEPTH, JOINING, Mark, Viewer, counted_states, frequent_states
 from scenecypher.floorplan.layout import Drawer, Shape, drawing_of
 from scenecypher.tree import SceneTree
 
@@ -85,7 +85,7 @@ class FollowedDrawing:
 
     def _draw(self, graph: SceneGraph) -> None:
         self._tree = SceneTree(graph)
-        self._states = Counter(state for node in graph.nodes.values() for state in node.states)
+        self._states = counted_states(graph)
         self._usual = frozenset(frequent_states(self._states, len(graph.nodes)))
         self._drawing = drawing_of(graph, self._viewer().view())
         holders = {self._tree.parent(it) for it in graph.by_kind.get("Place", ())} - {None}

@@ -97,7 +97,12 @@ def nodes_with(graph: SceneGraph, text: str) -> list[str]:
 
 def usual_states(graph: SceneGraph) -> tuple[str, ...]:
     """Return the states that more than half of the nodes have, sorted."""
-    return frequent_states(Counter(state for node in graph.nodes.values() for state in node.states), len(graph.nodes))
+    return frequent_states(counted_states(graph), len(graph.nodes))
+
+
+def counted_states(graph: SceneGraph) -> Counter[str]:
+    """Return how many nodes have each state."""
+    return Counter(state for node in graph.nodes.values() for state in node.states)
 
 
 def frequent_states(counts: Mapping[str, int], nodes: int) -> tuple[str, ...]:

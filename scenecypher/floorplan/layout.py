@@ -20,7 +20,7 @@ FURNITURE: Final = (4.6, 3.0)
 THING: Final = (2.0, 1.0)
 TITLE, FLOOR, EDGE = 1.4, 2.2, 0.2
 """Heights of a room's title and of the strip for what stands on its floor; the margin around boxes."""
-AGENTS: Final = THING[0] + EDGE
+AGENTS_WIDTH: Final = THING[0] + EDGE
 """Width of the strip's left end, which is the agents': who walks in or out moves nothing else."""
 DOOR: Final = 1.6
 DOOR_M: Final = 0.9
@@ -182,8 +182,8 @@ class Drawer:
         """Draw what stands in a room and is no furniture: in the strip below so much of it, agents at its left end."""
         below = ceil(furniture / _columns(furniture)) * FURNITURE[1]
         strip = box.within(EDGE, TITLE, EDGE, EDGE).within(EDGE, below, EDGE, EDGE)
-        self.fill(room, replace(strip, width=AGENTS), [it for it in things if it.kind == "Agent"])
-        self.fill(room, strip.within(AGENTS, 0, 0, 0), [it for it in things if it.kind != "Agent"])
+        self.fill(room, replace(strip, width=AGENTS_WIDTH), [it for it in things if it.kind == "Agent"])
+        self.fill(room, strip.within(AGENTS_WIDTH, 0, 0, 0), [it for it in things if it.kind != "Agent"])
 
     def fill(self, parent: str, area: Box, things: Sequence[Thing]) -> None:
         """Draw things side by side in an area, as large as fits."""

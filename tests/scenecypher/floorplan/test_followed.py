@@ -178,3 +178,15 @@ def test_a_recorded_home_is_followed() -> None:
         graph = after
         assert canvas.shapes == expected(graph)
     assert patched == 20
+
+
+@pytest.mark.parametrize("thing", ["pen", ROBOT])
+def test_a_place_of_rooms_is_drawn_while_something_is_in_none_of_them(thing: str) -> None:
+    nodes = [*FURNISHED.nodes.values(), node("house", "Place")]
+    graph = SceneGraph.of(nodes, [*FURNISHED.relations, Relation("hall", "INSIDE", "house")])
+    canvas = Canvas(FollowedDrawing(graph))
+    for target, is_drawn in (("house", True), ("hall", False)):
+        before, graph = graph, moved(graph, thing, "INSIDE", target)
+        canvas.take(canvas.drawing.follow(graph, diff(before, graph)))
+        assert canvas.shapes == expected(graph), target
+        assert ("house" in canvas.shapes) == is_drawn
