@@ -27,10 +27,10 @@ from scenecypher.evaluation.subgraphs import (
     seen_parts,
 )
 from scenecypher.evaluation.views import VOCABULARY, GoldView, ViewFile, belief_before_view
+from scenecypher.planner.perception.footage import PictureSet
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import WHOLE, Observation
-from scenecypher.planner.perception.picture_set import PictureSet
 from scenecypher.planner.perception.truth import Noise, NoisyObserver
 from scenecypher.planner.perception.vision import read_pictures
 

@@ -26,11 +26,10 @@ from scenecypher.importers.task import Task
 from scenecypher.planner.actions.ruled import Approve
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.perception.commit_look import CommittedLook
 from scenecypher.planner.perception.detections import Detection, Detections, DetectionsFile
-from scenecypher.planner.perception.look_files import belief_before, merge_look, seen_node
+from scenecypher.planner.perception.look import CommittedLook, belief_before, merge_look, seen_node
 from scenecypher.planner.perception.naming import known_node
-from scenecypher.planner.perception.seen_thing import SeenThing
+from scenecypher.planner.perception.observation import SeenThing
 from scenecypher.planner.prompts.house_rules import actions_and_rules
 from scenecypher.planner.rules.house import AddedRules, BrokenRule, add_rule, add_set, check_rules, remove_rule
 from scenecypher.planner.sessions.budget import SPARE_STEPS, UNASKED_STEPS, Budget

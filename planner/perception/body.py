@@ -1,15 +1,20 @@
-"""The robot's own state, known without looking: held objects and, if its world provides them, place and states."""
+"""What a robot knows without looking: its own state, and what others do in its room.
+
+Its state are held objects and, if its world provides them, its place and states.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from scenecypher.db.graph.change import nodes_of
+from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.scene import GraphView, Node, Relation
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.perception.draft import BeliefDraft, relation_text
-from scenecypher.planner.perception.findings import Finding, MergeResult
+from scenecypher.planner.perception.draft import BeliefDraft, Finding, MergeResult, relation_text
+from scenecypher.planner.prompts.layout import SceneLayout, surroundings
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +79,8 @@ class _BodyDraft(BeliefDraft):
         if places and places != believed:
             self.remove_from_place(agent)
             self.relations |= places
-            yield Finding(
-                "moved", agent, f"it is {_places_text(places)}, believed {_places_text(believed) or 'nowhere'}"
-            )
+            words = f"it is {_places_text(places)}, believed {_places_text(believed) or 'nowhere'}"
+            yield Finding("moved", agent, words)
 
     def merge_states(self) -> Iterator[Finding]:
         """Correct the agent's states."""
@@ -88,3 +92,12 @@ class _BodyDraft(BeliefDraft):
 
 def _places_text(places: set[Relation]) -> str:
     return " and ".join(relation_text(it.type, it.target) for it in sorted(places))
+
+
+def witnessed_nodes(world: GraphView, vocabulary: str, delta: Delta) -> tuple[str, ...]:
+    """Return the changed nodes in the room of the world's agent, as it is now; the agent itself among them."""
+    changed = tuple(dict.fromkeys(it for change in delta.changes for it in nodes_of(change)))
+    layout = SceneLayout(surroundings(world, touched=changed), vocabulary)
+    return tuple(
+        it for it in changed if it == layout.agent or (it in layout.graph and layout.room_of(it) == layout.here)
+    )

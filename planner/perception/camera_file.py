@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import Field, FiniteFloat, model_validator
 
 from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import Point
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.json_file import read_json
+from scenecypher.planner.perception.observation import StrictModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,10 +36,8 @@ Box: TypeAlias = tuple[float, float, float, float]
 Row = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 
 
-class CameraFile(BaseModel):
+class CameraFile(StrictModel):
     """Content of a camera file; `pose` takes the camera's coordinates to the scene's, row by row."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     width: Annotated[int, Field(gt=0, le=100_000)]
     height: Annotated[int, Field(gt=0, le=100_000)]
@@ -53,11 +52,11 @@ class CameraFile(BaseModel):
     @model_validator(mode="after")
     def _is_rigid(self) -> Self:
         """Check that the pose turns and moves, and neither mirrors nor scales."""
-        turn = [row[:3] for row in self.pose[:3]]
-        products = (sum(a * b for a, b in zip(turn[i], turn[j], strict=True)) for i in range(3) for j in range(3))
-        unit = (float(i == j) for i in range(3) for j in range(3))
-        off = max(abs(found - wanted) for found, wanted in zip(products, unit, strict=True))
-        if off > ROTATION_TOLERANCE or _determinant(turn) < 0 or self.pose[3] != (0, 0, 0, 1):
+        import numpy as np
+
+        turn = np.array(self.pose)[:3, :3]
+        off = np.abs(turn @ turn.T - np.eye(3)).max()
+        if off > ROTATION_TOLERANCE or np.linalg.det(turn) < 0 or self.pose[3] != (0, 0, 0, 1):
             raise ValueError(
                 "the pose is no rotation with a translation; give the camera's 4 x 4 matrix in the scene's frame, "
                 "row by row, the last row 0 0 0 1"
@@ -84,14 +83,10 @@ class PosedCamera:
         values = values[np.isfinite(values) & (values > 0)]
         if not values.size:
             return None
-        return self._in_scene((left + right) / 2, (top + bottom) / 2, float(np.median(values)))
-
-    def _in_scene(self, across: float, down: float, depth: float) -> Point:
-        """Return the point in the scene at shares of the picture's width and height and a depth (metres)."""
-        it = self.file
-        seen = ((across * it.width - it.cx) / it.fx * depth, (down * it.height - it.cy) / it.fy * depth, depth, 1.0)
-        x, y, z = (sum(a * b for a, b in zip(row, seen, strict=True)) for row in it.pose[:3])
-        return Point(x, y, z)
+        it, depth = self.file, float(np.median(values))
+        x, y = (left + right) / 2 * it.width, (top + bottom) / 2 * it.height
+        seen = ((x - it.cx) / it.fx * depth, (y - it.cy) / it.fy * depth, depth, 1.0)
+        return Point(*(sum(a * b for a, b in zip(row, seen, strict=True)) for row in it.pose[:3]))
 
 
 def camera_of(picture: Path) -> PosedCamera | None:
@@ -142,8 +137,3 @@ def _centre(box: Box) -> Box:
     left, top, right, bottom = (min(max(edge, 0.0), 1.0 - 1e-9) for edge in box)
     across, down = (right - left) * (1 - CENTRE_SHARE) / 2, (bottom - top) * (1 - CENTRE_SHARE) / 2
     return left + across, top + down, right - across, bottom - down
-
-
-def _determinant(turn: list[tuple[float, float, float]]) -> float:
-    (a, b, c), (d, e, f), (g, h, i) = turn
-    return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)

@@ -1,27 +1,50 @@
-"""Sightings from a JSON file, as any detector can write it; no model is asked."""
+"""Sightings from a JSON file, as any detector can write it, or as a list of Ultralytics or COCO; no model is asked."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, FiniteFloat, ValidationError, model_validator
+from pydantic import Field, FiniteFloat, model_validator
 
-from scenecypher.db.graph.problems import Problem, document_error, problems_of
+from scenecypher.db.graph.problems import Problem, document_error, validated
 from scenecypher.db.graph.scene import Node, Point
 from scenecypher.errors import InputError
 from scenecypher.importers.json_file import read_json
 from scenecypher.planner.perception.camera_file import Box, PosedCamera, camera_of
-from scenecypher.planner.perception.detector_lists import NO_THINGS, detections_document
+from scenecypher.planner.perception.matching import fuse, support_at
 from scenecypher.planner.perception.naming import KnownNode, meaning_of_name, with_names
-from scenecypher.planner.perception.observation import MAX_THINGS, Extent, Observation, Sighting, Support
+from scenecypher.planner.perception.observation import (
+    MAX_THINGS,
+    DetectedSupport,
+    Extent,
+    Name,
+    Observation,
+    SeenThing,
+    Sighting,
+    StrictModel,
+)
 from scenecypher.planner.perception.placing import fixtures_of
-from scenecypher.planner.perception.seen_thing import DetectedSupport, Name, SeenThing, StrictModel
-from scenecypher.planner.perception.spatial import fuse, support_at
 from scenecypher.planner.perception.wording import normal_form
+
+_NAMES: Final = (
+    "person,bicycle,car,motorcycle,airplane,bus,train,truck,boat,traffic light,fire hydrant,,stop sign,parking meter,"
+    "bench,bird,cat,dog,horse,sheep,cow,elephant,bear,zebra,giraffe,,backpack,umbrella,,,handbag,tie,suitcase,frisbee,"
+    "skis,snowboard,sports ball,kite,baseball bat,baseball glove,skateboard,surfboard,tennis racket,bottle,,wine glass,"
+    "cup,fork,knife,spoon,bowl,banana,apple,sandwich,orange,broccoli,carrot,hot dog,pizza,donut,cake,chair,couch,"
+    "potted plant,bed,,dining table,,,toilet,,tv,laptop,mouse,remote,keyboard,cell phone,microwave,oven,toaster,sink,"
+    "refrigerator,,book,clock,vase,scissors,teddy bear,hair drier,toothbrush"
+)
+COCO: Final[Mapping[int, str]] = {number: name for number, name in enumerate(_NAMES.split(","), 1) if name}
+"""The names of COCO's categories by their ids."""
+NO_THINGS: Final = frozenset(
+    {"person", "man", "woman", "child", "cat", "dog", "bench", "chair", "couch", "bed", "dining table", "table"}
+    | {"toilet", "tv", "microwave", "oven", "sink", "refrigerator", "sofa", "fridge", "television", "desk"}
+)
+"""Classes of persons, animals and furniture: a detector's names that mean no thing to be moved."""
 
 
 class Detection(SeenThing):
@@ -76,33 +99,30 @@ class Detections:
         fixtures = fixtures_of(known.belief, known.id, vocabulary=known.vocabulary)
         supports = [known.belief.nodes[it] for it in (*fixtures, known.id)]
         by_picture: dict[str | None, list[Sighting]] = {}
-        placed, others = self._things(known)
-        for it in placed:
-            by_picture.setdefault(it.picture, []).append(self._sighting(it, known, supports))
-        part = "" if self.content.seen == "whole" else "what was detected"
-        shut = ("ON",) if "closed" in known.states else ("INSIDE", "ON")
-        extent = Extent(self.content.seen, part)
+        fixed, told = NO_THINGS - known.things.keys(), self.content.classes
+        for it in self.content.sightings:
+            if normal_form(it.class_) not in fixed:
+                by_picture.setdefault(it.picture, []).append(self._sighting(it, known, supports))
         things = fuse(by_picture.values())
         if len(things) > MAX_THINGS:
             msg = f"{len(things)} things in one look; at most {MAX_THINGS} are merged: look at one place"
             raise InputError(msg)
-        classes = self.content.classes
-        names = None if classes is None else frozenset(normal_form(meaning_of_name(it, known).class_) for it in classes)
-        notes = tuple(self._notes(others, things))
-        seen = Observation(known.id, things, step, shut, partial_states=True, extent=extent, classes=names, notes=notes)
+        seen = Observation(
+            known.id,
+            things,
+            step,
+            ("ON",) if "closed" in known.states else ("INSIDE", "ON"),
+            partial_states=True,
+            extent=Extent(self.content.seen, "" if self.content.seen == "whole" else "what was detected"),
+            classes=None if told is None else frozenset(normal_form(meaning_of_name(it, known).class_) for it in told),
+            notes=tuple(self._notes(fixed & {normal_form(it.class_) for it in self.content.sightings}, things)),
+        )
         return with_names(seen, known)
 
-    def _things(self, known: KnownNode) -> tuple[list[Detection], list[str]]:
-        """Return the detections of things, and the classes of those of persons and furniture."""
-        others = [normal_form(it.class_) for it in self.content.sightings]
-        fixed = [word in NO_THINGS and word not in known.things for word in others]
-        things = [it for it, is_fixed in zip(self.content.sightings, fixed, strict=True) if not is_fixed]
-        return things, [word for word, is_fixed in zip(others, fixed, strict=True) if is_fixed]
-
-    def _notes(self, others: Sequence[str], things: Sequence[Sighting]) -> Iterator[str]:
+    def _notes(self, others: Collection[str], things: Sequence[Sighting]) -> Iterator[str]:
         """Yield what is not merged, and why."""
         if others:
-            yield f"persons and furniture are not merged: {', '.join(sorted({*others}))}"
+            yield f"persons and furniture are not merged: {', '.join(sorted(others))}"
         placeless = sum(it.support is None and it.position is None for it in things)
         if placeless and any(it.box for it in self.content.sightings):
             yield f"{placeless} boxes have no place: give `support`, or a camera file beside the picture"
@@ -110,7 +130,8 @@ class Detections:
     def _sighting(self, it: Detection, known: KnownNode, supports: Sequence[Node]) -> Sighting:
         meaning = meaning_of_name(it.class_, known)
         position = Point(*it.position) if it.position else self._located(it)
-        support = _support(it.support or self.content.support, known)
+        given = it.support or self.content.support
+        support = None if given is None else (given.relation, given.related_to or known.id)
         if support is None and position is not None:
             found = [at for node in supports if (at := support_at(position, node)) is not None]
             support = min(found, key=lambda at: at[0] != "ON", default=None)
@@ -138,37 +159,49 @@ def read_detections(file: Path) -> Detections:
 
     Raises DocumentError with the file's problems, and InputError for a camera's depth.
     """
-    document = read_json(file)
-    try:
-        content = DetectionsFile.model_validate(detections_document(document))
-    except ValidationError as error:
-        raise document_error(str(file), problems_of(error, document)) from error
-    if problems := [*_outside(content, file.parent)]:
-        raise document_error(str(file), problems)
-    names = dict.fromkeys(it.picture for it in content.sightings if it.picture and it.box)
-    found = {name: camera_of(file.parent / name) for name in names}
-    cameras = {name: camera for name, camera in found.items() if camera is not None}
-    if problems := [*_beside(content, cameras)]:
+    content = validated(DetectionsFile, _document(read_json(file)), str(file))
+    inside = {it.picture for it in content.sightings if it.picture and _is_within(file.parent, it.picture)}
+    names = sorted(inside & {it.picture for it in content.sightings if it.box} - {None})
+    cameras = {name: camera for name in names if (camera := camera_of(file.parent / name)) is not None}
+    if problems := [*_problems(content, inside, cameras)]:
         raise document_error(str(file), problems)
     return Detections(content, cameras)
 
 
-def _beside(content: DetectionsFile, cameras: dict[str, PosedCamera]) -> Iterator[Problem]:
-    """Yield boxes that lie outside their picture."""
-    for number, it in enumerate(content.sightings):
-        if it.box and (camera := cameras.get(it.picture or "")):
-            width, height = camera.file.width, camera.file.height
-            if it.box[0] >= width or it.box[1] >= height or it.box[2] <= 0 or it.box[3] <= 0:
-                place = f"$.sightings[{number}].box"
-                yield place, f"lies outside the picture of {width} x {height} pixels; give it in pixels of that picture"
+def _is_within(folder: Path, name: str) -> bool:
+    return (folder / name).resolve().is_relative_to(folder.resolve())
 
 
-def _outside(content: DetectionsFile, folder: Path) -> Iterator[Problem]:
-    """Yield pictures outside the file's folder."""
+def _problems(content: DetectionsFile, inside: Container[str], cameras: Mapping[str, PosedCamera]) -> Iterator[Problem]:
+    """Yield pictures that are not `inside` the file's folder, and boxes that lie outside their picture."""
     for number, it in enumerate(content.sightings):
-        if it.picture and not (folder / it.picture).resolve().is_relative_to(folder.resolve()):
+        name, (left, top, right, bottom) = it.picture or "", it.box or (0.0, 0.0, 0.0, 0.0)
+        if name and name not in inside:
             yield f"$.sightings[{number}].picture", "leads out of the file's folder; give a path within it"
+        elif it.box and name in cameras:
+            width, height = cameras[name].file.width, cameras[name].file.height
+            if left >= width or top >= height or right <= 0 or bottom <= 0:
+                words = f"lies outside the picture of {width} x {height} pixels; give it in pixels of that picture"
+                yield f"$.sightings[{number}].box", words
 
 
-def _support(given: DetectedSupport | None, known: KnownNode) -> Support | None:
-    return None if given is None else (given.relation, given.related_to or known.id)
+def _document(document: object) -> object:
+    """Return a document of detections for a detector's own list; any other document as it is."""
+    if not isinstance(document, list) or not all(isinstance(it, dict) for it in document):
+        return document
+    return {"sightings": [_detection(it) for it in document]}
+
+
+def _detection(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a detection; a row of another form as it is, so that it is refused with its place."""
+    match row:
+        case {"name": name, "box": dict(box)}:
+            edges, score, image = [box.get(edge) for edge in ("x1", "y1", "x2", "y2")], row.get("confidence"), None
+        case {"category_id": int(number), "bbox": [int() | float(), int() | float(), int() | float(), int() | float()]}:
+            left, top, width, height = row["bbox"]
+            name = row.get("category_name") or COCO.get(number, f"category {number}")
+            edges, score, image = [left, top, left + width, top + height], row.get("score"), row.get("image_id")
+        case _:
+            return row
+    found = {"class": name, "box": edges, "confidence": score, "picture": None if image is None else f"image {image}"}
+    return {key: value for key, value in found.items() if value is not None}

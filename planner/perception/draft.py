@@ -1,19 +1,113 @@
-"""Mutable draft of a belief, for merging."""
+"""Mutable draft of a belief for merging, the evidence that its confidence is made of, and what a merge finds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import GraphView, Node, Properties, Relation, SceneGraph
-from scenecypher.planner.perception.moving import PLACED, Moves
+from scenecypher.planner.perception.observation import Extent, ExtentKind
+from scenecypher.planner.perception.placing import PLACED, Moves
 
+FindingKind: TypeAlias = Literal[
+    "new", "confirmed", "moved", "absent", "changed", "unplaced", "missed", "doubted", "partial", "unseen"
+]
 SEEN: Final = "seen"
 """Property of a node: True if it was seen at its believed place."""
 CONFIDENCE: Final = "confidence"
 """Property of a node: how sure it is that the node is at its believed place, from 0 to 1."""
+LEAST: Final = 0.3
+"""Confidence below which a sighting is told, but not merged, and a thing that was not seen is absent."""
+MOST: Final = 0.99
+"""Confidence that pictures alone can give."""
+INFERRED: Final = 0.75
+"""Factor of a sighting's confidence for each thing that was inferred: its support, or what it is."""
+OVERLOOKED: Final = 0.1
+"""Chance that a look at the whole of a place misses a thing that is there."""
+PRIOR: Final = 0.5
+"""Confidence of a belief that nobody has confirmed, where a look misses the thing."""
+MAX_NEW: Final = 50
+"""New things in one look beyond which they are doubted."""
+ADVICE: Final = "look again, or accept it (--accept, or SCENECYPHER_ACCEPT_LOOKS=true)"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Finding about one node (its id; if unplaced, the seen name), with an explanation."""
+
+    kind: FindingKind
+    node: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.node} is {self.kind}: {self.words}"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """Result of a merge: the `delta` of the belief, and the `findings` that explain it.
+
+    `unplaced` are the numbers of sightings whose place is unclear. `believed` counts the things that the observation
+    would have shown if they were where they are believed, `vanished` are those of them that a look at the whole did
+    not show. `recognised` counts things that were seen where they are believed, `new` the new ones.
+    """
+
+    delta: Delta
+    findings: tuple[Finding, ...]
+    unplaced: tuple[int, ...] = ()
+    believed: int = 0
+    vanished: tuple[str, ...] = ()
+    recognised: int = 0
+    new: int = 0
+
+    @property
+    def doubtful_extent(self) -> Extent | None:
+        """Return the extent of an observation that contradicts most of the belief, or is all too new; else None."""
+        kind: ExtentKind = "disputed" if self.recognised else "doubted"
+        if self.most_vanished:
+            why = f"{len(self.vanished)} of {self.believed} were not seen: {', '.join(self.vanished)}"
+            return Extent(kind, "most of what is believed there is gone", why)
+        return Extent(kind, "too much is new", f"{self.new} things are new") if self.new > MAX_NEW else None
+
+    @property
+    def most_vanished(self) -> bool:
+        """Return True if most of what was believed there is gone, and not just one thing."""
+        return len(self.vanished) > 1 and 2 * len(self.vanished) > self.believed
+
+
+def was_partial(feedback: str, node: str) -> bool:
+    """Check if the feedback on a look tells that it showed only a part of a node."""
+    return f"{node} is partial: " in feedback
+
+
+def extent_words(extent: Extent) -> str:
+    """Return what was seen of a node and what was merged, unless the whole was seen."""
+    why = f" ({extent.why})" if extent.why else ""
+    match extent.kind:
+        case "part":
+            return f"only a part of it was seen{f': {extent.part}' if extent.part else ''}{why}"
+        case "disputed":
+            return f"{extent.part}{why}: what was seen was merged, but not very many new things; {ADVICE}"
+        case "nothing":
+            return f"it could not be made out{why}: nothing was merged; take another picture"
+        case "elsewhere":
+            return f"another place was seen{why}: nothing was merged; take a picture of this one"
+        case _:
+            return f"{extent.part}{why}: nothing was merged; {ADVICE}"
+
+
+def agreeing(before: float, seen: float) -> float:
+    """Return the confidence after a thing was seen again where it is believed: 1 - (1 - before)(1 - seen)."""
+    most = max(before, seen, MOST)
+    return round(min(1 - (1 - before) * (1 - seen), most), 4)
+
+
+def disagreeing(before: float) -> float:
+    """Return the confidence after a whole look missed a thing: Bayes's rule with the chance of overlooking it."""
+    there = min(before, MOST) * OVERLOOKED
+    return round(there / (there + 1 - min(before, MOST)), 4)
 
 
 @dataclass(slots=True)

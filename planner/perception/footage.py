@@ -1,17 +1,25 @@
-"""Pictures of one look: files, a folder of them, or a short video, of which sharp, different frames are taken."""
+"""Pictures of one look: files, a folder of them, or a short video, of which sharp, different frames are taken.
+
+With them goes what the model is told of them, and the boxes that it gives of things.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Annotated, Final, Self
+
+from pydantic import BaseModel, Field
 
 from scenecypher.chat.model import Image
+from scenecypher.db.graph.scene import Point
 from scenecypher.errors import InputError
 from scenecypher.planner.perception.camera_file import ASPECT_TOLERANCE, PosedCamera, camera_of
+from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.picture import SUFFIXES, encode_jpeg, media_type_of, read_picture
+from scenecypher.planner.perception.vision_prompts import BOXES, PARSE_BOXES, SEVERAL
 from scenecypher.waiting import waiting_for
 
 if TYPE_CHECKING:
@@ -34,6 +42,19 @@ FLAT: Final = 2.0
 SHARP_SHARE: Final = 0.25
 """Least share of the sharpness of the sharpest third; a frame below is blurred, black, or of one colour."""
 
+Thousandth = Annotated[float, Field(ge=0, le=1000)]
+
+
+class SeenBox(BaseModel):
+    """Box of a thing in a reply: edges in thousandths of the picture's width and height; pictures count from 1."""
+
+    name: str
+    picture: Annotated[int, Field(ge=1, le=100)]
+    left: Thousandth
+    top: Thousandth
+    right: Thousandth
+    bottom: Thousandth
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -42,6 +63,55 @@ class Picture:
     name: str
     image: Image
     camera: PosedCamera | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSet:
+    """Pictures of one look; `note` explains them to the model, `cameras` are those of pictures with a camera file."""
+
+    images: tuple[Image, ...]
+    note: str = ""
+    cameras: tuple[PosedCamera | None, ...] = ()
+
+    @classmethod
+    def of(cls, pictures: Sequence[Picture]) -> Self:
+        """Return the set of pictures read from files."""
+        return cls(tuple(it.image for it in pictures), cameras=tuple(it.camera for it in pictures))
+
+    @property
+    def has_cameras(self) -> bool:
+        """Return True if boxes can be located."""
+        return any(self.cameras)
+
+    def describe_words(self, name: str) -> str:
+        """Return what the prompt of the first stage says of these pictures besides; empty for one plain picture."""
+        count = len(self.images)
+        words = f"\n{self.note}" if self.note else ""
+        words += SEVERAL.format(count=count, name=name) if count > 1 else ""
+        picture = ", and the number of the picture, from 1" if count > 1 else ""
+        return words + (BOXES.format(picture=picture) if self.has_cameras else "")
+
+    @property
+    def parse_words(self) -> str:
+        """Return what the prompt of the second stage says besides."""
+        return PARSE_BOXES if self.has_cameras else ""
+
+    def located(self, observation: Observation, boxes: Sequence[SeenBox]) -> Observation:
+        """Return the observation with positions of things whose boxes have a camera and a known depth."""
+        found = list(observation.sightings)
+        for box in boxes:
+            position = self._position_of(box)
+            fits = (number for number, it in enumerate(found) if it.name == box.name and it.position is None)
+            number = next(fits, None)
+            if position is not None and number is not None:
+                found[number] = replace(found[number], position=position)
+        return replace(observation, sightings=tuple(found))
+
+    def _position_of(self, box: SeenBox) -> Point | None:
+        camera = self.cameras[box.picture - 1] if box.picture <= len(self.cameras) else None
+        if camera is None or box.left >= box.right or box.top >= box.bottom:
+            return None
+        return camera.position_of((box.left / 1000, box.top / 1000, box.right / 1000, box.bottom / 1000))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,42 @@
 """MiniGrid's egocentric view: the visible cells of the world, and the things in them.
 
-The agent of SG2's BabyAI tasks has this 7 x 7 view; a vision model gets a picture of it.
+The agent of SG2's BabyAI tasks has this 7 x 7 view; a vision model gets a picture of it, which it describes first, and
+then puts into a form by cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from scenecypher.chat.model import Image
+from pydantic import BaseModel, Field
+
+from scenecypher.chat import Image, Message, Model, Usage
 from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
 from scenecypher.importers.babyai_grid import THINGS, GridCell, position
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.picture import encode_png
+from scenecypher.planner.perception.vision import describe_images, parse_description
 
 TILE_PIXELS: Final = 32
+Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
+
+DESCRIBE: Final = """\
+This picture shows a grid of {size} by {size} square cells, seen from above. Columns are counted from the left and rows
+from the top, both from 0. The red triangle at column {middle}, row {last} is you; you look up. Grey cells are walls.
+Say for each key, ball, box, door, goal (a green square) and lava (an orange one) in which column and row it is, and
+of what colour; of a door too whether it is open (a thin frame), closed (a round knob), or locked (a keyhole).
+If the picture, or a part of it, can't be made out, say so."""
+
+PARSE: Final = """\
+A picture of a grid of {size} by {size} cells was described so:
+---
+{description}
+---
+List each key, ball, box, door, goal and lava that it names, with column and row as they stand there.
+"state" is a door's; null for all else. "extent" is how much of the picture could be made out: whole unless the
+description says otherwise, part, or nothing. Add nothing that the description does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +177,45 @@ def _cells_of(room: Node) -> frozenset[GridCell]:
             inside = range(left + 1, round(left + width - 1)), range(top + 1, round(top + height - 1))
             return frozenset((column, row) for column in inside[0] for row in inside[1])
     return frozenset()
+
+
+class SeenCell(BaseModel):
+    """One thing in a reply."""
+
+    kind: Literal["key", "ball", "box", "door", "goal", "lava"]
+    color: Color | None
+    column: Annotated[int, Field(ge=0)]
+    row: Annotated[int, Field(ge=0)]
+    state: Literal["open", "closed", "locked"] | None
+
+
+class Cells(BaseModel):
+    """A reply: how much of the picture could be made out, and all that it shows."""
+
+    extent: Literal["whole", "part", "nothing"]
+    things: Annotated[list[SeenCell], Field(max_length=500)]
+
+
+def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[GridCell]) -> tuple[GridView, Usage]:
+    """Read the view in a picture taken from `pose`; `visible` are the visible cells, as measured by sensors.
+
+    Things outside visible cells, and second things in a cell, are ignored. Of a picture that could be made out in part,
+    only the cells of things count as seen. Raises ReplyRejected, ModelUnavailable.
+    """
+    frame = {"size": pose.size, "middle": pose.size // 2, "last": pose.size - 1}
+    description, described = describe_images(model, (image,), DESCRIBE.format_map(frame))
+    asked = Message("user", PARSE.format(**frame, description=description))
+    cells, usage = parse_description(model, (asked,), Cells, spent=described)
+    found = {thing.cell: thing for thing in reversed([*_things(cells, pose)]) if thing.cell in visible}
+    if cells.extent == "nothing":
+        found = {}
+    made_out = visible if cells.extent == "whole" else frozenset(found)
+    return GridView(pose, made_out, tuple(found[cell] for cell in sorted(found))), usage
+
+
+def _things(cells: Cells, pose: Pose) -> Iterator[GridThing]:
+    for seen in cells.things:
+        cell = pose.cell_at(seen.column, seen.row)
+        states = {"open": ("open",), "closed": ("closed",), "locked": ("closed", "locked")}.get(seen.state or "", ())
+        if seen.color is not None or seen.kind in {"goal", "lava"}:
+            yield GridThing(seen.kind, seen.color or "", cell, states)

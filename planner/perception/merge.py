@@ -6,26 +6,37 @@ and seen objects are added; everything that was not observed stays unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from scenecypher.db.graph.delta import Delta, apply, diff
-from scenecypher.db.graph.scene import GraphView, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Point, Relation, SceneGraph, closure
+from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.perception.findings import (
+from scenecypher.planner.perception.draft import (
+    CONFIDENCE,
+    INFERRED,
+    LEAST,
     MAX_NEW,
+    PRIOR,
+    SEEN,
+    BeliefDraft,
     Finding,
+    FindingKind,
     MergeResult,
-    disputed_words,
-    partial_words,
-    unseen_words,
+    agreeing,
+    disagreeing,
+    extent_words,
+    relation_text,
 )
-from scenecypher.planner.perception.matching import match_sightings
-from scenecypher.planner.perception.observation import Observation
-from scenecypher.planner.perception.observation_draft import ObservationDraft
-from scenecypher.planner.perception.placing import placements
+from scenecypher.planner.perception.matching import Matches, is_unnamed, match_sightings
+from scenecypher.planner.perception.new_things import ASSUMED, NewThings, assumed_of
+from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.placing import Placement, fixtures_of, is_covered, is_shut_in, placements
+from scenecypher.planner.perception.wording import NUMBERED, is_of_class, normal_form
+from scenecypher.planner.vocabularies.states import ToldStates, believable_states
 
 
 def merge(
@@ -45,21 +56,20 @@ def merge(
     if of is None:
         msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
         raise UnknownReference(msg)
-    if not observation.extent.is_usable:
-        return MergeResult(Delta(), (Finding("unseen", of.id, unseen_words(observation.extent)),))
+    extent = observation.extent
+    if not extent.is_usable:
+        return MergeResult(Delta(), (Finding("unseen", of.id, extent_words(extent)),))
     placed = placements(observation, belief, vocabulary=vocabulary)
     containment = conventions_of(vocabulary).containment
     known = match_sightings(belief, observation, placed, containment=containment, meaning=meaning)
     new = sum(placement.number not in known.nodes for placement in placed)
-    is_crowded = observation.extent.kind == "disputed" and new > MAX_NEW
+    is_crowded = extent.kind == "disputed" and new > MAX_NEW
     draft = ObservationDraft(belief, vocabulary, observation, known, is_crowded=is_crowded, is_accepted=accept)
-    match observation.extent.kind:
-        case "part":
-            draft.findings.append(Finding("partial", of.id, partial_words(observation.extent)))
-        case "disputed":
-            draft.findings.append(Finding("doubted", of.id, disputed_words(observation.extent)))
-    draft.findings += [Finding("doubted", of.id, note) for note in observation.notes]
-    draft.merge_own_states(of)
+    if not extent.is_whole:
+        draft.tell("partial" if extent.kind == "part" else "doubted", of.id, extent_words(extent))
+    for note in observation.notes:
+        draft.tell("doubted", of.id, note)
+    draft.merge_states(of.id, observation.states)
     for placement in placed:
         draft.merge_sighting(placement)
     draft.merge_unplaced({placement.number for placement in placed})
@@ -96,3 +106,223 @@ def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabu
         after = apply(after, found.delta)
         findings += found.findings
     return MergeResult(diff(belief, after), tuple(findings))
+
+
+@dataclass(slots=True)
+class ObservationDraft(BeliefDraft):
+    """Draft of a belief into which an observation is merged; `ids` are the nodes of sightings, by number.
+
+    With `is_crowded`, new things are counted and not merged; with `is_accepted`, earlier looks count for nothing.
+    """
+
+    observation: Observation
+    known: Matches
+    is_crowded: bool
+    is_accepted: bool
+    ids: dict[int, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    unplaced: list[int] = field(default_factory=list)
+    believed: list[str] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    recognised: set[str] = field(default_factory=set)
+    new: int = 0
+    new_things: NewThings | None = None
+    fixtures: tuple[Node, ...] = ()
+
+    def __post_init__(self) -> None:
+        BeliefDraft.__post_init__(self)
+        fixtures = fixtures_of(self.belief, self.observation.of, vocabulary=self.vocabulary)
+        self.fixtures = tuple(map(self.belief.nodes.__getitem__, fixtures))
+
+    def merge_sighting(self, placement: Placement) -> None:
+        """Merge one placed sighting, unless it is too uncertain or of something fixed."""
+        number, seen = placement.number, self.observation.sightings[placement.number]
+        known = self._recognised(number)
+        support = placement.support if isinstance(placement.support, str) else self.ids.get(placement.support)
+        inferred = placement.inferred + (number in self.known.guessed)
+        confidence = round(seen.confidence * INFERRED**inferred, 4)
+        self.seen |= set() if support is None else {support}
+        if known is None and self._merge_fixture(number, seen):
+            return
+        if support is None or confidence < LEAST:
+            words = f"seen, but it or its place is too uncertain ({confidence} of 1): not merged"
+            self.tell("unplaced", seen.name, words)
+        elif known is not None and self._is_on(support, known):
+            self.tell("unplaced", seen.name, f"seen on or in {support}, which is believed on or in it: not merged")
+        elif known is not None:
+            is_again = self._merge_known(known, seen, (placement.type, support))
+            self._note_sighting(number, known, confidence, is_again=is_again)
+        else:
+            self.new += 1
+            if not self.is_crowded:
+                self._note_sighting(number, self._add_new(number, (placement.type, support)), confidence)
+
+    def _recognised(self, number: int) -> str | None:
+        """Return the believed node of a sighting, if any; one that is visible where it is believed is recognised."""
+        known = self.known.nodes.get(number)
+        if known is not None:
+            self.seen.add(known)
+            self.recognised |= {known} if self._is_visible_below(known) else set()
+        return known
+
+    def _add_new(self, number: int, relation: tuple[str, str]) -> str:
+        """Add the thing of a sighting that matches no believed one; return its id."""
+        seen, twin = self.observation.sightings[number], self.known.twins.get(number)
+        self.new_things = self.new_things or NewThings(self.nodes, vocabulary=self.vocabulary)
+        node = self.new_things.add(seen)
+        self.nodes[node.id] = node
+        self._place(node.id, relation)
+        other = f"; {twin} was seen {self._place_text(twin)} a moment ago, so it is another one" if twin else ""
+        words = f"seen {relation_text(*relation)} for the first time{other}"
+        self.tell("new", node.id, words + self._told_as(node.id, seen))
+        self.merge_states(node.id, seen.states)
+        return node.id
+
+    def _told_as(self, node_id: str, seen: Sighting) -> str:
+        """Return the word by which a thing was told, if that is another id or another class."""
+        node = self.nodes[node_id]
+        is_own = seen.id or normal_form(seen.name) in {normal_form(node.id), normal_form(node.name)}
+        is_class = is_unnamed(seen) and normal_form(seen.class_) == normal_form(node.class_)
+        return "" if is_own or (is_class and not NUMBERED.search(seen.name)) else f", told as {seen.name!r}"
+
+    def merge_unplaced(self, placed: set[int]) -> None:
+        """Merge sightings without a place: what is believed here stays where it is, all else is only told."""
+        for number, seen in enumerate(self.observation.sightings):
+            if number in placed:
+                continue
+            known = self._recognised(number)
+            if known in self.recognised and known is not None:
+                self.tell("confirmed", known, f"seen, where it is believed: {self._place_text(known)}")
+                self.merge_states(known, seen.states)
+                self._note_sighting(number, known, round(seen.confidence * INFERRED, 4), is_again=True)
+            elif known is not None or not self._merge_fixture(number, seen):
+                self.unplaced.append(number)
+                self.tell("unplaced", seen.name, f"seen, but not on or in {self.observation.of}: not merged")
+
+    def merge_absences(self) -> None:
+        """Remove believed objects that were not seen, if the whole was seen; else believe less in them."""
+        self.believed += self._believed_here()
+        for node_id in self.believed:
+            if node_id in self.seen:
+                continue
+            was = f"believed {self._place_text(node_id)}, not seen"
+            if self.observation.extent.is_whole:
+                self._merge_absence(node_id, was)
+            elif self.observation.extent.kind == "disputed":
+                self.tell("doubted", node_id, f"{was} there: it is kept")
+            else:
+                self.tell("missed", node_id, f"{was}, but only a part was: it is kept")
+
+    def _merge_absence(self, node_id: str, was: str) -> None:
+        """Remove a thing that a whole look did not show, unless it was seen there more often than not by now."""
+        self.vanished.append(node_id)
+        is_evidence = self.observation.partial_states and not self.is_accepted
+        left = disagreeing(self._confidence(node_id) or PRIOR) if is_evidence else 0.0
+        if left < LEAST:
+            self.mark_absent(node_id)
+            self.tell("absent", node_id, f"{was} there")
+        else:
+            self.set_facts(node_id, {CONFIDENCE: left})
+            self.tell("doubted", node_id, f"{was} there, but before: it is kept until it is missed again")
+
+    def _confidence(self, node_id: str) -> float:
+        """Return how sure the belief is of a thing's place by looks so far; 0 if nobody has seen it there."""
+        facts = self.nodes[node_id].properties
+        known = facts.get(CONFIDENCE, 1.0)
+        return float(known) if facts.get(SEEN) is True and isinstance(known, int | float) else 0.0
+
+    def _merge_known(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> bool:
+        """Merge a sighting of a believed thing; return True if it is where it is believed."""
+        words, was = f"seen {relation_text(*relation)}", self._place_text(node_id)
+        is_as_believed = Relation(node_id, *relation) in self.relations
+        is_vague = seen.id is None and self.nodes[relation[1]].kind == "Place"
+        is_again = is_as_believed or (is_vague and self._is_visible_below(node_id))
+        if is_as_believed:
+            self.tell("confirmed", node_id, f"{words}, as believed{self._told_as(node_id, seen)}")
+        elif is_again:
+            self.tell("confirmed", node_id, f"{words}, where it is believed {was}")
+        else:
+            self.remove_from_place(node_id)
+            self._place(node_id, relation)
+            self.tell("moved", node_id, f"{words}, believed {was}{self._told_as(node_id, seen)}")
+        self.merge_states(node_id, seen.states)
+        return is_again
+
+    def _merge_fixture(self, number: int, seen: Sighting) -> bool:
+        """Merge the states of a room's furniture or door if the sighting is of one; return False if it is not."""
+        named = [it for it in self.fixtures if normal_form(seen.name) in {normal_form(it.id), normal_form(it.name)}]
+        found = named or [it for it in self.fixtures if is_of_class(seen.name, it.class_)]
+        for node in found if len(found) == 1 else ():
+            self.ids[number] = node.id
+            self.merge_states(node.id, seen.states)
+        return bool(found)
+
+    def _is_on(self, upper: str, lower: str) -> bool:
+        """Check if a node is on or in another one by what is merged so far.
+
+        What the observed node is on or in is never taken for a thing that was seen.
+        """
+        return upper != self.observation.of and lower in {upper, *closure(upper, self.supports_of)}
+
+    def _is_visible_below(self, node_id: str) -> bool:
+        """Check if a node is believed on or in the observed one, and not inside something closed."""
+        is_below = self.observation.of in self.belief.reached(node_id, *self.moves.containment)
+        return is_below and not is_shut_in(self.belief, node_id, containment=self.moves.containment)
+
+    def merge_states(self, node_id: str, states: tuple[str, ...] | None) -> None:
+        """Merge the seen states of a node, if any; those that it can't have are only told."""
+        if states is None:
+            return
+        node, told = self.nodes[node_id], ToldStates(states)
+        if self.observation.partial_states:
+            alike = (self.nodes[it] for it in self.belief.by_class.get(node.class_, ()))
+            is_stated = any({*it.affordances} - {*assumed_of(it)} for it in (node, *alike))
+            told = believable_states(node, states, vocabulary=self.vocabulary, is_stated=is_stated)
+        affordances = (*node.affordances, *told.shown)
+        self.nodes[node_id] = after = replace(node, states=told.states, affordances=affordances)
+        if told.shown:
+            self.set_facts(node_id, {ASSUMED: tuple(sorted({*assumed_of(node), *told.shown}))})
+        if after.states != node.states and node_id in self.belief:
+            changes = [f"it is {state}" for state in after.states if state not in node.states]
+            changes += [f"it is no longer {state}" for state in node.states if state not in after.states]
+            self.tell("changed", node_id, ", ".join(changes))
+        if told.doubted:
+            words = f"it can't be {' and '.join(told.doubted)} as far as is known: not merged"
+            self.tell("doubted", node_id, words)
+
+    def _note_sighting(self, number: int, node_id: str, confidence: float, *, is_again: bool = False) -> None:
+        """Note that and where a node was seen, by a sighting."""
+        seen, self.ids[number] = self.observation.sightings[number], node_id
+        confidence = agreeing(self._confidence(node_id), confidence) if is_again else confidence
+        facts = {**seen.traits, SEEN: True, CONFIDENCE: confidence, "last_seen": self.observation.step}
+        self.set_facts(node_id, facts if seen.position is None else {**facts, "center": seen.position})
+
+    def _believed_here(self) -> Iterator[str]:
+        """Yield believed objects that the observation covers."""
+        look = self.observation
+        for node_id in sorted({*self.belief.sources(look.of, *look.covers)} if look.covers else ()):
+            node = self.belief.nodes[node_id]
+            hidden = is_covered(self.belief, node_id, look.of, containment=self.moves.containment)
+            is_known = look.classes is None or normal_form(node.class_) in look.classes
+            if node.kind == "Object" and is_known and not hidden and self._in_view(node):
+                yield node_id
+
+    def _in_view(self, node: Node) -> bool:
+        center, cells = node.properties.get("center"), self.observation.cells
+        return cells is None or (isinstance(center, Point) and (round(center.x), round(center.y)) in cells)
+
+    def _place(self, node_id: str, relation: tuple[str, str]) -> None:
+        placed, contents = Relation(node_id, *relation), self.contents_of(node_id) if node_id in self.belief else ()
+        self.relations |= {*self.moves.gained(placed, room_of=self.observation.of, contents=contents)}
+        self.placed.setdefault(node_id, set()).add(placed.target)
+
+    def _place_text(self, node_id: str) -> str:
+        inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self.moves.containment]
+        places = [relation_text(it.type, it.target) for it in inside]
+        places += [f"held by {it}" for it in self.belief.sources(node_id, *HOLDING)]
+        return " and ".join(places) or "nowhere"
+
+    def tell(self, kind: FindingKind, node: str, words: str) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(kind, node, words))

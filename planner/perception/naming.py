@@ -10,9 +10,9 @@ from scenecypher.db.graph.scene import NO_PROPERTIES, GraphView, Node, Propertie
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.perception.draft import SEEN
+from scenecypher.planner.perception.matching import joined
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
-from scenecypher.planner.perception.spatial import joined
 from scenecypher.planner.perception.wording import NUMBERED, is_name, likely_singular, normal_form, singular_forms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 

@@ -1,14 +1,22 @@
-"""What a belief assumes of things that are seen for the first time: an id, a name, and what can be done with them."""
+"""What a belief assumes of things that are seen for the first time: an id, a name, and what can be done with them.
+
+Assumed affordances are confirmed by an action that comes off, and dropped by a refusal.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from scenecypher.db.graph.scene import Node, Properties
+from scenecypher.db.condition import HasAffordance, conjuncts
+from scenecypher.db.graph.delta import SetProperty
+from scenecypher.db.graph.scene import GraphView, Node, Properties
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.perception.draft import BeliefDraft, Finding, MergeResult
 from scenecypher.planner.perception.matching import is_unnamed
 from scenecypher.planner.perception.observation import Sighting
 from scenecypher.planner.perception.wording import NUMBERED, normal_form, without_number
@@ -27,8 +35,8 @@ class NewThings:
         self._taken = {normal_form(word) for node in nodes.values() for word in (node.id, node.name)}
         self._numbers, self._alike = dict[str, int](), defaultdict[str, list[Node]](list)
         for node in nodes.values():
-            stem = without_number(node.id)
-            self._numbers[stem] = max(self._numbers.get(stem, 0), _number(node.id))
+            stem, found = without_number(node.id), _NUMBERED.fullmatch(node.id)
+            self._numbers[stem] = max(self._numbers.get(stem, 0), int(found[2]) if found else 0)
             if node.kind == "Object":
                 self._alike[normal_form(node.class_)].append(node)
 
@@ -77,12 +85,51 @@ class NewThings:
         return f"{stem}{self._mark}{number}"
 
 
-def _number(node_id: str) -> int:
-    found = _NUMBERED.fullmatch(node_id)
-    return int(found[2]) if found else 0
-
-
 def _number_mark(nodes: Mapping[str, Node]) -> str:
     """Return what most ids have before their number: a hyphen or an underscore."""
     marks = Counter(found[1] for node_id in nodes if (found := _NUMBERED.fullmatch(node_id)))
     return marks.most_common(1)[0][0] if marks else "_"
+
+
+def assumed_of(node: Node) -> tuple[str, ...]:
+    """Return the affordances of a node that are assumed."""
+    words = node.properties.get(ASSUMED)
+    return tuple(str(word) for word in words) if isinstance(words, tuple) else ()
+
+
+def needed_assumptions(belief: GraphView, operator: Operator, call: ActionCall) -> Mapping[str, frozenset[str]]:
+    """Return the assumed affordances that an action needs, by node; its arguments are ids."""
+    arguments = {parameter.name: word for parameter, word in zip(operator.parameters, call.arguments, strict=True)}
+    assumed = {word: frozenset(assumed_of(belief.nodes[word])) for word in arguments.values() if word in belief}
+    if not any(assumed.values()):
+        return {}
+    needed = defaultdict[str, set[str]](set)
+    for part in (it for requirement in operator.requires for it in conjuncts(requirement.condition)):
+        if isinstance(part, HasAffordance) and isinstance(part.x, str) and part.x in arguments:
+            needed[arguments[part.x]].add(part.affordance)
+    found = {node: assumed.get(node, frozenset()) & words for node, words in needed.items()}
+    return {node: words for node, words in found.items() if words}
+
+
+def confirmations(belief: GraphView, needed: Mapping[str, frozenset[str]]) -> Iterator[SetProperty]:
+    """Yield the changes by which affordances are assumed no longer, since an action has shown them."""
+    for node_id, words in needed.items():
+        before = assumed_of(belief.nodes[node_id])
+        yield SetProperty(node_id, ASSUMED, before, tuple(it for it in before if it not in words) or None)
+
+
+def merge_refusal(belief: GraphView, needed: Mapping[str, frozenset[str]], *, vocabulary: str) -> MergeResult:
+    """Drop assumed affordances that an action needed, after the world refused it for no reason that was seen."""
+    draft, findings = BeliefDraft(belief, vocabulary), list[Finding]()
+    for node_id, words in needed.items():
+        node = belief.nodes[node_id]
+        rest = tuple(it for it in assumed_of(node) if it not in words)
+        facts = {name: value for name, value in node.properties.items() if name != ASSUMED}
+        draft.nodes[node_id] = replace(
+            node,
+            affordances=tuple(it for it in node.affordances if it not in words),
+            properties=Properties(facts | ({ASSUMED: rest} if rest else {})),
+        )
+        words_text = ", ".join(sorted(words))
+        findings.append(Finding("changed", node_id, f"it does not afford {words_text} after all: that was assumed"))
+    return MergeResult(draft.delta(), tuple(findings))

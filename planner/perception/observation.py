@@ -1,12 +1,15 @@
-"""Observation of one asset, object or place."""
+"""Observation of one asset, object or place, and a seen thing as a robot or a detector writes it in JSON."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Annotated, Final, Literal, Protocol, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, Point, Properties
 from scenecypher.importers.babyai_grid import GridCell
+from scenecypher.planner.perception.wording import one_line
 
 Support: TypeAlias = tuple[str | None, str | None]
 """Type and target of a containment relation, None where unknown.
@@ -16,6 +19,8 @@ The target is the id, name or class of a node, or the name of another sighting.
 
 MAX_THINGS: Final = 200
 """Limit of the things in one look."""
+CONFIDENCE: Final = 0.8
+"""Confidence of a sighting (ground truth: 1) if a model or a detector gives none."""
 
 ExtentKind: TypeAlias = Literal["whole", "part", "disputed", "nothing", "elsewhere", "doubted"]
 
@@ -97,3 +102,37 @@ class Observer(Protocol):
     def observe(self, of: str, *, step: int) -> Observation:
         """Look at a node. Raises UnknownReference if there is no such node."""
         ...
+
+
+def cleaned_name(words: str) -> str:
+    """Return a name on one line. Raises ValueError if nothing is left of it."""
+    if not (name := one_line(words)):
+        raise ValueError("a name is empty; give the name of a thing")
+    return name
+
+
+Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(cleaned_name)]
+
+
+class StrictModel(BaseModel):
+    """Part of a look's document; unknown names are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DetectedSupport(StrictModel):
+    """Place of a thing; without `related_to` it is the observed node."""
+
+    relation: Literal["ON", "INSIDE"]
+    related_to: Name | None = None
+
+
+class SeenThing(StrictModel):
+    """One thing that was seen. `position` is x, y, z in metres in the scene's frame."""
+
+    class_: Name = Field(alias="class")
+    name: Name | None = None
+    position: tuple[FiniteFloat, FiniteFloat, FiniteFloat] | None = None
+    confidence: Annotated[FiniteFloat, Field(ge=0, le=1)] = CONFIDENCE
+    support: DetectedSupport | None = None
+    states: list[Literal["open", "closed", "on", "off"]] = []

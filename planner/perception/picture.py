@@ -1,12 +1,10 @@
-"""Reading of picture files as models can be sent them, and a PNG encoder."""
+"""Reading of picture files as models can be sent them, and encoders."""
 
 from __future__ import annotations
 
 import warnings
-import zlib
 from io import BytesIO
 from pathlib import Path
-from struct import pack
 from typing import TYPE_CHECKING, Final
 
 from scenecypher.chat.model import Image
@@ -27,11 +25,7 @@ SENT_QUALITY: Final = 90
 SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 """Ends of the names of picture files that are looked for in folders."""
 
-_SIGNATURES: Final = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-)
+_SIGNATURES: Final = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP")
 _ORIENTATION: Final = 0x0112
 """EXIF's tag of a picture that is stored turned; 1 is upright."""
@@ -70,7 +64,7 @@ def media_type_of(data: bytes) -> str | None:
     """Return the media type of a picture by its first bytes, None if it is of no kind that models take."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    return next((media_type for signature, media_type in _SIGNATURES if data.startswith(signature)), None)
+    return next((media_type for signature, media_type in _SIGNATURES.items() if data.startswith(signature)), None)
 
 
 def encode_jpeg(picture: PillowImage) -> Image:
@@ -83,16 +77,12 @@ def encode_jpeg(picture: PillowImage) -> Image:
 
 
 def encode_png(rgb: bytes, *, width: int, height: int) -> Image:
-    """Encode rows of red, green and blue bytes as a PNG (RFC 2083), without a picture library."""
-    stride = 3 * width
-    rows = b"".join(b"\0" + rgb[start : start + stride] for start in range(0, height * stride, stride))
-    header = pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-    return Image(_SIGNATURES[0][0] + b"".join(_chunk(*chunk) for chunk in chunks), "image/png")
+    """Encode rows of red, green and blue bytes as a PNG."""
+    from PIL import Image as Pillow
 
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))
+    file = BytesIO()
+    Pillow.frombytes("RGB", (width, height), rgb).save(file, "PNG")
+    return Image(file.getvalue(), "image/png")
 
 
 def _sendable(image: Image, name: str) -> Image:

@@ -1,16 +1,18 @@
-"""Placement of sightings: on or in the observed node, directly, over others, or over what is believed there."""
+"""Placement of sightings on or in the observed node, and what a thing loses and gains when it is moved."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from scenecypher.db.graph.scene import GraphView, Node
+from scenecypher.db.graph.scene import GraphView, Relation
+from scenecypher.db.schema import HOLDING, REMEMBERED
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.wording import normal_form, singular_forms
+from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 Support: TypeAlias = int | str
 """What bears a thing: the number of another sighting, or the id of a node."""
@@ -19,7 +21,10 @@ _Candidate: TypeAlias = tuple[Support, tuple[str, str], str]
 
 BEARING: Final = {"ON": frozenset({"put_on", "surfaces"}), "INSIDE": frozenset({"put_inside", "put_in", "containers"})}
 """Affordances of what can bear a thing, by the type of the relation."""
-NO_SUPPORT: Final = (None, None)
+NEARNESS: Final = ("CLOSE", "FACING")
+"""Relations that a moved thing loses, in both directions."""
+PLACED: Final = frozenset({"center", "position", "cell"})
+"""Properties that a moved thing loses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +87,17 @@ class _Supports:
     indexes: tuple[dict[str, set[Support]], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        sightings = self.observation.sightings
-        seen: list[_Candidate] = [
-            (number, (it.name, it.id or it.name), it.class_) for number, it in enumerate(sightings)
-        ]
-        for number, it in enumerate(sightings):
+        of, seen = self.observation.of, list[_Candidate]()
+        for number, it in enumerate(self.observation.sightings):
+            seen.append((number, (it.name, it.id or it.name), it.class_))
             for name in {it.name.casefold(), (it.id or it.name).casefold()}:
                 self.exact.setdefault(name, []).append(number)
         told = {normal_form(name) for _, names, _ in seen for name in names}
-        nodes = (self.belief.nodes[it] for it in (self.observation.of, *self._believed_supports()))
-        believed: Iterable[_Candidate] = ((it.id, (it.id, it.name), it.class_) for it in nodes)
-        free = (it for it in believed if it[0] == self.observation.of or not told & {*map(normal_form, it[1])})
+        below = self.belief.reaching(of, *conventions_of(self.vocabulary).containment) - {of}
+        nodes = (self.belief.nodes[it] for it in (of, *sorted(below)))
+        bearing = (it for it in nodes if it.id == of or it.kind in {"Asset", "Object"})  # no agent, nor what it holds
+        believed: Iterable[_Candidate] = ((it.id, (it.id, it.name), it.class_) for it in bearing)
+        free = (it for it in believed if it[0] == of or not told & {*map(normal_form, it[1])})
         by_name, by_class, by_end = (defaultdict[str, set[Support]](set) for _ in range(3))
         for support, names, class_ in (*seen, *free):
             words = normal_form(class_).split()
@@ -105,17 +110,15 @@ class _Supports:
 
     def placement(self, number: int) -> Iterator[Placement]:
         """Yield the placement of a sighting, if its support is clear."""
-        type_, target = self.observation.sightings[number].support or NO_SUPPORT
+        type_, target = self.observation.sightings[number].support or (None, None)
         of = self.belief.nodes[self.observation.of]
         if target is None:
             if of.kind == "Place" or type_ is not None:
                 yield Placement(number, "INSIDE" if of.kind == "Place" else type_ or "", of.id, inferred=True)
             return
         support, named = self._support(target, but=number)
-        if support is None:
-            return
-        relation = self._relation(number, type_, support)
-        if relation is not None:
+        relation = None if support is None else self._relation(number, type_, support)
+        if support is not None and relation is not None:
             yield Placement(number, relation, support, inferred=not named or type_ is None)
 
     def _support(self, target: str, *, but: int) -> tuple[Support | None, bool]:
@@ -133,38 +136,85 @@ class _Supports:
                 return (found.pop() if len(found) == 1 else None), index is self.indexes[0]
         return None, False
 
-    def _believed_supports(self) -> Iterable[str]:
-        """Return what is believed on or in the observed node; the agent and what it holds bear nothing."""
-        containment = conventions_of(self.vocabulary).containment
-        below = self.belief.reaching(self.observation.of, *containment) - {self.observation.of}
-        return sorted(it for it in below if self.belief.nodes[it].kind in {"Asset", "Object"})
-
     def _relation(self, number: int, type_: str | None, support: Support) -> str | None:
         """Return the type of the relation to a support: the observer's, else the only one that the support allows."""
+        seen = self.observation.sightings[number]
         if isinstance(support, int):
-            return type_ or _only_relation(self._affordances(self.observation.sightings[support]))
-        node = self.belief.nodes[support]
+            bearer = self.observation.sightings[support]
+            alike = self.belief.by_class.get(bearer.class_, ())[:1]
+            affordances = bearer.affordances or [word for it in alike for word in self.belief.nodes[it].affordances]
+            return type_ or _only(it for it, words in BEARING.items() if words & {*affordances})
+        node, names = self.belief.nodes[support], {normal_form(it) for it in (seen.name, seen.id or seen.name)}
         if node.kind == "Place":
             return "INSIDE"
-        return type_ or self._believed_relation(number, node) or _only_relation(node.affordances)
-
-    def _affordances(self, seen: Sighting) -> Iterable[str]:
-        """Return the affordances of a sighting: those that it tells, else those of the first believed thing like it."""
-        alike = self.belief.by_class.get(seen.class_, ())
-        return seen.affordances or (self.belief.nodes[alike[0]].affordances if alike else ())
-
-    def _believed_relation(self, number: int, support: Node) -> str | None:
-        sighting: Sighting = self.observation.sightings[number]
-        names = {normal_form(sighting.name), normal_form(sighting.id or sighting.name)}
-        types = {
-            it.type
-            for it in self.belief.incoming.get(support.id, ())
-            if it.type in conventions_of(self.vocabulary).containment and normal_form(it.source) in names
-        }
-        return types.pop() if len(types) == 1 else None
+        types = conventions_of(self.vocabulary).containment
+        believed = (it for it in types if names & {*map(normal_form, self.belief.sources(support, it))})
+        return type_ or _only(believed) or _only(it for it, words in BEARING.items() if words & {*node.affordances})
 
 
-def _only_relation(affordances: Iterable[str]) -> str | None:
-    """Return the only relation type by which a node of these affordances bears things; None for none or several."""
-    types = [type_ for type_, words in BEARING.items() if words & {*affordances}]
-    return types[0] if len(types) == 1 else None
+def _only(types: Iterable[str]) -> str | None:
+    """Return the only one of the types of relations that are possible; None for none or several."""
+    found = [*types]
+    return found[0] if len(found) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Moves of things in a graph, by the rules of a vocabulary."""
+
+    graph: GraphView
+    vocabulary: str
+
+    def contents(self, thing: str) -> set[str]:
+        """Return the objects on or in a thing, over any number of containers."""
+        above = self.graph.reaching(thing, *self.containment) if self.graph.nodes[thing].kind == "Object" else set()
+        return {it for it in above if self.graph.nodes[it].kind == "Object"} - {thing}
+
+    def lost(self, thing: str, contents: Collection[str]) -> set[Relation]:
+        """Return the relations of a thing to containers, holders and near things, and of its contents to all others."""
+        leaving, moved = {*self.containment, *REMEMBERED}, {thing, *contents}
+        found = {it for it in self.graph.outgoing.get(thing, ()) if it.type in leaving}
+        found |= {it for it in self.graph.incoming.get(thing, ()) if it.type in HOLDING}
+        for node in moved:
+            ends = (*self.graph.outgoing.get(node, ()), *self.graph.incoming.get(node, ()))
+            found |= {it for it in ends if it.type in NEARNESS and not {it.source, it.target} <= moved}
+        found |= {Relation(it, "INSIDE", room) for it in contents for room in self._rooms(it)}
+        return found
+
+    def gained(self, relation: Relation, *, room_of: str, contents: Collection[str] = ()) -> Iterator[Relation]:
+        """Yield a thing's new relation and those that follow, as other things of the graph have them.
+
+        These are INSIDE the room, for its contents too, and nearness. The room is that of the node `room_of`.
+        """
+        yield relation
+        target = self.graph.nodes.get(relation.target)
+        is_in_room = target is not None and target.kind == "Place"
+        nearness = vocabulary_named(self.vocabulary).looking.nearness
+        if nearness or self._states_rooms():
+            rooms = [relation.target] if is_in_room else self._rooms(room_of)
+            yield from (Relation(it, "INSIDE", room) for it in (relation.source, *contents) for room in rooms)
+        if nearness and not is_in_room:
+            yield Relation(relation.source, "CLOSE", relation.target)
+            yield Relation(relation.target, "CLOSE", relation.source)
+
+    def _states_rooms(self) -> bool:
+        """Check if most things of the graph that are on or in others are INSIDE their room besides."""
+        places, stated = self.graph.by_kind.get("Place", ()), list[bool]()
+        for thing in () if conventions_of(self.vocabulary).one_parent else self.graph.by_kind.get("Object", ()):
+            containers = self.graph.targets(thing, *self.containment)
+            if any(it not in places for it in containers):
+                stated.append(any(it in places for it in containers))
+        return 2 * sum(stated) > len(stated)
+
+    def _rooms(self, node: str) -> list[str]:
+        """Return the room that a node is, or those that it is in: directly, else over any number of containers."""
+        places = self.graph.by_kind.get("Place", ())
+        if node in places:
+            return [node]
+        inside = [it for it in self.graph.targets(node, "INSIDE") if it in places]
+        return inside or sorted(it for it in self.graph.reached(node, *self.containment) if it in places)[:1]
+
+    @property
+    def containment(self) -> tuple[str, ...]:
+        """Types of the relations by which a thing is on or in another."""
+        return conventions_of(self.vocabulary).containment

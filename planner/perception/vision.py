@@ -6,6 +6,7 @@ Two stages, since models that are asked for a form at once tend to answer that t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Literal, Protocol, Self, TypeAlias, TypeVar
@@ -15,19 +16,23 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean_reply
 from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.perception.findings import MergeResult
+from scenecypher.planner.perception.draft import MergeResult
+from scenecypher.planner.perception.footage import PictureSet, SeenBox
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import KnownNode, meaning_of_name, with_names
-from scenecypher.planner.perception.observation import MAX_THINGS, Extent, ExtentKind, Observation, Sighting
-from scenecypher.planner.perception.picture_set import PictureSet, SeenBox
-from scenecypher.planner.perception.refusal import is_refusal
-from scenecypher.planner.perception.seen_thing import cleaned_name
+from scenecypher.planner.perception.observation import (
+    CONFIDENCE,
+    MAX_THINGS,
+    Extent,
+    ExtentKind,
+    Observation,
+    Sighting,
+    cleaned_name,
+)
 from scenecypher.planner.perception.vision_prompts import describe_prompt, parse_prompt, place_prompt, vanished_prompt
 from scenecypher.planner.perception.wording import normal_form, one_line
 
 ATTEMPTS: Final = 3
-CONFIDENCE: Final = 0.8
-"""Confidence of a sighting in a picture (ground truth: 1) if the model gives none."""
 MAX_WORDS: Final = 300
 """Characters that are kept of a reply's free text."""
 
@@ -41,6 +46,33 @@ EXTENTS: Final[Mapping[str, ExtentKind]] = {
     "another_place": "elsewhere",
 }
 """Words of the form, and the graph's states and relation types, and the extents of observations."""
+
+_BEGINNING: Final = 400
+"""Characters of a reply in which a refusal stands."""
+_PICTURE: Final = r"(?:images?|pictures?|photos?|photographs?|visual (?:content|input))"
+_THE: Final = r"(?:(?:the|this|that|any|your|an?|attached|provided|actual|such) )*"
+_NOT_THINGS: Final = r"\b(?! (?:on|in|hanging|frames?))"
+"""End of a word for the given picture, not for a thing of that name in it."""
+_CANNOT: Final = r"(?:can(?:no|')?t|can not|could(?: not|n't)|(?:not able|unable) to)"
+_SENSES: Final = (
+    r"(?:(?:directly|actually|currently) )?(?:view|see|open|access|process|interpret|analy[sz]e|display|describe)"
+)
+_GIVE: Final = r"(?:see|have|receive|attach|provide|upload)"
+_GIVEN: Final = r"(?:attached|provided|uploaded|included|received|given)"
+_REFUSALS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_CANNOT} {_SENSES} {_THE}{_PICTURE}{_NOT_THINGS}",
+        rf"\b(?:i|you) (?:don't|do not|didn't|did not) {_GIVE} {_THE}{_PICTURE}{_NOT_THINGS}",
+        rf"\bno {_PICTURE} (?:(?:was|were|is|has been|have been) )?{_GIVEN}\b",
+        rf"\bplease (?:upload|provide|attach|share|send) {_THE}{_PICTURE}\b",
+        r"^(?:i'm |i am |we're )?(?:very |so |truly )?sorry\b",
+        r"^i apologi[sz]e\b",
+        r"^(?:i'm|i am) afraid (?:that )?i (?:can|am|do)",
+        r"\bas (?:an?|a text-based|a large) (?:ai|text-only|language)\b",
+        r"\bcan(?:no|')?t (?:help|assist) with\b",
+    )
+)
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -245,3 +277,9 @@ def _sighting(seen: SeenThing, known: KnownNode) -> Sighting:
     states = tuple(sorted({STATES[state] for state in seen.states})) or None
     confidence = CONFIDENCE if seen.confidence is None else seen.confidence
     return Sighting(seen.name, what.class_, support, states, traits=what.traits, confidence=confidence)
+
+
+def is_refusal(description: str) -> bool:
+    """Check if a description of a picture begins with a refusal or an apology instead."""
+    words = " ".join(description[:_BEGINNING].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold().split())
+    return any(pattern.search(words) for pattern in _REFUSALS)

@@ -61,6 +61,19 @@ Reply again with the whole form. For each of them, "relation" is ontop_of or ins
 {candidates}. Leave both null for what is none of these places, or where the description does not tell."""
 
 
+SEVERAL: Final = """
+There are {count} pictures, all of one moment, from several sides. What several of them show is one thing: name and \
+count it once. What one of them shows of {name} is in view."""
+
+BOXES: Final = """
+Give of each thing its box too: left, top, right and bottom in thousandths of the picture's width and \
+height{picture}."""
+
+PARSE_BOXES: Final = """
+- "boxes": for each thing with a box in the description one entry, with the thing's "name", the number of its \
+"picture" (1 where there is one only) and "left", "top", "right", "bottom" in thousandths."""
+
+
 def describe_prompt(known: KnownNode) -> str:
     """Return the prompt of the first stage, for the picture."""
     room = ROOM.format(name=known.name, furniture=_listed(known.furniture), doors=_listed(known.doors))

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, assert_never
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.perception.findings import was_partial
+from scenecypher.planner.perception.draft import was_partial
 from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
 from scenecypher.planner.prompts.graph_json import graph_json
 from scenecypher.planner.prompts.graph_words import graph_words

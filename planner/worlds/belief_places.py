@@ -6,17 +6,17 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.history import Event
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.perception.witnessed import changed_ids
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 
 def told_event(event: Event, seen: Collection[str], graph: GraphView) -> Event:
     """Return an event as somebody tells it who saw these nodes: what it did with others, unseen, is not told."""
-    changed = {*changed_ids(event.delta)} & graph.nodes.keys()
+    changed = {it for change in event.delta.changes for it in nodes_of(change)} & graph.nodes.keys()
     hidden = {it for it in changed if graph.nodes[it].kind != "Place" and mentions(event.action, it)} - {*seen}
     return replace(event, action=f"did something with {', '.join(seen)}") if hidden else event
 

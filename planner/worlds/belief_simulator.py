@@ -23,12 +23,11 @@ from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator, action_of, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.perception.assumptions import confirmations, merge_refusal, needed_assumptions
-from scenecypher.planner.perception.body import merge_body
-from scenecypher.planner.perception.commit_look import Unchanged, only_renews
-from scenecypher.planner.perception.findings import MergeResult, unseen_words
+from scenecypher.planner.perception.body import merge_body, witnessed_nodes
+from scenecypher.planner.perception.draft import MergeResult, extent_words
+from scenecypher.planner.perception.look import Unchanged, only_renews
 from scenecypher.planner.perception.merge import merge
-from scenecypher.planner.perception.witnessed import witnessed_nodes
+from scenecypher.planner.perception.new_things import confirmations, merge_refusal, needed_assumptions
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.planner.worlds.belief import world_of
 from scenecypher.planner.worlds.belief_places import is_where_believed, places_to_look, told_event
@@ -174,7 +173,7 @@ class BeliefSimulator(Simulator):
         """
         observation = self._world.observe(of, step=self._store.now(self.scene).info.version + 1)
         if not observation.extent.is_usable:
-            raise ActionRefused(action, (f"{of} was not seen: {unseen_words(observation.extent)}",))
+            raise ActionRefused(action, (f"{of} was not seen: {extent_words(observation.extent)}",))
         vocabulary, meaning = self.scene.vocabulary, self._meaning
         merged = partial(merge, observation=observation, vocabulary=vocabulary, meaning=meaning)
         return self._merge(merged, Intent(self._actor, action, action_id))

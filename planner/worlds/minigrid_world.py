@@ -17,11 +17,11 @@ from scenecypher.planner.perception.grid_view import (
     Pose,
     join_views,
     observations,
+    read_view,
     render_view,
     simulator_view,
     visible_cells,
 )
-from scenecypher.planner.perception.grid_vision import read_view
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.worlds.minigrid import Executor
 

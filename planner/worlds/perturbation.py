@@ -15,7 +15,7 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import InputError
-from scenecypher.planner.perception.moving import Moves
+from scenecypher.planner.perception.placing import Moves
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 SAME_CLASS_WEIGHT: Final = 10

@@ -16,8 +16,7 @@ from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.meaning import Meaning
-    from scenecypher.planner.perception.commit_look import CommittedLook
-    from scenecypher.planner.perception.look_files import BeliefBefore
+    from scenecypher.planner.perception.look import BeliefBefore, CommittedLook
     from scenecypher.planner.perception.vision import ImageReading
 
 MAX_SENT: Final = 8
@@ -64,7 +63,7 @@ def observe(
 
     `undo` on the belief takes it back. Nothing is merged, and the exit status is 1, if NODE was not seen.
     """
-    from scenecypher.planner.perception.look_files import belief_before, merge_look, read_look_files, seen_node
+    from scenecypher.planner.perception.look import belief_before, merge_look, read_look_files, seen_node
 
     look_files = read_look_files(files, at_most=pictures)
     named = at or look_files.of
@@ -91,7 +90,7 @@ def observe(
 
 def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool, meaning: Meaning) -> CommittedLook:
     """Return what a merge into the belief as it is now would give."""
-    from scenecypher.planner.perception.commit_look import CommittedLook
+    from scenecypher.planner.perception.look import CommittedLook
     from scenecypher.planner.perception.merge import merge_checked
 
     vocabulary = belief.vocabulary

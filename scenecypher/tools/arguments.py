@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scenecypher.planner.perception.observation import MAX_THINGS
-from scenecypher.planner.perception.seen_thing import SeenThing
+from scenecypher.planner.perception.observation import MAX_THINGS, SeenThing
 
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Cypher = Annotated[str, Field(min_length=1, max_length=100_000)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.history import Event
     from scenecypher.planner.actions.simulator import CommittedAction
-    from scenecypher.planner.perception.commit_look import CommittedLook
+    from scenecypher.planner.perception.look import CommittedLook
     from scenecypher.readable import QueryResult
 
 TEXT_LENGTH: Final = 40_000

@@ -19,7 +19,7 @@ from scenecypher.importers import detect, dsg, grasif, home_tasks, label_space, 
 from scenecypher.importers import scene_json as own_document
 from scenecypher.importers.home import small_home
 from scenecypher.importers.pddl.stored_as import read_mapping
-from scenecypher.planner.perception.look_files import read_look_files
+from scenecypher.planner.perception.look import read_look_files
 from scenecypher.planner.vocabularies.own_actions import read_pddl_scene
 from tests.importers.test_bad_input import GOOD, good_networkx
 from tests.scenecypher.cli.conftest import RunCommand, command

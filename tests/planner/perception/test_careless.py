@@ -17,13 +17,12 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.perception.commit_look import CommittedLook, commit_look
+from scenecypher.planner.perception.look import CommittedLook, commit_look
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.picture import encode_png
-from scenecypher.planner.perception.refusal import is_refusal
-from scenecypher.planner.perception.vision import read_image
+from scenecypher.planner.perception.vision import is_refusal, read_image
 from scenecypher.planner.worlds.belief import belief_name, belief_scene, initial_belief
 from tests.planner.actions.grasif_worlds import home, node
 from tests.scripted_model import MODEL_NAME, ScriptedModel, Step

@@ -16,10 +16,10 @@ from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneG
 from scenecypher.errors import InputError
 from scenecypher.importers.homes import our_home
 from scenecypher.planner.perception.detections import read_detections
+from scenecypher.planner.perception.matching import fuse, support_at
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import Sighting
-from scenecypher.planner.perception.spatial import fuse, support_at
 from scenecypher.planner.worlds.belief import initial_belief
 from tests.planner.perception.test_camera_file import LOOKING_DOWN
 from tests.planner.perception.test_camera_file import written as with_camera

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenecypher.planner.perception.evidence import LEAST, MOST, agreeing, disagreeing
+from scenecypher.planner.perception.draft import LEAST, MOST, agreeing, disagreeing
 
 chances = st.floats(0, 1)
 

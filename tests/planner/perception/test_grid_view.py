@@ -16,16 +16,16 @@ from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.importers.babyai import LevelInstance, level_instance
 from scenecypher.importers.babyai_grid import GridCell, grid_scene_graph, neighbors, position
-from scenecypher.planner.perception.findings import MergeResult
+from scenecypher.planner.perception.draft import MergeResult
 from scenecypher.planner.perception.grid_view import (
     GridView,
     Pose,
     observations,
+    read_view,
     render_view,
     simulator_view,
     visible_cells,
 )
-from scenecypher.planner.perception.grid_vision import read_view
 from scenecypher.planner.perception.merge import merge_all
 from scenecypher.planner.worlds.belief import initial_belief
 from scenecypher.planner.worlds.minigrid import MOVES

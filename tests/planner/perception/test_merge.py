@@ -14,7 +14,7 @@ from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneG
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference
 from scenecypher.meaning import Meaning
-from scenecypher.planner.perception.findings import MergeResult
+from scenecypher.planner.perception.draft import MergeResult
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.observation import Extent, ExtentKind, Observation, Sighting
 from scenecypher.planner.perception.truth import true_observation

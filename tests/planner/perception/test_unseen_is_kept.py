@@ -8,9 +8,9 @@ from scenecypher.chat import OpenAIModel
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.views import ViewFile, belief_before_view, bundled_views, read_views
-from scenecypher.planner.perception.commit_look import commit_look
+from scenecypher.planner.perception.footage import PictureSet
+from scenecypher.planner.perception.look import commit_look
 from scenecypher.planner.perception.naming import known_node
-from scenecypher.planner.perception.picture_set import PictureSet
 from scenecypher.planner.perception.vision import read_pictures
 from tests.planner.actions.test_operators import put
 from tests.scripted_model import MODEL_NAME, ScriptedModel

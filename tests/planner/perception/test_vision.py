@@ -16,7 +16,7 @@ from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import ReplyRejected, UnknownReference
 from scenecypher.planner.methods import METHODS
-from scenecypher.planner.perception.findings import MergeResult
+from scenecypher.planner.perception.draft import MergeResult
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import KnownNode, known_node, meaning_of_name
 from scenecypher.planner.perception.picture import encode_png

@@ -1,0 +1,151 @@
+"""One look at a node: its files read (pictures by a model, a detector's JSON without one), and its merge committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+from scenecypher.chat.model import Model
+from scenecypher.db.graph.change import SetProperty
+from scenecypher.db.graph.delta import Delta
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo, lookup_scene
+from scenecypher.db.store.commit import Intent, SceneVersion
+from scenecypher.db.store.reference import resolve_reference
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import InputError, RejectedError
+from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.planner.perception.detections import Detections, read_detections
+from scenecypher.planner.perception.draft import MergeResult
+from scenecypher.planner.perception.footage import PictureSet, read_look
+from scenecypher.planner.perception.merge import merge_checked
+from scenecypher.planner.perception.naming import known_node
+from scenecypher.planner.perception.observation import Observation
+from scenecypher.planner.perception.vision import ImageReading, read_pictures
+from scenecypher.planner.worlds.belief import belief_name, find_or_create_belief, initial_belief
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefBefore:
+    """Belief as it is before a look; `info` is None if it would be made by it."""
+
+    name: str
+    graph: SceneGraph
+    vocabulary: str
+    version: int = 0
+    info: SceneInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LookFiles:
+    """Files of one look: pictures, or detections."""
+
+    source: PictureSet | Detections
+
+    @property
+    def of(self) -> str | None:
+        """Return the node that the file names as looked at, if it does."""
+        return None if isinstance(self.source, PictureSet) else self.source.content.of
+
+    def read(self, belief: BeliefBefore, of: str, *, model: Callable[[], Model], accept: bool = False) -> ImageReading:
+        """Read the look at a node. Raises UnknownReference, ReplyRejected, ModelUnavailable."""
+        known, step = known_node(belief.graph, of, vocabulary=belief.vocabulary), belief.version + 1
+        if isinstance(self.source, PictureSet):
+            return read_pictures(model(), self.source, known, step=step, accept=accept)
+        return ImageReading(self.source.observation(known, step=step), "")
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedLook:
+    """Result of a look: the findings, and the belief's `version`, which is the former one if nothing changed."""
+
+    found: MergeResult
+    version: int
+
+    @property
+    def is_merged(self) -> bool:
+        """Return True if the place was seen, and the observation was merged."""
+        return not any(finding.kind == "unseen" for finding in self.found.findings)
+
+
+class Unchanged(RejectedError):
+    """Raised to roll back a commit that would change nothing; never leaves what commits a look.
+
+    As a refusal, it is decided again if what is kept in memory was older.
+    """
+
+
+def read_look_files(files: Sequence[Path], *, at_most: int) -> LookFiles:
+    """Read the files of a look, at most `at_most` pictures. Raises InputError."""
+    if not any(file.suffix.casefold() == ".json" for file in files):
+        return LookFiles(PictureSet.of(read_look(files, at_most=at_most)))
+    if len(files) > 1:
+        raise InputError("a file of sightings is a look of its own; give it alone, and pictures in another command")
+    return LookFiles(read_detections(files[0]))
+
+
+def seen_node(store: SceneStore, scene: str, text: str) -> str:
+    """Return the id of the node that `text` means in the belief about a scene, or in the scene while it has none.
+
+    Raises SceneNotFound, UnknownReference.
+    """
+    known = lookup_scene(store.database, belief_name(scene)) or store.find(scene)
+    return resolve_reference(store.now(known).graph, text)
+
+
+def belief_before(store: SceneStore, scene: str) -> BeliefBefore:
+    """Return the belief about a scene as it is, or as it would be made; nothing is written. Raises SceneNotFound."""
+    found = lookup_scene(store.database, belief_name(scene))
+    info = found if found is not None and found.role == "belief" else store.find(scene)
+    loaded = store.load(info.name)
+    if info.role == "belief":
+        return BeliefBefore(info.name, loaded.graph, info.vocabulary, loaded.info.version, loaded.info)
+    return BeliefBefore(belief_name(info.name), initial_belief(loaded.graph), info.vocabulary)
+
+
+def merge_look(
+    store: SceneStore, scene: str, belief: BeliefBefore, observation: Observation, *, accept: bool, meaning: Meaning
+) -> CommittedLook:
+    """Merge an observation into the belief about a scene, which is made where absent. Raises as `commit_look` does."""
+    info = belief.info or find_or_create_belief(store, store.find(scene))
+    intent = Intent("observe", f"see {observation.of}", uuid4().hex)
+    return commit_look(store, info, observation, intent=intent, accept=accept, meaning=meaning)
+
+
+def commit_look(
+    store: SceneStore,
+    belief: SceneInfo,
+    observation: Observation,
+    *,
+    intent: Intent,
+    accept: bool = False,
+    meaning: Meaning = NO_MEANING,
+) -> CommittedLook:
+    """Merge an observation into the belief as it is now; its step is the version that it leads to.
+
+    Without `accept`, an observation that contradicts most of the belief is not merged. What changes nothing takes no
+    version: a look that confirms what was seen at the present version changes nothing. Raises UnknownReference.
+    """
+    looks: list[CommittedLook] = []
+
+    def decide(at: SceneVersion) -> Delta:
+        seen = replace(observation, step=at.version + 1)
+        found = merge_checked(at.graph, seen, vocabulary=belief.vocabulary, accept=accept, meaning=meaning)
+        if only_renews(found.delta, seen_at=at.version):
+            looks.append(CommittedLook(replace(found, delta=Delta()), at.version))
+            raise Unchanged("nothing changed")
+        looks.append(CommittedLook(found, at.version + 1))
+        return found.delta
+
+    with suppress(Unchanged):
+        store.change(belief, decide, intent=intent)
+    return looks[-1]
+
+
+def only_renews(delta: Delta, *, seen_at: int | None = None) -> bool:
+    """Check if a Delta says no more than that things (last seen at `seen_at`, if given) were seen again, as before."""
+    renewed = (it for it in delta.changes if isinstance(it, SetProperty) and it.key == "last_seen")
+    return sum(seen_at in {None, it.before} for it in renewed) == len(delta)
