@@ -13,7 +13,7 @@ from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.scene import GraphView, Node, Relation
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.perception.draft import BeliefDraft, Finding, MergeResult, relation_text
+from scenecypher.planner.perception.draft import BeliefDraft, Finding, FindingKind, MergeResult, relation_text
 from scenecypher.planner.prompts.layout import SceneLayout, surroundings
 
 
@@ -40,58 +40,41 @@ def body_of(world: GraphView, agent: str, *, vocabulary: str) -> Body:
 
 def merge_body(belief: GraphView, body: Body, *, vocabulary: str) -> MergeResult:
     """Update an agent in `belief` by its own state."""
-    draft = _BodyDraft(belief, vocabulary, body)
-    findings = [*draft.merge_released(), *draft.merge_held(), *draft.merge_place(), *draft.merge_states()]
+    draft = BeliefDraft(belief, vocabulary)
+    findings = [*_held(draft, body), *_own(draft, body)]
     return MergeResult(draft.delta(), tuple(findings))
 
 
-@dataclass(slots=True)
-class _BodyDraft(BeliefDraft):
-    """Draft of a belief into which a body is merged."""
-
-    body: Body
-
-    def merge_released(self) -> Iterator[Finding]:
-        """Remove objects that the agent is wrongly believed to hold."""
-        held = {thing.id for _, thing in self.body.held}
-        for thing in self.belief.targets(self.body.agent, *HOLDING):
-            if thing not in held:
-                self.mark_absent(thing)
-                yield Finding("absent", thing, f"believed held by {self.body.agent}, which does not hold it")
-
-    def merge_held(self) -> Iterator[Finding]:
-        """Add held objects that are missing in the belief."""
-        for type_, thing in self.body.held:
-            relation = Relation(self.body.agent, type_, thing.id)
-            if not self.belief.has(self.body.agent, type_, thing.id):
-                new = thing.id not in self.nodes
-                self.nodes.setdefault(thing.id, thing)
-                self.remove_from_place(thing.id)
-                self.mark_seen(thing.id)
-                self.relations.add(relation)
-                yield Finding("new" if new else "moved", thing.id, f"held by {self.body.agent}")
-
-    def merge_place(self) -> Iterator[Finding]:
-        """Correct the agent's place."""
-        agent, kinds = self.body.agent, self.moves.containment
-        believed = {it for it in self.belief.outgoing.get(agent, ()) if it.type in kinds}
-        places = {Relation(agent, *place) for place in self.body.places or () if place[1] in self.nodes}
-        if places and places != believed:
-            self.remove_from_place(agent)
-            self.relations |= places
-            words = f"it is {_places_text(places)}, believed {_places_text(believed) or 'nowhere'}"
-            yield Finding("moved", agent, words)
-
-    def merge_states(self) -> Iterator[Finding]:
-        """Correct the agent's states."""
-        node, states = self.nodes[self.body.agent], self.body.states
-        if states is not None and states != node.states:
-            self.nodes[node.id] = replace(node, states=states)
-            yield Finding("changed", node.id, f"it is {', '.join(states) or 'in no special state'}")
+def _held(draft: BeliefDraft, body: Body) -> Iterator[Finding]:
+    """Remove objects that the agent is wrongly believed to hold, and add the missing ones."""
+    held = {thing.id for _, thing in body.held}
+    for thing_id in draft.belief.targets(body.agent, *HOLDING):
+        if thing_id not in held:
+            draft.mark_absent(thing_id)
+            yield Finding("absent", thing_id, f"believed held by {body.agent}, which does not hold it")
+    for type_, thing in body.held:
+        if not draft.belief.has(body.agent, type_, thing.id):
+            kind: FindingKind = "moved" if thing.id in draft.nodes else "new"
+            draft.nodes.setdefault(thing.id, thing)
+            draft.remove_from_place(thing.id)
+            draft.mark_seen(thing.id)
+            draft.relations.add(Relation(body.agent, type_, thing.id))
+            yield Finding(kind, thing.id, f"held by {body.agent}")
 
 
-def _places_text(places: set[Relation]) -> str:
-    return " and ".join(relation_text(it.type, it.target) for it in sorted(places))
+def _own(draft: BeliefDraft, body: Body) -> Iterator[Finding]:
+    """Correct the agent's place and states."""
+    agent, node = body.agent, draft.nodes[body.agent]
+    believed = {it for it in draft.belief.outgoing.get(agent, ()) if it.type in draft.moves.containment}
+    places = {Relation(agent, *place) for place in body.places or () if place[1] in draft.nodes}
+    if places and places != believed:
+        draft.remove_from_place(agent)
+        draft.relations |= places
+        now = " and ".join(relation_text(it.type, it.target) for it in sorted(places))
+        yield Finding("moved", agent, f"it is {now}, believed {draft.place_text(agent)}")
+    if body.states is not None and body.states != node.states:
+        draft.nodes[agent] = replace(draft.nodes[agent], states=body.states)
+        yield Finding("changed", agent, f"it is {', '.join(body.states) or 'in no special state'}")
 
 
 def witnessed_nodes(world: GraphView, vocabulary: str, delta: Delta) -> tuple[str, ...]:

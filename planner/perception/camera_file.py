@@ -76,7 +76,9 @@ class PosedCamera:
         import numpy as np
 
         rows, columns = self.depth.shape
-        left, top, right, bottom = _centre(box)
+        left, top, right, bottom = (min(max(edge, 0.0), 1.0 - 1e-9) for edge in box)
+        beside, above = (right - left) * (1 - CENTRE_SHARE) / 2, (bottom - top) * (1 - CENTRE_SHARE) / 2
+        left, top, right, bottom = left + beside, top + above, right - beside, bottom - above
         across = slice(int(left * columns), max(int(right * columns), int(left * columns) + 1))
         down = slice(int(top * rows), max(int(bottom * rows), int(top * rows) + 1))
         values = self.depth[down, across]
@@ -130,10 +132,3 @@ def _read_depth(file: Path, content: CameraFile) -> NDArray[Any]:
         raise InputError(msg)
     metres: NDArray[Any] = found.astype(np.float64) / (content.depth_scale or (1.0 if is_array else MILLIMETRES))
     return metres
-
-
-def _centre(box: Box) -> Box:
-    """Return the middle part of a box within the picture."""
-    left, top, right, bottom = (min(max(edge, 0.0), 1.0 - 1e-9) for edge in box)
-    across, down = (right - left) * (1 - CENTRE_SHARE) / 2, (bottom - top) * (1 - CENTRE_SHARE) / 2
-    return left + across, top + down, right - across, bottom - down

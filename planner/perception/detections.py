@@ -26,24 +26,14 @@ from scenecypher.planner.perception.observation import (
     SeenThing,
     Sighting,
     StrictModel,
+    Support,
 )
 from scenecypher.planner.perception.placing import fixtures_of
-from scenecypher.planner.perception.wording import normal_form
+from scenecypher.planner.perception.wording import WORDS, normal_form
 
-_NAMES: Final = (
-    "person,bicycle,car,motorcycle,airplane,bus,train,truck,boat,traffic light,fire hydrant,,stop sign,parking meter,"
-    "bench,bird,cat,dog,horse,sheep,cow,elephant,bear,zebra,giraffe,,backpack,umbrella,,,handbag,tie,suitcase,frisbee,"
-    "skis,snowboard,sports ball,kite,baseball bat,baseball glove,skateboard,surfboard,tennis racket,bottle,,wine glass,"
-    "cup,fork,knife,spoon,bowl,banana,apple,sandwich,orange,broccoli,carrot,hot dog,pizza,donut,cake,chair,couch,"
-    "potted plant,bed,,dining table,,,toilet,,tv,laptop,mouse,remote,keyboard,cell phone,microwave,oven,toaster,sink,"
-    "refrigerator,,book,clock,vase,scissors,teddy bear,hair drier,toothbrush"
-)
-COCO: Final[Mapping[int, str]] = {number: name for number, name in enumerate(_NAMES.split(","), 1) if name}
+COCO: Final[Mapping[int, str]] = {number: name for number, name in enumerate(WORDS["coco"]) if name}
 """The names of COCO's categories by their ids."""
-NO_THINGS: Final = frozenset(
-    {"person", "man", "woman", "child", "cat", "dog", "bench", "chair", "couch", "bed", "dining table", "table"}
-    | {"toilet", "tv", "microwave", "oven", "sink", "refrigerator", "sofa", "fridge", "television", "desk"}
-)
+NO_THINGS: Final = frozenset(WORDS["no_things"])
 """Classes of persons, animals and furniture: a detector's names that mean no thing to be moved."""
 
 
@@ -111,7 +101,7 @@ class Detections:
             known.id,
             things,
             step,
-            ("ON",) if "closed" in known.states else ("INSIDE", "ON"),
+            ("ON",) if "closed" in known.node.states else ("INSIDE", "ON"),
             partial_states=True,
             extent=Extent(self.content.seen, "" if self.content.seen == "whole" else "what was detected"),
             classes=None if told is None else frozenset(normal_form(meaning_of_name(it, known).class_) for it in told),
@@ -131,7 +121,7 @@ class Detections:
         meaning = meaning_of_name(it.class_, known)
         position = Point(*it.position) if it.position else self._located(it)
         given = it.support or self.content.support
-        support = None if given is None else (given.relation, given.related_to or known.id)
+        support: Support | None = None if given is None else (given.relation, given.related_to or known.id)
         if support is None and position is not None:
             found = [at for node in supports if (at := support_at(position, node)) is not None]
             support = min(found, key=lambda at: at[0] != "ON", default=None)

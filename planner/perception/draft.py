@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import GraphView, Node, Properties, Relation, SceneGraph
+from scenecypher.db.schema import HOLDING
 from scenecypher.planner.perception.observation import Extent, ExtentKind
 from scenecypher.planner.perception.placing import PLACED, Moves
 
@@ -155,14 +156,34 @@ class BeliefDraft:
                 kept = Properties({name: value for name, value in facts.items() if name not in PLACED})
                 self.nodes[it] = replace(self.nodes[it], properties=kept)
 
-    def mark_seen(self, node_id: str) -> None:
-        """Note that a node is certainly where it is believed."""
-        self.set_facts(node_id, {SEEN: True, CONFIDENCE: 1.0})
+    def confidence_of(self, node_id: str) -> float:
+        """Return how sure the belief is of a thing's place by looks so far; 0 if nobody has seen it there."""
+        facts = self.nodes[node_id].properties
+        known = facts.get(CONFIDENCE, 1.0)
+        return float(known) if facts.get(SEEN) is True and isinstance(known, int | float) else 0.0
+
+    def mark_seen(self, node_id: str, *, confidence: float = 1.0, is_again: bool = False) -> None:
+        """Note that a node was seen where it is believed; `is_again` if it was believed there before."""
+        sure = agreeing(self.confidence_of(node_id), confidence) if is_again else confidence
+        self.set_facts(node_id, {SEEN: True, CONFIDENCE: sure})
+
+    def weaken(self, node_id: str) -> bool:
+        """Believe less that a node is where it is believed; return False, and change nothing, if it is unlikely by now."""
+        left = disagreeing(self.confidence_of(node_id) or PRIOR)
+        self.set_facts(node_id, {CONFIDENCE: left} if left >= LEAST else {})
+        return left >= LEAST
 
     def mark_absent(self, node_id: str) -> None:
         """Note that a node is not where it was believed, and remove it from there."""
         self.remove_from_place(node_id)
         self.set_facts(node_id, {SEEN: False, CONFIDENCE: 0.0})
+
+    def place_text(self, node_id: str) -> str:
+        """Return where a node is believed to be, in words."""
+        inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self.moves.containment]
+        places = [relation_text(it.type, it.target) for it in inside]
+        places += [f"held by {it}" for it in self.belief.sources(node_id, *HOLDING)]
+        return " and ".join(places) or "nowhere"
 
     def set_facts(self, node_id: str, facts: Mapping[str, object]) -> None:
         """Set properties of a node."""

@@ -17,9 +17,9 @@ from scenecypher.chat.model import Image
 from scenecypher.db.graph.scene import Point
 from scenecypher.errors import InputError
 from scenecypher.planner.perception.camera_file import ASPECT_TOLERANCE, PosedCamera, camera_of
+from scenecypher.planner.perception.naming import TEXTS
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.picture import SUFFIXES, encode_jpeg, media_type_of, read_picture
-from scenecypher.planner.perception.vision_prompts import BOXES, PARSE_BOXES, SEVERAL
 from scenecypher.waiting import waiting_for
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ class PictureSet:
         """Return what the prompt of the first stage says of these pictures besides; empty for one plain picture."""
         count = len(self.images)
         words = f"\n{self.note}" if self.note else ""
-        words += SEVERAL.format(count=count, name=name) if count > 1 else ""
+        words += TEXTS["several"].format(count=count, name=name) if count > 1 else ""
         picture = ", and the number of the picture, from 1" if count > 1 else ""
-        return words + (BOXES.format(picture=picture) if self.has_cameras else "")
+        return words + (TEXTS["boxes"].format(picture=picture) if self.has_cameras else "")
 
     @property
     def parse_words(self) -> str:
         """Return what the prompt of the second stage says besides."""
-        return PARSE_BOXES if self.has_cameras else ""
+        return TEXTS["parse_boxes"] if self.has_cameras else ""
 
     def located(self, observation: Observation, boxes: Sequence[SeenBox]) -> Observation:
         """Return the observation with positions of things whose boxes have a camera and a known depth."""
@@ -185,9 +185,9 @@ def _of_folder(folder: Path, at_most: int) -> tuple[Picture, ...]:
         raise InputError(f"{folder}: there is no picture in it; put PNG, JPEG, GIF or WebP files there")
     if len(files) > MAX_FILES:
         raise InputError(f"{folder}: {len(files):,} pictures; at most {MAX_FILES} are compared: split the folder")
-    pictures = [_picture(file) for file in files]
+    pictures = tuple(map(_picture, files))
     if len(pictures) <= at_most:
-        return tuple(pictures)
+        return pictures
     return tuple(pictures[it] for it in choose_frames([_frame(it.image) for it in pictures], at_most=at_most))
 
 

@@ -8,35 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
 from scenecypher.chat import Image, Message, Model, Usage
 from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
 from scenecypher.importers.babyai_grid import THINGS, GridCell, position
+from scenecypher.planner.perception.naming import TEXTS
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.picture import encode_png
 from scenecypher.planner.perception.vision import describe_images, parse_description
 
 TILE_PIXELS: Final = 32
-Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
-
-DESCRIBE: Final = """\
-This picture shows a grid of {size} by {size} square cells, seen from above. Columns are counted from the left and rows
-from the top, both from 0. The red triangle at column {middle}, row {last} is you; you look up. Grey cells are walls.
-Say for each key, ball, box, door, goal (a green square) and lava (an orange one) in which column and row it is, and
-of what colour; of a door too whether it is open (a thin frame), closed (a round knob), or locked (a keyhole).
-If the picture, or a part of it, can't be made out, say so."""
-
-PARSE: Final = """\
-A picture of a grid of {size} by {size} cells was described so:
----
-{description}
----
-List each key, ball, box, door, goal and lava that it names, with column and row as they stand there.
-"state" is a door's; null for all else. "extent" is how much of the picture could be made out: whole unless the
-description says otherwise, part, or nothing. Add nothing that the description does not say."""
+DOOR_STATES: Final[Mapping[object, tuple[str, ...]]] = {
+    "open": ("open",),
+    "closed": ("closed",),
+    "locked": ("closed", "locked"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +74,14 @@ class GridView:
 def simulator_view(env: Any, things: Mapping[str, Any] | None = None) -> GridView:
     """Return the simulator's own view, without pictures; `things` are its objects by the ids to use."""
     ids = {id(thing): node_id for node_id, thing in (things or {}).items()}
-    contents = dict(_visible_contents(env))
-    found = tuple(_thing(thing, cell, ids.get(id(thing))) for cell, thing in contents.items() if _is_thing(thing))
-    return GridView(Pose.of(env), frozenset(contents), found)
+    contents, found = dict(_visible_contents(env)), list[GridThing]()
+    for cell, thing in contents.items():
+        if thing is not None and thing.type in THINGS:
+            is_door = thing.type == "door"
+            state = is_door and ("open" if thing.is_open else "locked" if thing.is_locked else "closed")
+            states = DOOR_STATES.get(state, ())
+            found.append(GridThing(thing.type, thing.color, cell, states, ids.get(id(thing))))
+    return GridView(Pose.of(env), frozenset(contents), tuple(found))
 
 
 def join_views(first: GridView, second: GridView) -> GridView:
@@ -108,9 +102,17 @@ def visible_cells(env: Any) -> frozenset[GridCell]:
     return frozenset(cell for cell, _ in _visible_contents(env))
 
 
-def observations(belief: SceneGraph, view: GridView, *, step: int) -> tuple[Observation, ...]:
-    """Return an observation for each room and door of the belief that is in view."""
-    return (*_of_rooms(belief, view, step), *_of_doors(belief, view, step))
+def observations(belief: SceneGraph, view: GridView, *, step: int) -> Iterator[Observation]:
+    """Yield an observation for each room and door of the belief that is in view."""
+    for room in sorted(belief.by_kind.get("Place", ())):
+        cells = frozenset(view.cells & _cells_of(belief.nodes[room]))
+        things = (it for it in view.things if it.cell in cells and THINGS[it.class_][0] == "Object")
+        if cells:
+            yield Observation(room, tuple(_sighting(it, room) for it in things), step, ("INSIDE",), cells=cells)
+    doors = {_cell_of(belief.nodes[door]): door for door in belief.by_kind.get("Door", ())}
+    for thing in view.things:
+        if thing.class_ == "door" and thing.cell in doors:
+            yield Observation(doors[thing.cell], (), step, (), states=thing.states)
 
 
 def _visible_contents(env: Any) -> Iterator[tuple[GridCell, Any]]:
@@ -121,33 +123,6 @@ def _visible_contents(env: Any) -> Iterator[tuple[GridCell, Any]]:
             cell = pose.cell_at(column, row)
             if mask[column, row] and cell != pose.cell:
                 yield cell, grid.get(column, row)
-
-
-def _is_thing(thing: Any) -> bool:
-    return thing is not None and thing.type in THINGS
-
-
-def _thing(thing: Any, cell: GridCell, node_id: str | None) -> GridThing:
-    states: tuple[str, ...] = ()
-    if thing.type == "door":
-        states = ("open",) if thing.is_open else ("closed", "locked") if thing.is_locked else ("closed",)
-    return GridThing(str(thing.type), str(thing.color), cell, states, node_id)
-
-
-def _of_rooms(belief: SceneGraph, view: GridView, step: int) -> Iterator[Observation]:
-    for room in sorted(belief.by_kind.get("Place", ())):
-        cells = frozenset(view.cells & _cells_of(belief.nodes[room]))
-        things = [it for it in view.things if it.cell in cells and THINGS[it.class_][0] == "Object"]
-        if cells:
-            sightings = tuple(_sighting(thing, room) for thing in things)
-            yield Observation(room, sightings, step, ("INSIDE",), cells=cells)
-
-
-def _of_doors(belief: SceneGraph, view: GridView, step: int) -> Iterator[Observation]:
-    doors = {_cell_of(belief.nodes[door]): door for door in belief.by_kind.get("Door", ())}
-    for thing in view.things:
-        if thing.class_ == "door" and thing.cell in doors:
-            yield Observation(doors[thing.cell], (), step, (), states=thing.states)
 
 
 def _sighting(thing: GridThing, room: str) -> Sighting:
@@ -183,7 +158,7 @@ class SeenCell(BaseModel):
     """One thing in a reply."""
 
     kind: Literal["key", "ball", "box", "door", "goal", "lava"]
-    color: Color | None
+    color: Literal["red", "green", "blue", "purple", "yellow", "grey"] | None
     column: Annotated[int, Field(ge=0)]
     row: Annotated[int, Field(ge=0)]
     state: Literal["open", "closed", "locked"] | None
@@ -203,8 +178,8 @@ def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[Grid
     only the cells of things count as seen. Raises ReplyRejected, ModelUnavailable.
     """
     frame = {"size": pose.size, "middle": pose.size // 2, "last": pose.size - 1}
-    description, described = describe_images(model, (image,), DESCRIBE.format_map(frame))
-    asked = Message("user", PARSE.format(**frame, description=description))
+    description, described = describe_images(model, (image,), TEXTS["grid_describe"].format_map(frame))
+    asked = Message("user", TEXTS["grid_parse"].format(**frame, description=description))
     cells, usage = parse_description(model, (asked,), Cells, spent=described)
     found = {thing.cell: thing for thing in reversed([*_things(cells, pose)]) if thing.cell in visible}
     if cells.extent == "nothing":
@@ -216,6 +191,5 @@ def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[Grid
 def _things(cells: Cells, pose: Pose) -> Iterator[GridThing]:
     for seen in cells.things:
         cell = pose.cell_at(seen.column, seen.row)
-        states = {"open": ("open",), "closed": ("closed",), "locked": ("closed", "locked")}.get(seen.state or "", ())
         if seen.color is not None or seen.kind in {"goal", "lava"}:
-            yield GridThing(seen.kind, seen.color or "", cell, states)
+            yield GridThing(seen.kind, seen.color or "", cell, DOOR_STATES.get(seen.state, ()))

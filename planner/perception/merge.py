@@ -11,23 +11,17 @@ from dataclasses import dataclass, field, replace
 
 from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import GraphView, Node, Point, Relation, SceneGraph, closure
-from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.perception.draft import (
-    CONFIDENCE,
     INFERRED,
     LEAST,
     MAX_NEW,
-    PRIOR,
-    SEEN,
     BeliefDraft,
     Finding,
     FindingKind,
     MergeResult,
-    agreeing,
-    disagreeing,
     extent_words,
     relation_text,
 )
@@ -40,12 +34,7 @@ from scenecypher.planner.vocabularies.states import ToldStates, believable_state
 
 
 def merge(
-    belief: GraphView,
-    observation: Observation,
-    *,
-    vocabulary: str,
-    accept: bool = False,
-    meaning: Meaning = NO_MEANING,
+    belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool = False, meaning: Meaning = NO_MEANING
 ) -> MergeResult:
     """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node.
 
@@ -173,7 +162,7 @@ class ObservationDraft(BeliefDraft):
         node = self.new_things.add(seen)
         self.nodes[node.id] = node
         self._place(node.id, relation)
-        other = f"; {twin} was seen {self._place_text(twin)} a moment ago, so it is another one" if twin else ""
+        other = f"; {twin} was seen {self.place_text(twin)} a moment ago, so it is another one" if twin else ""
         words = f"seen {relation_text(*relation)} for the first time{other}"
         self.tell("new", node.id, words + self._told_as(node.id, seen))
         self.merge_states(node.id, seen.states)
@@ -193,7 +182,7 @@ class ObservationDraft(BeliefDraft):
                 continue
             known = self._recognised(number)
             if known in self.recognised and known is not None:
-                self.tell("confirmed", known, f"seen, where it is believed: {self._place_text(known)}")
+                self.tell("confirmed", known, f"seen, where it is believed: {self.place_text(known)}")
                 self.merge_states(known, seen.states)
                 self._note_sighting(number, known, round(seen.confidence * INFERRED, 4), is_again=True)
             elif known is not None or not self._merge_fixture(number, seen):
@@ -206,7 +195,7 @@ class ObservationDraft(BeliefDraft):
         for node_id in self.believed:
             if node_id in self.seen:
                 continue
-            was = f"believed {self._place_text(node_id)}, not seen"
+            was = f"believed {self.place_text(node_id)}, not seen"
             if self.observation.extent.is_whole:
                 self._merge_absence(node_id, was)
             elif self.observation.extent.kind == "disputed":
@@ -218,23 +207,15 @@ class ObservationDraft(BeliefDraft):
         """Remove a thing that a whole look did not show, unless it was seen there more often than not by now."""
         self.vanished.append(node_id)
         is_evidence = self.observation.partial_states and not self.is_accepted
-        left = disagreeing(self._confidence(node_id) or PRIOR) if is_evidence else 0.0
-        if left < LEAST:
+        if is_evidence and self.weaken(node_id):
+            self.tell("doubted", node_id, f"{was} there, but before: it is kept until it is missed again")
+        else:
             self.mark_absent(node_id)
             self.tell("absent", node_id, f"{was} there")
-        else:
-            self.set_facts(node_id, {CONFIDENCE: left})
-            self.tell("doubted", node_id, f"{was} there, but before: it is kept until it is missed again")
-
-    def _confidence(self, node_id: str) -> float:
-        """Return how sure the belief is of a thing's place by looks so far; 0 if nobody has seen it there."""
-        facts = self.nodes[node_id].properties
-        known = facts.get(CONFIDENCE, 1.0)
-        return float(known) if facts.get(SEEN) is True and isinstance(known, int | float) else 0.0
 
     def _merge_known(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> bool:
         """Merge a sighting of a believed thing; return True if it is where it is believed."""
-        words, was = f"seen {relation_text(*relation)}", self._place_text(node_id)
+        words, was = f"seen {relation_text(*relation)}", self.place_text(node_id)
         is_as_believed = Relation(node_id, *relation) in self.relations
         is_vague = seen.id is None and self.nodes[relation[1]].kind == "Place"
         is_again = is_as_believed or (is_vague and self._is_visible_below(node_id))
@@ -294,8 +275,8 @@ class ObservationDraft(BeliefDraft):
     def _note_sighting(self, number: int, node_id: str, confidence: float, *, is_again: bool = False) -> None:
         """Note that and where a node was seen, by a sighting."""
         seen, self.ids[number] = self.observation.sightings[number], node_id
-        confidence = agreeing(self._confidence(node_id), confidence) if is_again else confidence
-        facts = {**seen.traits, SEEN: True, CONFIDENCE: confidence, "last_seen": self.observation.step}
+        self.mark_seen(node_id, confidence=confidence, is_again=is_again)
+        facts = {**seen.traits, "last_seen": self.observation.step}
         self.set_facts(node_id, facts if seen.position is None else {**facts, "center": seen.position})
 
     def _believed_here(self) -> Iterator[str]:
@@ -305,23 +286,15 @@ class ObservationDraft(BeliefDraft):
             node = self.belief.nodes[node_id]
             hidden = is_covered(self.belief, node_id, look.of, containment=self.moves.containment)
             is_known = look.classes is None or normal_form(node.class_) in look.classes
-            if node.kind == "Object" and is_known and not hidden and self._in_view(node):
+            center = node.properties.get("center")
+            cell = (round(center.x), round(center.y)) if isinstance(center, Point) else None
+            if node.kind == "Object" and is_known and not hidden and (look.cells is None or cell in look.cells):
                 yield node_id
-
-    def _in_view(self, node: Node) -> bool:
-        center, cells = node.properties.get("center"), self.observation.cells
-        return cells is None or (isinstance(center, Point) and (round(center.x), round(center.y)) in cells)
 
     def _place(self, node_id: str, relation: tuple[str, str]) -> None:
         placed, contents = Relation(node_id, *relation), self.contents_of(node_id) if node_id in self.belief else ()
         self.relations |= {*self.moves.gained(placed, room_of=self.observation.of, contents=contents)}
         self.placed.setdefault(node_id, set()).add(placed.target)
-
-    def _place_text(self, node_id: str) -> str:
-        inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self.moves.containment]
-        places = [relation_text(it.type, it.target) for it in inside]
-        places += [f"held by {it}" for it in self.belief.sources(node_id, *HOLDING)]
-        return " and ".join(places) or "nowhere"
 
     def tell(self, kind: FindingKind, node: str, words: str) -> None:
         """Add a finding."""

@@ -1,9 +1,14 @@
-"""Knowledge about a node before its picture is read, and the meaning of names in a description."""
+"""Knowledge about a node before its picture is read, the prompts that tell it, and the meaning of names in replies.
+
+LookPlanGraph's appendix on prompts; `methods/differences.py` lists how ours differ.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import Final
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, GraphView, Node, Properties
@@ -16,6 +21,9 @@ from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
 from scenecypher.planner.perception.wording import NUMBERED, is_name, likely_singular, normal_form, singular_forms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
+TEXTS: Final[Mapping[str, str]] = tomllib.loads(
+    files("scenecypher.planner.perception").joinpath("prompts.toml").read_text(encoding="utf-8")
+)
 MAX_SUPPORTS: Final = 100
 """Pieces of furniture that a prompt names at most."""
 
@@ -32,37 +40,31 @@ class ThingMeaning:
 class KnownNode:
     """Belief about an observed node, as a model is told it.
 
-    `names` are the names of all objects; of those believed on or in the node (in a room: and in nothing closed there),
-    `seen` were seen there, `priors` were not. `furniture` and `doors` are those of a room. `things` are the classes by
-    names, ids and classes (in normal form), `fixed` the names of nodes that can't be on or in another, and `colors`
-    those that tell things of one class apart. `gap` stands between the words of a class. Without `tells_earlier`, a
-    model is not told what was or may be there.
+    `words` fill the prompts: the node's name, the `names` of all objects, which of those believed on or in the node (in
+    a room: and in nothing closed there) were `seen` there, and which are `priors`, and a room's furniture and doors.
+    `things` are the classes by names, ids and classes (in normal form), `fixed` the names of nodes that can't be on or
+    in another. `gap` stands between the words of a class. Without `tells_earlier`, a model is not told what was or may
+    be there.
     """
 
     id: str
-    name: str
-    states: tuple[str, ...]
-    names: tuple[str, ...]
-    seen: tuple[str, ...]
-    priors: tuple[str, ...]
+    words: Mapping[str, str]
     furniture: tuple[str, ...]
-    doors: tuple[str, ...]
     things: dict[str, str]
     fixed: frozenset[str]
     belief: GraphView
     vocabulary: str
-    colors: tuple[str, ...] = ()
-    gap: str = "_"
-    tells_earlier: bool = True
+    gap: str
+    tells_earlier: bool
 
     @property
-    def is_room(self) -> bool:
-        """Return True if the observed node is a room."""
-        return self.belief.nodes[self.id].kind == "Place"
+    def node(self) -> Node:
+        """The observed node as it is believed."""
+        return self.belief.nodes[self.id]
 
     def is_itself(self, name: str) -> bool:
         """Check if a name means the observed node."""
-        return name.strip().casefold() in {self.id.casefold(), self.name.casefold()}
+        return name.strip().casefold() in {self.id.casefold(), self.node.name.casefold()}
 
 
 def known_node(belief: GraphView, of: str, *, vocabulary: str, tells_earlier: bool = True) -> KnownNode:
@@ -72,27 +74,27 @@ def known_node(belief: GraphView, of: str, *, vocabulary: str, tells_earlier: bo
         msg = f"no node {of[:100]!r} to look at{did_you_mean(of[:100], tuple(belief.nodes))}; use the id of a node"
         raise UnknownReference(msg)
     objects = [belief.nodes[it] for it in belief.by_kind.get("Object", ())]
-    containment = conventions_of(vocabulary).containment
-    below = belief.reaching(of, *containment)
-    is_room = node.kind == "Place"
-    here = [
-        it for it in objects if it.id in below and not (is_room and is_shut_in(belief, it.id, containment=containment))
-    ]
+    kinds = conventions_of(vocabulary).containment
+    below, is_room = belief.reaching(of, *kinds), node.kind == "Place"
+    here = [it for it in objects if it.id in below and not (is_room and is_shut_in(belief, it.id, containment=kinds))]
     fixtures = [belief.nodes[it] for it in fixtures_of(belief, of, vocabulary=vocabulary)]
+    groups = {
+        "names": objects,
+        "seen": [it for it in here if it.properties.get(SEEN) is True],
+        "priors": [it for it in here if it.properties.get(SEEN) is not True],
+        "furniture": [it for it in fixtures if it.kind == "Asset"],
+        "doors": [it for it in fixtures if it.kind == "Door"],
+    }
+    names = {group: sorted({it.name for it in nodes if it.id != of}) for group, nodes in groups.items()}
+    furniture = names["furniture"] = names["furniture"][:MAX_SUPPORTS]
     return KnownNode(
-        id=node.id,
-        name=node.name,
-        states=node.states,
-        names=_names(objects, but=node.id),
-        seen=_names([it for it in here if it.properties.get(SEEN) is True], but=node.id),
-        priors=_names([it for it in here if it.properties.get(SEEN) is not True], but=node.id),
-        furniture=_names([it for it in fixtures if it.kind == "Asset"], but=node.id)[:MAX_SUPPORTS],
-        doors=_names([it for it in fixtures if it.kind == "Door"], but=node.id),
+        id=of,
+        words={"name": node.name, **{group: _listed(found) for group, found in names.items()}},
+        furniture=tuple(furniture),
         things=_meanings(objects),
         fixed=frozenset(word for it in belief.nodes.values() if it.kind != "Object" for word in _words(it)),
         belief=belief,
         vocabulary=vocabulary,
-        colors=vocabulary_named(vocabulary).looking.colors,
         gap=" " if any(" " in it.class_ for it in objects) else "_",
         tells_earlier=tells_earlier,
     )
@@ -105,6 +107,38 @@ def known_node_reader(
     return lambda of: known_node(load(), of, vocabulary=vocabulary, tells_earlier=tells_earlier)
 
 
+def describe_prompt(known: KnownNode, vanished: Iterable[str] = ()) -> str:
+    """Return the prompt of the first stage, for the picture.
+
+    Things that are believed there, and `vanished` in an earlier description, are asked for again.
+    """
+    earlier = TEXTS["earlier" if known.tells_earlier else "only_seen"].format_map(known.words)
+    room = TEXTS["room"].format_map(known.words) if known.node.kind == "Place" else ""
+    gone = [known.belief.nodes[it].name for it in vanished]
+    again = TEXTS["vanished"].format(name=known.node.name, vanished=_listed(gone)) if gone else ""
+    return TEXTS["describe"].format_map({**known.words, "earlier": earlier, "room": room}) + again
+
+
+def parse_prompt(known: KnownNode, description: str) -> str:
+    """Return the prompt of the second stage, for the description."""
+    is_room = known.node.kind == "Place"
+    supports = TEXTS["room_supports" if is_room else "supports"].format_map(known.words)
+    doors = TEXTS["furniture"] if is_room else ""
+    fields = {"description": description, "supports": supports, "doors": doors}
+    return TEXTS["parse"].format_map({**known.words, **fields})
+
+
+def place_prompt(known: KnownNode, unclear: Sequence[Sighting], observation: Observation) -> str:
+    """Return the question where things are, with the possible supports."""
+    others = (it.name for it in observation.sightings if it not in unclear)
+    candidates = _listed(dict.fromkeys((known.node.name, *known.furniture, *others)))
+    return TEXTS["place"].format(unclear=_listed(dict.fromkeys(it.name for it in unclear)), candidates=candidates)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
+
+
 def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> ThingMeaning:
     """Return the meaning of a name: a known object, else a class, maybe in the plural, without a final number.
 
@@ -112,7 +146,7 @@ def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> Thi
     """
     words = normal_form(name)
     color, _, rest = words.partition(" ")
-    if color in known.colors and rest:
+    if rest and color in vocabulary_named(known.vocabulary).looking.colors:
         meaning = meaning_of_name(rest, known, plural=plural)
         return ThingMeaning(meaning.class_, Properties({"color": color}))
     forms = singular_forms(words)
@@ -151,10 +185,6 @@ def _is_named(seen: Sighting, known: KnownNode) -> bool:
         return True
     words = (word for word in (seen.id, seen.name, seen.class_) if word is not None)
     return all(is_name(it) or {normal_form(it)} & (known.things.keys() | known.fixed) for it in words)
-
-
-def _names(nodes: Iterable[Node], *, but: str) -> tuple[str, ...]:
-    return tuple(sorted({node.name for node in nodes if node.id != but}))
 
 
 def _words(node: Node) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
+from scenecypher.db.graph.scene import Point, Properties, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
@@ -32,23 +32,19 @@ def true_observation(world: SceneGraph, of: str, *, step: int, vocabulary: str) 
     for relation in world.incoming.get(of, ()):
         child = world.nodes[relation.source]
         hidden = is_covered(world, child.id, of, containment=containment)
-        if relation.type in covers and child.kind == "Object" and not hidden:
-            sightings.setdefault(child.id, _sighting(child, relation.type, of))  # it may have several relations
+        if relation.type in covers and child.kind == "Object" and not hidden and child.id not in sightings:
+            center = child.properties.get("center")
+            sightings[child.id] = Sighting(
+                child.name,
+                child.class_,
+                (relation.type, of),  # the first one, if it has several
+                child.states,
+                child.affordances,
+                child.id,
+                position=center if isinstance(center, Point) else None,
+                traits=Properties({name: child.properties[name] for name in TRAITS if name in child.properties}),
+            )
     return Observation(of, tuple(sightings.values()), step, covers, node.states)
-
-
-def _sighting(node: Node, type_: str, of: str) -> Sighting:
-    center = node.properties.get("center")
-    return Sighting(
-        node.name,
-        node.class_,
-        (type_, of),
-        node.states,
-        node.affordances,
-        node.id,
-        position=center if isinstance(center, Point) else None,
-        traits=Properties({name: node.properties[name] for name in TRAITS if name in node.properties}),
-    )
 
 
 class TruthObserver:

@@ -19,7 +19,14 @@ from scenecypher.errors import ReplyRejected
 from scenecypher.planner.perception.draft import MergeResult
 from scenecypher.planner.perception.footage import PictureSet, SeenBox
 from scenecypher.planner.perception.merge import merge
-from scenecypher.planner.perception.naming import KnownNode, meaning_of_name, with_names
+from scenecypher.planner.perception.naming import (
+    KnownNode,
+    describe_prompt,
+    meaning_of_name,
+    parse_prompt,
+    place_prompt,
+    with_names,
+)
 from scenecypher.planner.perception.observation import (
     CONFIDENCE,
     MAX_THINGS,
@@ -29,7 +36,6 @@ from scenecypher.planner.perception.observation import (
     Sighting,
     cleaned_name,
 )
-from scenecypher.planner.perception.vision_prompts import describe_prompt, parse_prompt, place_prompt, vanished_prompt
 from scenecypher.planner.perception.wording import normal_form, one_line
 
 ATTEMPTS: Final = 3
@@ -131,22 +137,22 @@ class ImageReading:
     usage: Usage = field(default_factory=Usage)
 
 
+@dataclass(slots=True)
 class VisionObserver:
     """Observer with a camera and a vision model; `known` returns the belief about a node. `usage` counts tokens.
 
     With `accept`, an observation that contradicts most of the belief is merged too.
     """
 
-    def __init__(
-        self, model: Model, camera: Camera, known: Callable[[str], KnownNode], *, accept: bool = False
-    ) -> None:
-        self.usage = Usage()
-        self._model, self._camera, self._known, self._accept = model, camera, known, accept
+    model: Model
+    camera: Camera
+    known: Callable[[str], KnownNode]
+    accept: bool = field(default=False, kw_only=True)
+    usage: Usage = field(default_factory=Usage, init=False)
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Take a picture and read it. Raises UnknownReference, InputError, ReplyRejected, ModelUnavailable."""
-        known = self._known(of)
-        reading = read_image(self._model, self._camera.picture(of), known, step=step, accept=self._accept)
+        reading = read_image(self.model, self.camera.picture(of), self.known(of), step=step, accept=self.accept)
         self.usage += reading.usage
         return reading.observation
 
@@ -169,7 +175,7 @@ def read_pictures(
     found = _merged(first.observation, known)
     if not found.most_vanished or not known.tells_earlier:
         return first if accept else _doubted(first, found)
-    second = _read_once(model, pictures, known, vanished_prompt(known, found.vanished), step)
+    second = _read_once(model, pictures, known, describe_prompt(known, found.vanished), step)
     reading = replace(second, usage=first.usage + second.usage)
     return reading if accept else _doubted(reading, _merged(second.observation, known))
 
@@ -206,7 +212,7 @@ def parse_description(model: Model, asked: Sequence[Message], form: type[Form], 
 
 def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str, step: int) -> ImageReading:
     """Describe and parse pictures; ask once more for places that are unclear."""
-    description, described = describe_images(model, pictures.images, prompt + pictures.describe_words(known.name))
+    description, described = describe_images(model, pictures.images, prompt + pictures.describe_words(known.node.name))
     asked = parse_prompt(known, description) + pictures.parse_words
     form: type[Subgraph] = LocatedSubgraph if pictures.has_cameras else Subgraph
     subgraph, usage = parse_description(model, (Message("user", asked),), form, spent=described)
@@ -217,10 +223,8 @@ def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str
     if not unclear:
         return ImageReading(observation, description, usage)
     named = {it.name for it in observation.sightings}
-    plain = subgraph.model_copy(
-        update={"objects": [it for it in subgraph.objects if it.name in named or known.is_itself(it.name)]}
-    )
-    reply = Message("assistant", plain.model_dump_json())
+    objects = [it for it in subgraph.objects if it.name in named or known.is_itself(it.name)]
+    reply = Message("assistant", subgraph.model_copy(update={"objects": objects}).model_dump_json())
     messages = (Message("user", asked), reply, Message("user", place_prompt(known, unclear, observation)))
     second, usage = parse_description(model, messages, Subgraph, spent=usage)
     placed = _observation(second.model_copy(update={"extent": subgraph.extent}), known, step)
@@ -239,8 +243,7 @@ def _merged(observation: Observation, known: KnownNode) -> MergeResult:
 
 def _unclear(observation: Observation, known: KnownNode) -> tuple[Sighting, ...]:
     """Return the sightings whose place is unclear, without furniture."""
-    numbers = _merged(observation, known).unplaced
-    seen = (observation.sightings[number] for number in numbers)
+    seen = map(observation.sightings.__getitem__, _merged(observation, known).unplaced)
     return tuple(it for it in seen if normal_form(it.name) not in known.fixed)
 
 
@@ -254,18 +257,13 @@ def _with_places(observation: Observation, second: Observation) -> Observation:
 def _observation(subgraph: Subgraph, known: KnownNode, step: int) -> Observation:
     itself = [it for it in subgraph.objects if known.is_itself(it.name)]
     states = tuple(sorted({STATES[state] for it in itself for state in it.states}))
-    sightings = tuple(
-        _sighting(it, known) for it in subgraph.objects if not known.is_itself(it.name) for _ in range(it.count)
-    )
-    inside = any(type_ == "INSIDE" and known.is_itself(target or "") for type_, target in map(_support_of, sightings))
-    shut = "closed" in states or ("closed" in known.states and "open" not in states)
+    sightings = tuple(_sighting(it, known) for it in subgraph.objects if it not in itself for _ in range(it.count))
+    supports = (it.support for it in sightings if it.support is not None)
+    inside = any(type_ == "INSIDE" and known.is_itself(target or "") for type_, target in supports)
+    shut = "closed" in states or ("closed" in known.node.states and "open" not in states)
     covers = ("ON",) if shut and not inside else ("INSIDE", "ON")
     extent = subgraph.seen_extent()
     return Observation(known.id, sightings, step, covers, states or None, partial_states=True, extent=extent)
-
-
-def _support_of(seen: Sighting) -> tuple[str | None, str | None]:
-    return seen.support or (None, None)
 
 
 def _sighting(seen: SeenThing, known: KnownNode) -> Sighting:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
+from importlib.resources import files
 from typing import Final
 from unicodedata import category, normalize
 
@@ -14,34 +16,15 @@ NUMBERED: Final = re.compile(r"[-_ ]?\d+$")
 _ENDINGS: Final = (("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"))
 """Endings of plurals, and of their singulars."""
 
-_PLURALS: Final = (
-    *((f"{stem}es", stem) for stem in ("ss", "x", "ch", "sh", "z")),
-    ("ies", "y"),
-    ("ves", "f"),
-    ("s", ""),
-)
+_PLURALS: Final = {"sses": "ss", "xes": "x", "ches": "ch", "shes": "sh", "zes": "z", "ies": "y", "ves": "f", "s": ""}
 """Endings of plurals, the longest first, and what most singulars have in their place."""
-
 _MOST_LETTERS: Final = 60
 _MOST_WORDS: Final = 6
 _MARKS: Final = re.compile(r"[.!?;:\u2026](?:\s|$)|[{}<>\[\]|`\"\\]")
 """Marks that end a part of a sentence, or that a name has no use for."""
-_SPEECH: Final = frozenset(
-    (
-        *("i", "you", "your", "we", "they", "he", "she", "is", "are", "was", "were", "be", "been", "must", "should"),
-        *("shall", "please", "ignore", "disregard", "obey", "every", "everything", "nothing", "anything", "previous"),
-        *("instruction", "instructions", "prompt", "that", "this"),
-    )
-)
-"""Words of sentences that are in no name of a thing."""
-
-_ALIKE: Final = (
-    "cup mug teacup,napkin serviette,plate dish,glass tumbler,sofa couch settee,rug carpet,tv television telly,"
-    "fridge refrigerator,phone telephone cellphone smartphone,faucet tap,tin can,pan skillet,jug pitcher,"
-    "bin wastebasket trashcan,cookie biscuit,flashlight torch,bucket pail,stove cooker,closet wardrobe,"
-    "cupboard cabinet,cushion pillow,bag sack,picture painting"
-)
-_SAME: Final = {word: words.split()[0] for words in _ALIKE.split(",") for word in words.split()}
+WORDS: Final = tomllib.loads(files("scenecypher.planner.perception").joinpath("words.toml").read_text(encoding="utf-8"))
+_SPEECH: Final = frozenset(WORDS["speech"])
+_SAME: Final = {word: words[0] for words in WORDS["alike"] for word in words}
 """Words that people use for the same things, with the first of each group."""
 
 
@@ -81,7 +64,7 @@ def likely_singular(name: str) -> str:
     bare = without_number(name)
     if bare.endswith(("ss", "us", "is")):
         return bare
-    ending, one = next((it for it in _PLURALS if bare.endswith(it[0])), ("", ""))
+    ending, one = next((it for it in _PLURALS.items() if bare.endswith(it[0])), ("", ""))
     return bare.removesuffix(ending) + one
 
 

@@ -19,8 +19,9 @@ from scenecypher.planner.methods import METHODS
 from scenecypher.planner.perception.draft import MergeResult
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import KnownNode, known_node, meaning_of_name
+from scenecypher.planner.perception.observation import CONFIDENCE
 from scenecypher.planner.perception.picture import encode_png
-from scenecypher.planner.perception.vision import CONFIDENCE, ImageReading, SeenThing, VisionObserver, read_image
+from scenecypher.planner.perception.vision import ImageReading, SeenThing, VisionObserver, read_image
 from scenecypher.planner.worlds.belief import initial_belief
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
