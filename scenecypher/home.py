@@ -19,6 +19,7 @@ from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.past_copies import past_copy
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.rewind import SceneAt, load_version, read_moment, scene_at
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
@@ -27,7 +28,7 @@ from scenecypher.planner.actions.ruled import Approve
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.detections import Detection, Detections, DetectionsFile
-from scenecypher.planner.perception.look import CommittedLook, belief_before, merge_look, seen_node
+from scenecypher.planner.perception.look import CommittedLook, belief_before, merge_look
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import SeenThing
 from scenecypher.planner.prompts.house_rules import actions_and_rules
@@ -210,11 +211,11 @@ class Home(ReadableHome):
         default as configured. Raises UnknownReference.
         """
         store = self._services.store
-        found, belief = seen_node(store, self.name, of), belief_before(store, self.name)
+        belief = belief_before(store, self.name)
         file = DetectionsFile(
             seen=seen, sightings=[Detection.model_validate(it.model_dump(by_alias=True)) for it in things]
         )
-        known = known_node(belief.graph, found, vocabulary=belief.vocabulary)
+        known = known_node(belief.graph, resolve_reference(belief.graph, of), vocabulary=belief.vocabulary)
         observation = Detections(file, {}).observation(known, step=belief.version + 1)
         chosen = self._services.settings.accept_looks if accept is None else accept
         meaning = self._services.meaning

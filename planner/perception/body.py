@@ -5,7 +5,6 @@ Its state are held objects and, if its world provides them, its place and states
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from scenecypher.db.graph.change import nodes_of
@@ -13,7 +12,7 @@ from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.scene import GraphView, Node, Relation
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.perception.draft import BeliefDraft, Finding, FindingKind, MergeResult, relation_text
+from scenecypher.planner.perception.draft import BeliefDraft, MergeResult, relation_text
 from scenecypher.planner.prompts.layout import SceneLayout, surroundings
 
 
@@ -41,28 +40,29 @@ def body_of(world: GraphView, agent: str, *, vocabulary: str) -> Body:
 def merge_body(belief: GraphView, body: Body, *, vocabulary: str) -> MergeResult:
     """Update an agent in `belief` by its own state."""
     draft = BeliefDraft(belief, vocabulary)
-    findings = [*_held(draft, body), *_own(draft, body)]
-    return MergeResult(draft.delta(), tuple(findings))
+    _merge_held(draft, body)
+    _merge_own(draft, body)
+    return draft.result()
 
 
-def _held(draft: BeliefDraft, body: Body) -> Iterator[Finding]:
+def _merge_held(draft: BeliefDraft, body: Body) -> None:
     """Remove objects that the agent is wrongly believed to hold, and add the missing ones."""
     held = {thing.id for _, thing in body.held}
     for thing_id in draft.belief.targets(body.agent, *HOLDING):
         if thing_id not in held:
             draft.mark_absent(thing_id)
-            yield Finding("absent", thing_id, f"believed held by {body.agent}, which does not hold it")
+            draft.tell("absent", thing_id, f"believed held by {body.agent}, which does not hold it")
     for type_, thing in body.held:
         if not draft.belief.has(body.agent, type_, thing.id):
-            kind: FindingKind = "moved" if thing.id in draft.nodes else "new"
+            is_known = thing.id in draft.nodes
             draft.nodes.setdefault(thing.id, thing)
             draft.remove_from_place(thing.id)
             draft.mark_seen(thing.id)
             draft.relations.add(Relation(body.agent, type_, thing.id))
-            yield Finding(kind, thing.id, f"held by {body.agent}")
+            draft.tell("moved" if is_known else "new", thing.id, f"held by {body.agent}")
 
 
-def _own(draft: BeliefDraft, body: Body) -> Iterator[Finding]:
+def _merge_own(draft: BeliefDraft, body: Body) -> None:
     """Correct the agent's place and states."""
     agent, node = body.agent, draft.nodes[body.agent]
     believed = {it for it in draft.belief.outgoing.get(agent, ()) if it.type in draft.moves.containment}
@@ -71,10 +71,10 @@ def _own(draft: BeliefDraft, body: Body) -> Iterator[Finding]:
         draft.remove_from_place(agent)
         draft.relations |= places
         now = " and ".join(relation_text(it.type, it.target) for it in sorted(places))
-        yield Finding("moved", agent, f"it is {now}, believed {draft.place_text(agent)}")
+        draft.tell("moved", agent, f"it is {now}, believed {draft.place_text(agent)}")
     if body.states is not None and body.states != node.states:
         draft.nodes[agent] = replace(draft.nodes[agent], states=body.states)
-        yield Finding("changed", agent, f"it is {', '.join(body.states) or 'in no special state'}")
+        draft.tell("changed", agent, f"it is {', '.join(body.states) or 'in no special state'}")
 
 
 def witnessed_nodes(world: GraphView, vocabulary: str, delta: Delta) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from scenecypher.db.graph.problems import Problem, document_error, validated
 from scenecypher.db.graph.scene import Node, Point
 from scenecypher.errors import InputError
 from scenecypher.importers.json_file import read_json
-from scenecypher.planner.perception.camera_file import Box, PosedCamera, camera_of
 from scenecypher.planner.perception.matching import fuse, support_at
 from scenecypher.planner.perception.naming import KnownNode, meaning_of_name, with_names
 from scenecypher.planner.perception.observation import (
@@ -28,6 +27,7 @@ from scenecypher.planner.perception.observation import (
     StrictModel,
     Support,
 )
+from scenecypher.planner.perception.picture import Box, PosedCamera, camera_of
 from scenecypher.planner.perception.placing import fixtures_of
 from scenecypher.planner.perception.wording import WORDS, normal_form
 

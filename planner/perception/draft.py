@@ -121,6 +121,7 @@ class BeliefDraft:
     relations: set[Relation] = field(init=False)
     placed: dict[str, set[str]] = field(init=False, default_factory=dict)
     moves: Moves = field(init=False)
+    findings: list[Finding] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.in_order())
@@ -134,6 +135,14 @@ class BeliefDraft:
         touched = ends | {id_ for id_, node in self.nodes.items() if self.belief.nodes.get(id_) is not node}
         old = [self.belief.nodes[it] for it in sorted(touched) if it in self.belief]
         return diff(SceneGraph.of(old, removed), SceneGraph.of([self.nodes[it] for it in sorted(touched)], added))
+
+    def result(self) -> MergeResult:
+        """Return the changes and findings so far."""
+        return MergeResult(self.delta(), tuple(self.findings))
+
+    def tell(self, kind: FindingKind, node: str, words: str) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(kind, node, words))
 
     def supports_of(self, node_id: str) -> set[str]:
         """Return what a node is on or in by what is merged so far."""
@@ -168,7 +177,7 @@ class BeliefDraft:
         self.set_facts(node_id, {SEEN: True, CONFIDENCE: sure})
 
     def weaken(self, node_id: str) -> bool:
-        """Believe less that a node is where it is believed; return False, and change nothing, if it is unlikely by now."""
+        """Believe less that a node is where it is believed; return False if it is unlikely by now, without a change."""
         left = disagreeing(self.confidence_of(node_id) or PRIOR)
         self.set_facts(node_id, {CONFIDENCE: left} if left >= LEAST else {})
         return left >= LEAST

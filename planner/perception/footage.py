@@ -16,10 +16,16 @@ from pydantic import BaseModel, Field
 from scenecypher.chat.model import Image
 from scenecypher.db.graph.scene import Point
 from scenecypher.errors import InputError
-from scenecypher.planner.perception.camera_file import ASPECT_TOLERANCE, PosedCamera, camera_of
 from scenecypher.planner.perception.naming import TEXTS
 from scenecypher.planner.perception.observation import Observation
-from scenecypher.planner.perception.picture import SUFFIXES, encode_jpeg, media_type_of, read_picture
+from scenecypher.planner.perception.picture import (
+    SUFFIXES,
+    PosedCamera,
+    camera_of,
+    encode_jpeg,
+    media_type_of,
+    read_picture,
+)
 from scenecypher.waiting import waiting_for
 
 if TYPE_CHECKING:
@@ -73,28 +79,18 @@ class PictureSet:
     note: str = ""
     cameras: tuple[PosedCamera | None, ...] = ()
 
-    @classmethod
-    def of(cls, pictures: Sequence[Picture]) -> Self:
-        """Return the set of pictures read from files."""
-        return cls(tuple(it.image for it in pictures), cameras=tuple(it.camera for it in pictures))
-
-    @property
-    def has_cameras(self) -> bool:
-        """Return True if boxes can be located."""
-        return any(self.cameras)
-
     def describe_words(self, name: str) -> str:
         """Return what the prompt of the first stage says of these pictures besides; empty for one plain picture."""
         count = len(self.images)
         words = f"\n{self.note}" if self.note else ""
         words += TEXTS["several"].format(count=count, name=name) if count > 1 else ""
         picture = ", and the number of the picture, from 1" if count > 1 else ""
-        return words + (TEXTS["boxes"].format(picture=picture) if self.has_cameras else "")
+        return words + (TEXTS["boxes"].format(picture=picture) if any(self.cameras) else "")
 
     @property
     def parse_words(self) -> str:
         """Return what the prompt of the second stage says besides."""
-        return TEXTS["parse_boxes"] if self.has_cameras else ""
+        return TEXTS["parse_boxes"] if any(self.cameras) else ""
 
     def located(self, observation: Observation, boxes: Sequence[SeenBox]) -> Observation:
         """Return the observation with positions of things whose boxes have a camera and a known depth."""
@@ -124,17 +120,14 @@ class Frame:
     @classmethod
     def of(cls, picture: PillowImage) -> Self:
         """Return the frame of a picture."""
-        from PIL import Image as Pillow
-        from PIL import ImageChops, ImageStat
+        import numpy as np
 
         grey = picture.convert("L")
         small = bytes(grey.resize((COPY_SIDE, COPY_SIDE)).tobytes())
         grey.thumbnail((SHARP_SIDE, SHARP_SIDE))
-        width, height = grey.size
-        shifted = grey.transform(grey.size, Pillow.Transform.AFFINE, (1, 0, 1, 0, 1, 1))
-        inner = (0, 0, max(width - 1, 1), max(height - 1, 1))
-        edges = ImageChops.difference(grey, shifted).crop(inner)
-        return cls(small, ImageStat.Stat(edges).rms[0])
+        light = np.asarray(grey, dtype=np.float64)
+        edges = light[1:, 1:] - light[:-1, :-1]
+        return cls(small, float(np.sqrt(np.mean(edges**2))) if edges.size else 0.0)
 
 
 def read_look(files: Sequence[Path], *, at_most: int = MAX_SENT) -> tuple[Picture, ...]:
@@ -173,7 +166,7 @@ def _picture(file: Path) -> Picture:
     if camera is not None:
         with _opened(image) as picture:
             width, height = picture.size
-        if abs(width / height * camera.file.height / camera.file.width - 1) > ASPECT_TOLERANCE:
+        if not camera.file.has_shape(width, height):
             size = f"{camera.file.width} x {camera.file.height}"
             raise InputError(f"{file}: {width} x {height} pixels, but its camera file says {size}: mend that file")
     return Picture(file.name, image, camera)

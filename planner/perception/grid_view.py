@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
@@ -18,6 +19,7 @@ from scenecypher.importers.babyai_grid import THINGS, GridCell, position
 from scenecypher.planner.perception.naming import TEXTS
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.picture import encode_png
+from scenecypher.planner.perception.placing import cell_of
 from scenecypher.planner.perception.vision import describe_images, parse_description
 
 TILE_PIXELS: Final = 32
@@ -109,7 +111,7 @@ def observations(belief: SceneGraph, view: GridView, *, step: int) -> Iterator[O
         things = (it for it in view.things if it.cell in cells and THINGS[it.class_][0] == "Object")
         if cells:
             yield Observation(room, tuple(_sighting(it, room) for it in things), step, ("INSIDE",), cells=cells)
-    doors = {_cell_of(belief.nodes[door]): door for door in belief.by_kind.get("Door", ())}
+    doors = {cell_of(belief.nodes[door]): door for door in belief.by_kind.get("Door", ())}
     for thing in view.things:
         if thing.class_ == "door" and thing.cell in doors:
             yield Observation(doors[thing.cell], (), step, (), states=thing.states)
@@ -118,11 +120,10 @@ def observations(belief: SceneGraph, view: GridView, *, step: int) -> Iterator[O
 def _visible_contents(env: Any) -> Iterator[tuple[GridCell, Any]]:
     grid, mask = env.gen_obs_grid()
     pose = Pose.of(env)
-    for column in range(pose.size):
-        for row in range(pose.size):
-            cell = pose.cell_at(column, row)
-            if mask[column, row] and cell != pose.cell:
-                yield cell, grid.get(column, row)
+    for column, row in product(range(pose.size), repeat=2):
+        cell = pose.cell_at(column, row)
+        if mask[column, row] and cell != pose.cell:
+            yield cell, grid.get(column, row)
 
 
 def _sighting(thing: GridThing, room: str) -> Sighting:
@@ -138,19 +139,14 @@ def _sighting(thing: GridThing, room: str) -> Sighting:
     )
 
 
-def _cell_of(node: Node) -> GridCell | None:
-    center = node.properties.get("center")
-    return (round(center.x), round(center.y)) if isinstance(center, Point) else None
-
-
 def _cells_of(room: Node) -> frozenset[GridCell]:
     """Return the cells within a room's walls; none for a place of unknown size, such as the root."""
     facts = room.properties
     match facts.get("center"), facts.get("size_x"), facts.get("size_y"):
         case Point(x=x, y=y), int(width) | float(width), int(height) | float(height):
             left, top = round(x - (width - 1) / 2), round(y - (height - 1) / 2)
-            inside = range(left + 1, round(left + width - 1)), range(top + 1, round(top + height - 1))
-            return frozenset((column, row) for column in inside[0] for row in inside[1])
+            columns, rows = range(left + 1, round(left + width - 1)), range(top + 1, round(top + height - 1))
+            return frozenset(product(columns, rows))
     return frozenset()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 from uuid import uuid4
 
 from scenecypher.chat.model import Model
@@ -27,6 +28,9 @@ from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.vision import ImageReading, read_pictures
 from scenecypher.planner.worlds.belief import belief_name, find_or_create_belief, initial_belief
 
+LookFiles: TypeAlias = PictureSet | Detections
+"""Files of one look: pictures, which a model has to read, or detections."""
+
 
 @dataclass(frozen=True, slots=True)
 class BeliefBefore:
@@ -37,25 +41,6 @@ class BeliefBefore:
     vocabulary: str
     version: int = 0
     info: SceneInfo | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LookFiles:
-    """Files of one look: pictures, or detections."""
-
-    source: PictureSet | Detections
-
-    @property
-    def of(self) -> str | None:
-        """Return the node that the file names as looked at, if it does."""
-        return None if isinstance(self.source, PictureSet) else self.source.content.of
-
-    def read(self, belief: BeliefBefore, of: str, *, model: Callable[[], Model], accept: bool = False) -> ImageReading:
-        """Read the look at a node. Raises UnknownReference, ReplyRejected, ModelUnavailable."""
-        known, step = known_node(belief.graph, of, vocabulary=belief.vocabulary), belief.version + 1
-        if isinstance(self.source, PictureSet):
-            return read_pictures(model(), self.source, known, step=step, accept=accept)
-        return ImageReading(self.source.observation(known, step=step), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +66,25 @@ class Unchanged(RejectedError):
 def read_look_files(files: Sequence[Path], *, at_most: int) -> LookFiles:
     """Read the files of a look, at most `at_most` pictures. Raises InputError."""
     if not any(file.suffix.casefold() == ".json" for file in files):
-        return LookFiles(PictureSet.of(read_look(files, at_most=at_most)))
+        pictures = read_look(files, at_most=at_most)
+        return PictureSet(tuple(it.image for it in pictures), cameras=tuple(it.camera for it in pictures))
     if len(files) > 1:
         raise InputError("a file of sightings is a look of its own; give it alone, and pictures in another command")
-    return LookFiles(read_detections(files[0]))
+    return read_detections(files[0])
 
 
-def seen_node(store: SceneStore, scene: str, text: str) -> str:
-    """Return the id of the node that `text` means in the belief about a scene, or in the scene while it has none.
+def read_at(
+    files: LookFiles, belief: BeliefBefore, of: str, *, model: Callable[[], Model], accept: bool = False
+) -> ImageReading:
+    """Read a look at a node of a belief, by its id, name or class.
 
-    Raises SceneNotFound, UnknownReference.
+    Raises UnknownReference, ReplyRejected, ModelUnavailable.
     """
-    known = lookup_scene(store.database, belief_name(scene)) or store.find(scene)
-    return resolve_reference(store.now(known).graph, text)
+    seen, step = resolve_reference(belief.graph, of), belief.version + 1
+    known = known_node(belief.graph, seen, vocabulary=belief.vocabulary)
+    if isinstance(files, PictureSet):
+        return read_pictures(model(), files, known, step=step, accept=accept)
+    return ImageReading(files.observation(known, step=step), "")
 
 
 def belief_before(store: SceneStore, scene: str) -> BeliefBefore:

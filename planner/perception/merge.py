@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from scenecypher.db.graph.delta import Delta, apply, diff
-from scenecypher.db.graph.scene import GraphView, Node, Point, Relation, SceneGraph, closure
+from scenecypher.db.graph.delta import apply, diff
+from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph, closure
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
@@ -19,8 +19,6 @@ from scenecypher.planner.perception.draft import (
     LEAST,
     MAX_NEW,
     BeliefDraft,
-    Finding,
-    FindingKind,
     MergeResult,
     extent_words,
     relation_text,
@@ -28,7 +26,7 @@ from scenecypher.planner.perception.draft import (
 from scenecypher.planner.perception.matching import Matches, is_unnamed, match_sightings
 from scenecypher.planner.perception.new_things import ASSUMED, NewThings, assumed_of
 from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.placing import Placement, fixtures_of, is_covered, is_shut_in, placements
+from scenecypher.planner.perception.placing import Placement, cell_of, fixtures_of, is_covered, is_shut_in, placements
 from scenecypher.planner.perception.wording import NUMBERED, is_of_class, normal_form
 from scenecypher.planner.vocabularies.states import ToldStates, believable_states
 
@@ -47,7 +45,9 @@ def merge(
         raise UnknownReference(msg)
     extent = observation.extent
     if not extent.is_usable:
-        return MergeResult(Delta(), (Finding("unseen", of.id, extent_words(extent)),))
+        unseen = BeliefDraft(belief, vocabulary)
+        unseen.tell("unseen", of.id, extent_words(extent))
+        return unseen.result()
     placed = placements(observation, belief, vocabulary=vocabulary)
     containment = conventions_of(vocabulary).containment
     known = match_sightings(belief, observation, placed, containment=containment, meaning=meaning)
@@ -67,8 +67,8 @@ def merge(
         draft.delta(),
         tuple(draft.findings),
         tuple(draft.unplaced),
-        len(draft.believed),
-        tuple(draft.vanished),
+        believed=len(draft.believed),
+        vanished=tuple(draft.vanished),
         recognised=len(draft.recognised),
         new=draft.new,
     )
@@ -89,12 +89,11 @@ def merge_checked(
 
 def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> MergeResult:
     """Merge several observations, such as those of one picture, into one Delta. Raises UnknownReference."""
-    after, findings = belief, list[Finding]()
+    after, found = belief, list[MergeResult]()
     for observation in observations:
-        found = merge(after, observation, vocabulary=vocabulary)
-        after = apply(after, found.delta)
-        findings += found.findings
-    return MergeResult(diff(belief, after), tuple(findings))
+        found.append(merge(after, observation, vocabulary=vocabulary))
+        after = apply(after, found[-1].delta)
+    return MergeResult(diff(belief, after), tuple(it for one in found for it in one.findings))
 
 
 @dataclass(slots=True)
@@ -109,7 +108,6 @@ class ObservationDraft(BeliefDraft):
     is_crowded: bool
     is_accepted: bool
     ids: dict[int, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
     unplaced: list[int] = field(default_factory=list)
     believed: list[str] = field(default_factory=list)
     vanished: list[str] = field(default_factory=list)
@@ -286,16 +284,11 @@ class ObservationDraft(BeliefDraft):
             node = self.belief.nodes[node_id]
             hidden = is_covered(self.belief, node_id, look.of, containment=self.moves.containment)
             is_known = look.classes is None or normal_form(node.class_) in look.classes
-            center = node.properties.get("center")
-            cell = (round(center.x), round(center.y)) if isinstance(center, Point) else None
-            if node.kind == "Object" and is_known and not hidden and (look.cells is None or cell in look.cells):
+            is_in_view = look.cells is None or cell_of(node) in look.cells
+            if node.kind == "Object" and is_known and not hidden and is_in_view:
                 yield node_id
 
     def _place(self, node_id: str, relation: tuple[str, str]) -> None:
         placed, contents = Relation(node_id, *relation), self.contents_of(node_id) if node_id in self.belief else ()
         self.relations |= {*self.moves.gained(placed, room_of=self.observation.of, contents=contents)}
         self.placed.setdefault(node_id, set()).add(placed.target)
-
-    def tell(self, kind: FindingKind, node: str, words: str) -> None:
-        """Add a finding."""
-        self.findings.append(Finding(kind, node, words))

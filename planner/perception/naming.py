@@ -86,12 +86,13 @@ def known_node(belief: GraphView, of: str, *, vocabulary: str, tells_earlier: bo
         "doors": [it for it in fixtures if it.kind == "Door"],
     }
     names = {group: sorted({it.name for it in nodes if it.id != of}) for group, nodes in groups.items()}
+    classes = {normal_form(it.class_): it.class_ for it in sorted(objects, key=lambda it: it.id)}
     furniture = names["furniture"] = names["furniture"][:MAX_SUPPORTS]
     return KnownNode(
         id=of,
         words={"name": node.name, **{group: _listed(found) for group, found in names.items()}},
         furniture=tuple(furniture),
-        things=_meanings(objects),
+        things=classes | {word: it.class_ for it in sorted(objects, key=lambda it: it.id) for word in _words(it)},
         fixed=frozenset(word for it in belief.nodes.values() if it.kind != "Object" for word in _words(it)),
         belief=belief,
         vocabulary=vocabulary,
@@ -189,10 +190,3 @@ def _is_named(seen: Sighting, known: KnownNode) -> bool:
 
 def _words(node: Node) -> tuple[str, str]:
     return normal_form(node.id), normal_form(node.name)
-
-
-def _meanings(objects: list[Node]) -> dict[str, str]:
-    """Return the classes of classes, ids and names; names override classes."""
-    ordered = sorted(objects, key=lambda node: node.id)
-    classes = {normal_form(node.class_): node.class_ for node in ordered}
-    return classes | {word: node.class_ for node in ordered for word in _words(node)}

@@ -16,7 +16,7 @@ from scenecypher.db.graph.delta import SetProperty
 from scenecypher.db.graph.scene import GraphView, Node, Properties
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.perception.draft import BeliefDraft, Finding, MergeResult
+from scenecypher.planner.perception.draft import BeliefDraft, MergeResult
 from scenecypher.planner.perception.matching import is_unnamed
 from scenecypher.planner.perception.observation import Sighting
 from scenecypher.planner.perception.wording import NUMBERED, normal_form, without_number
@@ -25,20 +25,24 @@ from scenecypher.planner.vocabularies.registry import vocabulary_named
 ASSUMED: Final = "assumed"
 """Property of a node: affordances that nobody has stated; an action that comes off confirms them."""
 _NUMBERED: Final = re.compile(r".*?([-_])(\d+)")
+"""An id with a number: what is before the number, a hyphen or an underscore, and the number."""
 
 
 class NewThings:
     """Maker of the nodes of things that are new to the belief of `nodes`."""
 
     def __init__(self, nodes: Mapping[str, Node], *, vocabulary: str) -> None:
-        self._vocabulary, self._ids, self._mark = vocabulary, {*nodes}, _number_mark(nodes)
+        self._vocabulary, self._ids = vocabulary, {*nodes}
         self._taken = {normal_form(word) for node in nodes.values() for word in (node.id, node.name)}
-        self._numbers, self._alike = dict[str, int](), defaultdict[str, list[Node]](list)
+        self._numbers, self._alike, marks = dict[str, int](), defaultdict[str, list[Node]](list), Counter[str]()
         for node in nodes.values():
-            stem, found = without_number(node.id), _NUMBERED.fullmatch(node.id)
-            self._numbers[stem] = max(self._numbers.get(stem, 0), int(found[2]) if found else 0)
+            if found := _NUMBERED.fullmatch(node.id):
+                stem = without_number(node.id)
+                self._numbers[stem] = max(self._numbers.get(stem, 0), int(found[2]))
+                marks[found[1]] += 1
             if node.kind == "Object":
                 self._alike[normal_form(node.class_)].append(node)
+        self._mark = marks.most_common(1)[0][0] if marks else "_"
 
     def add(self, seen: Sighting) -> Node:
         """Return the node of a thing that is seen for the first time; it has no states yet.
@@ -85,12 +89,6 @@ class NewThings:
         return f"{stem}{self._mark}{number}"
 
 
-def _number_mark(nodes: Mapping[str, Node]) -> str:
-    """Return what most ids have before their number: a hyphen or an underscore."""
-    marks = Counter(found[1] for node_id in nodes if (found := _NUMBERED.fullmatch(node_id)))
-    return marks.most_common(1)[0][0] if marks else "_"
-
-
 def assumed_of(node: Node) -> tuple[str, ...]:
     """Return the affordances of a node that are assumed."""
     words = node.properties.get(ASSUMED)
@@ -120,7 +118,7 @@ def confirmations(belief: GraphView, needed: Mapping[str, frozenset[str]]) -> It
 
 def merge_refusal(belief: GraphView, needed: Mapping[str, frozenset[str]], *, vocabulary: str) -> MergeResult:
     """Drop assumed affordances that an action needed, after the world refused it for no reason that was seen."""
-    draft, findings = BeliefDraft(belief, vocabulary), list[Finding]()
+    draft = BeliefDraft(belief, vocabulary)
     for node_id, words in needed.items():
         node = belief.nodes[node_id]
         rest = tuple(it for it in assumed_of(node) if it not in words)
@@ -131,5 +129,5 @@ def merge_refusal(belief: GraphView, needed: Mapping[str, frozenset[str]], *, vo
             properties=Properties(facts | ({ASSUMED: rest} if rest else {})),
         )
         words_text = ", ".join(sorted(words))
-        findings.append(Finding("changed", node_id, f"it does not afford {words_text} after all: that was assumed"))
-    return MergeResult(draft.delta(), tuple(findings))
+        draft.tell("changed", node_id, f"it does not afford {words_text} after all: that was assumed")
+    return draft.result()

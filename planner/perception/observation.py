@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, Point, Properties
 from scenecypher.importers.babyai_grid import GridCell
-from scenecypher.planner.perception.wording import one_line
+from scenecypher.planner.perception.wording import cleaned_name
 
 Support: TypeAlias = tuple[str | None, str | None]
 """Type and target of a containment relation, None where unknown.
@@ -102,13 +102,6 @@ class Observer(Protocol):
     def observe(self, of: str, *, step: int) -> Observation:
         """Look at a node. Raises UnknownReference if there is no such node."""
         ...
-
-
-def cleaned_name(words: str) -> str:
-    """Return a name on one line. Raises ValueError if nothing is left of it."""
-    if not (name := one_line(words)):
-        raise ValueError("a name is empty; give the name of a thing")
-    return name
 
 
 Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(cleaned_name)]

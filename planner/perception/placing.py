@@ -7,17 +7,16 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from scenecypher.db.graph.scene import GraphView, Relation
+from scenecypher.db.graph.scene import GraphView, Node, Point, Relation
 from scenecypher.db.schema import HOLDING, REMEMBERED
 from scenecypher.db.vocabulary import conventions_of
+from scenecypher.importers.babyai_grid import GridCell
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.wording import normal_form, singular_forms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 Support: TypeAlias = int | str
 """What bears a thing: the number of another sighting, or the id of a node."""
-_Candidate: TypeAlias = tuple[Support, tuple[str, str], str]
-"""What may bear a thing, with its names and its class."""
 
 BEARING: Final = {"ON": frozenset({"put_on", "surfaces"}), "INSIDE": frozenset({"put_inside", "put_in", "containers"})}
 """Affordances of what can bear a thing, by the type of the relation."""
@@ -64,6 +63,12 @@ def fixtures_of(belief: GraphView, of: str, *, vocabulary: str) -> tuple[str, ..
     return tuple(sorted(it for it in near if belief.nodes[it].kind in {"Asset", "Door"}))
 
 
+def cell_of(node: Node) -> GridCell | None:
+    """Return the cell of a grid that a node is in, None if it has no position."""
+    center = node.properties.get("center")
+    return (round(center.x), round(center.y)) if isinstance(center, Point) else None
+
+
 def is_covered(graph: GraphView, thing: str, place: str, *, containment: tuple[str, ...]) -> bool:
     """Check if `place` is a room and a thing in it is hidden from a look: it is in or on something there."""
     containers = {*graph.targets(thing, *containment)} - {place}
@@ -87,7 +92,7 @@ class _Supports:
     indexes: tuple[dict[str, set[Support]], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        of, seen = self.observation.of, list[_Candidate]()
+        of, seen = self.observation.of, list[tuple[Support, tuple[str, str], str]]()
         for number, it in enumerate(self.observation.sightings):
             seen.append((number, (it.name, it.id or it.name), it.class_))
             for name in {it.name.casefold(), (it.id or it.name).casefold()}:
@@ -96,7 +101,7 @@ class _Supports:
         below = self.belief.reaching(of, *conventions_of(self.vocabulary).containment) - {of}
         nodes = (self.belief.nodes[it] for it in (of, *sorted(below)))
         bearing = (it for it in nodes if it.id == of or it.kind in {"Asset", "Object"})  # no agent, nor what it holds
-        believed: Iterable[_Candidate] = ((it.id, (it.id, it.name), it.class_) for it in bearing)
+        believed = ((it.id, (it.id, it.name), it.class_) for it in bearing)
         free = (it for it in believed if it[0] == of or not told & {*map(normal_form, it[1])})
         by_name, by_class, by_end = (defaultdict[str, set[Support]](set) for _ in range(3))
         for support, names, class_ in (*seen, *free):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Final, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, Protocol, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
@@ -27,22 +27,13 @@ from scenecypher.planner.perception.naming import (
     place_prompt,
     with_names,
 )
-from scenecypher.planner.perception.observation import (
-    CONFIDENCE,
-    MAX_THINGS,
-    Extent,
-    ExtentKind,
-    Observation,
-    Sighting,
-    cleaned_name,
-)
-from scenecypher.planner.perception.wording import normal_form, one_line
+from scenecypher.planner.perception.observation import CONFIDENCE, MAX_THINGS, Extent, ExtentKind, Observation, Sighting
+from scenecypher.planner.perception.wording import WORDS, cleaned_name, normal_form, one_line
 
 ATTEMPTS: Final = 3
 MAX_WORDS: Final = 300
 """Characters that are kept of a reply's free text."""
 
-SeenState: TypeAlias = Literal["open", "closed", "turned_on", "turned_off"]
 STATES: Final = {"open": "open", "closed": "closed", "turned_on": "on", "turned_off": "off"}
 RELATIONS: Final = {"ontop_of": "ON", "inside_of": "INSIDE"}
 EXTENTS: Final[Mapping[str, ExtentKind]] = {
@@ -55,30 +46,7 @@ EXTENTS: Final[Mapping[str, ExtentKind]] = {
 
 _BEGINNING: Final = 400
 """Characters of a reply in which a refusal stands."""
-_PICTURE: Final = r"(?:images?|pictures?|photos?|photographs?|visual (?:content|input))"
-_THE: Final = r"(?:(?:the|this|that|any|your|an?|attached|provided|actual|such) )*"
-_NOT_THINGS: Final = r"\b(?! (?:on|in|hanging|frames?))"
-"""End of a word for the given picture, not for a thing of that name in it."""
-_CANNOT: Final = r"(?:can(?:no|')?t|can not|could(?: not|n't)|(?:not able|unable) to)"
-_SENSES: Final = (
-    r"(?:(?:directly|actually|currently) )?(?:view|see|open|access|process|interpret|analy[sz]e|display|describe)"
-)
-_GIVE: Final = r"(?:see|have|receive|attach|provide|upload)"
-_GIVEN: Final = r"(?:attached|provided|uploaded|included|received|given)"
-_REFUSALS: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"{_CANNOT} {_SENSES} {_THE}{_PICTURE}{_NOT_THINGS}",
-        rf"\b(?:i|you) (?:don't|do not|didn't|did not) {_GIVE} {_THE}{_PICTURE}{_NOT_THINGS}",
-        rf"\bno {_PICTURE} (?:(?:was|were|is|has been|have been) )?{_GIVEN}\b",
-        rf"\bplease (?:upload|provide|attach|share|send) {_THE}{_PICTURE}\b",
-        r"^(?:i'm |i am |we're )?(?:very |so |truly )?sorry\b",
-        r"^i apologi[sz]e\b",
-        r"^(?:i'm|i am) afraid (?:that )?i (?:can|am|do)",
-        r"\bas (?:an?|a text-based|a large) (?:ai|text-only|language)\b",
-        r"\bcan(?:no|')?t (?:help|assist) with\b",
-    )
-)
+_REFUSALS: Final = tuple(re.compile(it.format_map(WORDS["refusal"]["parts"])) for it in WORDS["refusal"]["patterns"])
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -98,7 +66,7 @@ class SeenThing(BaseModel):
     count: int = Field(ge=1, le=100)
     relation: Literal["ontop_of", "inside_of"] | None
     related_to: Annotated[str, AfterValidator(one_line)] | None
-    states: list[SeenState]
+    states: list[Literal["open", "closed", "turned_on", "turned_off"]]
     confidence: float | None = Field(ge=0, le=1)
 
 
@@ -171,13 +139,15 @@ def read_pictures(
     of the observation is ``disputed`` or ``doubted`` unless `accept`. One that is not told what was there is not asked
     about it again. Raises ReplyRejected, ModelUnavailable.
     """
-    first = _read_once(model, pictures, known, describe_prompt(known), step)
-    found = _merged(first.observation, known)
-    if not found.most_vanished or not known.tells_earlier:
-        return first if accept else _doubted(first, found)
-    second = _read_once(model, pictures, known, describe_prompt(known, found.vanished), step)
-    reading = replace(second, usage=first.usage + second.usage)
-    return reading if accept else _doubted(reading, _merged(second.observation, known))
+    reading = _read_once(model, pictures, known, describe_prompt(known), step)
+    found = _merged(reading.observation, known)
+    if found.most_vanished and known.tells_earlier:
+        again = _read_once(model, pictures, known, describe_prompt(known, found.vanished), step)
+        reading = replace(again, usage=reading.usage + again.usage)
+        found = _merged(reading.observation, known)
+    if accept or found.doubtful_extent is None:
+        return reading
+    return replace(reading, observation=replace(reading.observation, extent=found.doubtful_extent))
 
 
 def describe_images(model: Model, images: Sequence[Image], prompt: str) -> tuple[str, Usage]:
@@ -211,10 +181,10 @@ def parse_description(model: Model, asked: Sequence[Message], form: type[Form], 
 
 
 def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str, step: int) -> ImageReading:
-    """Describe and parse pictures; ask once more for places that are unclear."""
+    """Describe and parse pictures; ask once more for places that are unclear, from which nothing else is taken."""
     description, described = describe_images(model, pictures.images, prompt + pictures.describe_words(known.node.name))
     asked = parse_prompt(known, description) + pictures.parse_words
-    form: type[Subgraph] = LocatedSubgraph if pictures.has_cameras else Subgraph
+    form: type[Subgraph] = LocatedSubgraph if any(pictures.cameras) else Subgraph
     subgraph, usage = parse_description(model, (Message("user", asked),), form, spent=described)
     observation = with_names(_observation(subgraph, known, step), known)
     if isinstance(subgraph, LocatedSubgraph):
@@ -228,13 +198,9 @@ def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str
     messages = (Message("user", asked), reply, Message("user", place_prompt(known, unclear, observation)))
     second, usage = parse_description(model, messages, Subgraph, spent=usage)
     placed = _observation(second.model_copy(update={"extent": subgraph.extent}), known, step)
-    return ImageReading(_with_places(observation, placed), description, usage)
-
-
-def _doubted(reading: ImageReading, found: MergeResult) -> ImageReading:
-    """Return a reading with the extent that its merge leaves it."""
-    extent = found.doubtful_extent or reading.observation.extent
-    return replace(reading, observation=replace(reading.observation, extent=extent))
+    supports = {it.name: it.support for it in reversed(placed.sightings)}
+    sightings = tuple(replace(it, support=supports.get(it.name, it.support)) for it in observation.sightings)
+    return ImageReading(replace(observation, sightings=sightings), description, usage)
 
 
 def _merged(observation: Observation, known: KnownNode) -> MergeResult:
@@ -245,13 +211,6 @@ def _unclear(observation: Observation, known: KnownNode) -> tuple[Sighting, ...]
     """Return the sightings whose place is unclear, without furniture."""
     seen = map(observation.sightings.__getitem__, _merged(observation, known).unplaced)
     return tuple(it for it in seen if normal_form(it.name) not in known.fixed)
-
-
-def _with_places(observation: Observation, second: Observation) -> Observation:
-    """Return the observation with the supports that a second reply gives; it adds and drops nothing else."""
-    supports = {it.name: it.support for it in reversed(second.sightings)}
-    sightings = tuple(replace(it, support=supports.get(it.name, it.support)) for it in observation.sightings)
-    return replace(observation, sightings=sightings)
 
 
 def _observation(subgraph: Subgraph, known: KnownNode, step: int) -> Observation:

@@ -34,6 +34,13 @@ def one_line(words: str) -> str:
     return " ".join(printed.split())
 
 
+def cleaned_name(words: str) -> str:
+    """Return a name on one line. Raises ValueError if nothing is left of it."""
+    if not (name := one_line(words)):
+        raise ValueError("a name is empty; give the name of a thing")
+    return name
+
+
 def is_name(words: str) -> bool:
     """Check if a text can be the name of a thing: a few words, and no sentence."""
     parts = normal_form(words).split()

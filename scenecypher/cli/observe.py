@@ -63,16 +63,16 @@ def observe(
 
     `undo` on the belief takes it back. Nothing is merged, and the exit status is 1, if NODE was not seen.
     """
-    from scenecypher.planner.perception.look import belief_before, merge_look, read_look_files, seen_node
+    from scenecypher.planner.perception.detections import Detections
+    from scenecypher.planner.perception.look import belief_before, merge_look, read_at, read_look_files
 
     look_files = read_look_files(files, at_most=pictures)
-    named = at or look_files.of
+    named = at or (look_files.content.of if isinstance(look_files, Detections) else None)
     if named is None:
         raise InputError("nothing says what was looked at; name it, say --at table-1")
     with open_database(timeouts) as db:
-        of = seen_node(db.store, scene, named)
         belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
-        reading = look_files.read(belief, of, model=db.vision_model, accept=accept)
+        reading = read_at(look_files, belief, named, model=db.vision_model, accept=accept)
         if dry_run:
             look = _previewed(belief, reading, accept=accept, meaning=db.meaning)
         else:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.errors import InputError
-from scenecypher.planner.perception.camera_file import CameraFile, PosedCamera, camera_of
+from scenecypher.planner.perception.picture import CameraFile, PosedCamera, camera_of
 
 UPRIGHT = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
 LOOKING_DOWN = [[1, 0, 0, 2], [0, -1, 0, 3], [0, 0, -1, 4], [0, 0, 0, 1]]

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from scenecypher.db.graph.scene import Point
-from scenecypher.planner.perception.camera_file import PosedCamera, camera_of
 from scenecypher.planner.perception.footage import PictureSet
-from scenecypher.planner.perception.picture import encode_png
+from scenecypher.planner.perception.picture import PosedCamera, camera_of, encode_png
 from scenecypher.planner.perception.vision import ImageReading, read_pictures
 from scenecypher.planner.worlds.belief import initial_belief
 from tests.planner.actions.grasif_worlds import home
