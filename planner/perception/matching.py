@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.graph.scene import GraphView, Node, Point
 from scenecypher.db.schema import HOLDING
-from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.meaning import Meaning
 from scenecypher.planner.perception.draft import SEEN
 from scenecypher.planner.perception.observation import Observation, Sighting, Support
 from scenecypher.planner.perception.placing import Placement, is_covered, is_shut_in
@@ -29,26 +29,8 @@ _Pool: TypeAlias = dict[str, list[Node]]
 
 
 @dataclass(slots=True)
-class Matches:
-    """The believed node of each sighting, by its number; those of `guessed` were found elsewhere, or by a near word.
-
-    A placed sighting without a node is of something new; `twins` are things of its class, seen elsewhere a moment ago.
-    """
-
-    nodes: dict[int, str] = field(default_factory=dict)
-    guessed: set[int] = field(default_factory=set)
-    twins: dict[int, str] = field(default_factory=dict)
-
-
-def match_sightings(
-    belief: GraphView,
-    observation: Observation,
-    placements: Sequence[Placement],
-    *,
-    containment: tuple[str, ...],
-    meaning: Meaning = NO_MEANING,
-) -> Matches:
-    """Match sightings with believed nodes.
+class Matching:
+    """Matching of sightings with believed `nodes`, by the sightings' numbers.
 
     Every node is matched once: by id or name first, then by likeness on the same support, then in or on the observed
     node, then by a near word on the same support, and last, without a number and a position, wherever it is believed:
@@ -56,30 +38,31 @@ def match_sightings(
     in the last RECENT steps. Sightings without a placement are matched but for the last two. Never matched are the node
     looked at, its own containers (by the relations `containment`), and by likeness what is held. Words are near by
     their letters, or by `meaning`.
+
+    Those of `guessed` were found elsewhere, or by a near word. A placed sighting without a node is of something new;
+    `twins` are things of its class, seen elsewhere a moment ago.
     """
-    return _Matching(belief, observation, containment, meaning).match(placements)
 
-
-@dataclass(slots=True)
-class _Matching:
     belief: GraphView
     observation: Observation
     containment: tuple[str, ...]
     meaning: Meaning
+    nodes: dict[int, str] = field(default_factory=dict)
+    guessed: set[int] = field(default_factory=set)
+    twins: dict[int, str] = field(default_factory=dict)
     barred: set[str] = field(init=False)
-    found: Matches = field(default_factory=Matches)
     pools: dict[tuple[str, str], _Pool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.barred = {self.observation.of, *self.belief.reached(self.observation.of, *self.containment)}
 
-    def match(self, placements: Sequence[Placement]) -> Matches:
+    def match(self, placements: Sequence[Placement]) -> None:
         """Match all sightings, the placed ones first."""
         placed = [placement.number for placement in placements]
         unplaced = sorted({*range(len(self.observation.sightings))} - {*placed})
         self._match_names([*placed, *unplaced])
         for placement in placements:
-            if placement.number not in self.found.nodes:
+            if placement.number not in self.nodes:
                 self._match_alike(placement.number, self._on(placement))
         unknown = [number for number in (*placed, *unplaced) if self._is_unknown(number)]
         nodes = sorted(self.belief.reaching(self.observation.of, *self.containment)) if unknown else ()
@@ -91,12 +74,11 @@ class _Matching:
             if self._is_unknown(placement.number):
                 self._match_near(placement)
         self._match_far(filter(self._is_unknown, placed))
-        return self.found
 
     def _on(self, placement: Placement) -> _Pool:
         """Return what is believed on or in a support, by class."""
         support = placement.support
-        known = self.found.nodes.get(support) if isinstance(support, int) else support
+        known = self.nodes.get(support) if isinstance(support, int) else support
         if known is None:
             return {}
         key = known, placement.type
@@ -112,7 +94,7 @@ class _Matching:
             lost = [it for it in nodes if not is_covered(self.belief, it.id, of, containment=self.containment)]
             is_near = lost and (are_near(word, class_) or self.meaning.nearest(word, (class_,), least=ALIKE))
             if is_near and self._match_nodes(number, lost):
-                self.found.guessed.add(number)
+                self.guessed.add(number)
                 return
 
     def _match_far(self, unknown: Iterable[int]) -> None:
@@ -128,9 +110,9 @@ class _Matching:
         twins = _pool(node for node in elsewhere if node.id in recent and node.id not in self.barred)
         for number in numbers:
             if self._match_alike(number, pool):
-                self.found.guessed.add(number)
+                self.guessed.add(number)
             elif alike := twins.get(normal_form(self.observation.sightings[number].class_)):
-                self.found.twins[number] = alike[0].id
+                self.twins[number] = alike[0].id
 
     def _is_recent(self, node: Node) -> bool:
         last = node.properties.get("last_seen")
@@ -138,7 +120,7 @@ class _Matching:
         return is_near and node.properties.get(SEEN) is True and bool(self.belief.targets(node.id, *self.containment))
 
     def _is_unknown(self, number: int) -> bool:
-        return number not in self.found.nodes and self.observation.sightings[number].id is None
+        return number not in self.nodes and self.observation.sightings[number].id is None
 
     def _match_names(self, numbers: Sequence[int]) -> None:
         for form in (str.casefold, normal_form):
@@ -180,7 +162,7 @@ class _Matching:
         return is_somewhere, bool(node.properties.get(SEEN)), last if isinstance(last, int) else -1, node.id
 
     def _take(self, number: int, node_id: str) -> None:
-        self.found.nodes[number] = node_id
+        self.nodes[number] = node_id
         self.barred.add(node_id)
 
 

@@ -23,7 +23,7 @@ from scenecypher.planner.perception.draft import (
     extent_words,
     relation_text,
 )
-from scenecypher.planner.perception.matching import Matches, is_unnamed, match_sightings
+from scenecypher.planner.perception.matching import Matching, is_unnamed
 from scenecypher.planner.perception.new_things import ASSUMED, NewThings, assumed_of
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import Placement, cell_of, fixtures_of, is_covered, is_shut_in, placements
@@ -49,8 +49,8 @@ def merge(
         unseen.tell("unseen", of.id, extent_words(extent))
         return unseen.result()
     placed = placements(observation, belief, vocabulary=vocabulary)
-    containment = conventions_of(vocabulary).containment
-    known = match_sightings(belief, observation, placed, containment=containment, meaning=meaning)
+    known = Matching(belief, observation, conventions_of(vocabulary).containment, meaning)
+    known.match(placed)
     new = sum(placement.number not in known.nodes for placement in placed)
     is_crowded = extent.kind == "disputed" and new > MAX_NEW
     draft = ObservationDraft(belief, vocabulary, observation, known, is_crowded=is_crowded, is_accepted=accept)
@@ -63,11 +63,10 @@ def merge(
         draft.merge_sighting(placement)
     draft.merge_unplaced({placement.number for placement in placed})
     draft.merge_absences()
-    return MergeResult(
-        draft.delta(),
-        tuple(draft.findings),
-        tuple(draft.unplaced),
-        believed=len(draft.believed),
+    return replace(
+        draft.result(),
+        unplaced=tuple(draft.unplaced),
+        believed=draft.believed,
         vanished=tuple(draft.vanished),
         recognised=len(draft.recognised),
         new=draft.new,
@@ -104,12 +103,12 @@ class ObservationDraft(BeliefDraft):
     """
 
     observation: Observation
-    known: Matches
+    known: Matching
     is_crowded: bool
     is_accepted: bool
     ids: dict[int, str] = field(default_factory=dict)
     unplaced: list[int] = field(default_factory=list)
-    believed: list[str] = field(default_factory=list)
+    believed: int = 0
     vanished: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     recognised: set[str] = field(default_factory=set)
@@ -189,8 +188,8 @@ class ObservationDraft(BeliefDraft):
 
     def merge_absences(self) -> None:
         """Remove believed objects that were not seen, if the whole was seen; else believe less in them."""
-        self.believed += self._believed_here()
-        for node_id in self.believed:
+        for node_id in self._believed_here():
+            self.believed += 1
             if node_id in self.seen:
                 continue
             was = f"believed {self.place_text(node_id)}, not seen"

@@ -197,8 +197,7 @@ def _read_once(model: Model, pictures: PictureSet, known: KnownNode, prompt: str
     reply = Message("assistant", subgraph.model_copy(update={"objects": objects}).model_dump_json())
     messages = (Message("user", asked), reply, Message("user", place_prompt(known, unclear, observation)))
     second, usage = parse_description(model, messages, Subgraph, spent=usage)
-    placed = _observation(second.model_copy(update={"extent": subgraph.extent}), known, step)
-    supports = {it.name: it.support for it in reversed(placed.sightings)}
+    supports = {it.name: _sighting(it, known).support for it in reversed(second.objects)}
     sightings = tuple(replace(it, support=supports.get(it.name, it.support)) for it in observation.sightings)
     return ImageReading(replace(observation, sightings=sightings), description, usage)
 
