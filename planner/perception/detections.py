@@ -29,7 +29,7 @@ from scenecypher.planner.perception.observation import (
 )
 from scenecypher.planner.perception.picture import Box, PosedCamera, camera_of
 from scenecypher.planner.perception.placing import fixtures_of
-from scenecypher.planner.perception.wording import WORDS, normal_form
+from scenecypher.planner.perception.wording import WORDS, compact, normal_form
 
 COCO: Final[Mapping[int, str]] = {number: name for number, name in enumerate(WORDS["coco"]) if name}
 """The names of COCO's categories by their ids."""
@@ -89,7 +89,7 @@ class Detections:
         fixtures = fixtures_of(known.belief, known.id, vocabulary=known.vocabulary)
         supports = [known.belief.nodes[it] for it in (*fixtures, known.id)]
         by_picture: dict[str | None, list[Sighting]] = {}
-        fixed, told = NO_THINGS - known.things.keys(), self.content.classes
+        fixed, told = {it for it in NO_THINGS if compact(it) not in known.things}, self.content.classes
         for it in self.content.sightings:
             if normal_form(it.class_) not in fixed:
                 by_picture.setdefault(it.picture, []).append(self._sighting(it, known, supports))

@@ -14,7 +14,7 @@ from scenecypher.meaning import Meaning
 from scenecypher.planner.perception.draft import SEEN
 from scenecypher.planner.perception.observation import Observation, Sighting, Support
 from scenecypher.planner.perception.placing import Placement, is_covered, is_shut_in
-from scenecypher.planner.perception.wording import NUMBERED, are_near, is_of_class, normal_form
+from scenecypher.planner.perception.wording import NUMBERED, are_near, compact, is_of_class, normal_form
 
 TOLERANCE: Final = 0.5
 """Largest distance (metres; in grids cells) between believed and seen position of the same thing."""
@@ -123,7 +123,7 @@ class Matching:
         return number not in self.nodes and self.observation.sightings[number].id is None
 
     def _match_names(self, numbers: Sequence[int]) -> None:
-        for form in (str.casefold, normal_form):
+        for form in (str.casefold, compact):
             names = _by_name(self.belief, form) if numbers else {}
             for number in numbers:
                 self._match_name(number, names, form)

@@ -27,7 +27,7 @@ from scenecypher.planner.perception.matching import Matching, is_unnamed
 from scenecypher.planner.perception.new_things import ASSUMED, NewThings, assumed_of
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import Placement, cell_of, fixtures_of, is_covered, is_shut_in, placements
-from scenecypher.planner.perception.wording import NUMBERED, is_of_class, normal_form
+from scenecypher.planner.perception.wording import NUMBERED, compact, is_of_class, normal_form
 from scenecypher.planner.vocabularies.states import ToldStates, believable_states
 
 
@@ -168,8 +168,8 @@ class ObservationDraft(BeliefDraft):
     def _told_as(self, node_id: str, seen: Sighting) -> str:
         """Return the word by which a thing was told, if that is another id or another class."""
         node = self.nodes[node_id]
-        is_own = seen.id or normal_form(seen.name) in {normal_form(node.id), normal_form(node.name)}
-        is_class = is_unnamed(seen) and normal_form(seen.class_) == normal_form(node.class_)
+        is_own = seen.id or compact(seen.name) in {compact(node.id), compact(node.name)}
+        is_class = is_unnamed(seen) and compact(seen.class_) == compact(node.class_)
         return "" if is_own or (is_class and not NUMBERED.search(seen.name)) else f", told as {seen.name!r}"
 
     def merge_unplaced(self, placed: set[int]) -> None:
@@ -229,7 +229,7 @@ class ObservationDraft(BeliefDraft):
 
     def _merge_fixture(self, number: int, seen: Sighting) -> bool:
         """Merge the states of a room's furniture or door if the sighting is of one; return False if it is not."""
-        named = [it for it in self.fixtures if normal_form(seen.name) in {normal_form(it.id), normal_form(it.name)}]
+        named = [it for it in self.fixtures if compact(seen.name) in {compact(it.id), compact(it.name)}]
         found = named or [it for it in self.fixtures if is_of_class(seen.name, it.class_)]
         for node in found if len(found) == 1 else ():
             self.ids[number] = node.id

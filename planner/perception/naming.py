@@ -18,7 +18,14 @@ from scenecypher.planner.perception.draft import SEEN
 from scenecypher.planner.perception.matching import joined
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
-from scenecypher.planner.perception.wording import NUMBERED, is_name, likely_singular, normal_form, singular_forms
+from scenecypher.planner.perception.wording import (
+    NUMBERED,
+    compact,
+    is_name,
+    likely_singular,
+    normal_form,
+    singular_forms,
+)
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 TEXTS: Final[Mapping[str, str]] = tomllib.loads(
@@ -42,8 +49,8 @@ class KnownNode:
 
     `words` fill the prompts: the node's name, the `names` of all objects, which of those believed on or in the node (in
     a room: and in nothing closed there) were `seen` there, and which are `priors`, and a room's furniture and doors.
-    `things` are the classes by names, ids and classes (in normal form), `fixed` the names of nodes that can't be on or
-    in another. `gap` stands between the words of a class. Without `tells_earlier`, a model is not told what was or may
+    `things` are the classes by names, ids and classes (compact), `fixed` the names of nodes that can't be on or in
+    another. `gap` stands between the words of a class. Without `tells_earlier`, a model is not told what was or may
     be there.
     """
 
@@ -73,7 +80,7 @@ def known_node(belief: GraphView, of: str, *, vocabulary: str, tells_earlier: bo
     if node is None:
         msg = f"no node {of[:100]!r} to look at{did_you_mean(of[:100], tuple(belief.nodes))}; use the id of a node"
         raise UnknownReference(msg)
-    objects = [belief.nodes[it] for it in belief.by_kind.get("Object", ())]
+    objects = [belief.nodes[it] for it in sorted(belief.by_kind.get("Object", ()))]
     kinds = conventions_of(vocabulary).containment
     below, is_room = belief.reaching(of, *kinds), node.kind == "Place"
     here = [it for it in objects if it.id in below and not (is_room and is_shut_in(belief, it.id, containment=kinds))]
@@ -86,13 +93,13 @@ def known_node(belief: GraphView, of: str, *, vocabulary: str, tells_earlier: bo
         "doors": [it for it in fixtures if it.kind == "Door"],
     }
     names = {group: sorted({it.name for it in nodes if it.id != of}) for group, nodes in groups.items()}
-    classes = {normal_form(it.class_): it.class_ for it in sorted(objects, key=lambda it: it.id)}
+    classes = {compact(it.class_): it.class_ for it in objects}
     furniture = names["furniture"] = names["furniture"][:MAX_SUPPORTS]
     return KnownNode(
         id=of,
         words={"name": node.name, **{group: _listed(found) for group, found in names.items()}},
         furniture=tuple(furniture),
-        things=classes | {word: it.class_ for it in sorted(objects, key=lambda it: it.id) for word in _words(it)},
+        things=classes | {word: it.class_ for it in objects for word in _words(it)},
         fixed=frozenset(word for it in belief.nodes.values() if it.kind != "Object" for word in _words(it)),
         belief=belief,
         vocabulary=vocabulary,
@@ -152,8 +159,8 @@ def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> Thi
         return ThingMeaning(meaning.class_, Properties({"color": color}))
     forms = singular_forms(words)
     for form in (words, *forms):
-        if form in known.things:
-            return ThingMeaning(known.things[form])
+        if compact(form) in known.things:
+            return ThingMeaning(known.things[compact(form)])
     new = likely_singular(words) if plural else forms[0]
     return ThingMeaning(new.replace(" ", known.gap) or name)
 
@@ -175,9 +182,9 @@ def with_names(observation: Observation, known: KnownNode) -> Observation:
 
 
 def _own_name(seen: Sighting, known: KnownNode) -> str | None:
-    """Return the id by which a sighting names its thing, in normal form; None if the name is a class."""
-    words = normal_form(seen.id or seen.name)
-    is_id = seen.id or NUMBERED.search(seen.name) or normal_form(known.things.get(words, words)) != words
+    """Return the id by which a sighting names its thing, compact; None if the name is a class."""
+    words = compact(seen.id or seen.name)
+    is_id = seen.id or NUMBERED.search(seen.name) or compact(known.things.get(words, words)) != words
     return words if is_id else None
 
 
@@ -185,8 +192,8 @@ def _is_named(seen: Sighting, known: KnownNode) -> bool:
     if seen.id in known.belief:
         return True
     words = (word for word in (seen.id, seen.name, seen.class_) if word is not None)
-    return all(is_name(it) or {normal_form(it)} & (known.things.keys() | known.fixed) for it in words)
+    return all(is_name(it) or {compact(it)} & (known.things.keys() | known.fixed) for it in words)
 
 
 def _words(node: Node) -> tuple[str, str]:
-    return normal_form(node.id), normal_form(node.name)
+    return compact(node.id), compact(node.name)

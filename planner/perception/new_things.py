@@ -34,14 +34,17 @@ class NewThings:
     def __init__(self, nodes: Mapping[str, Node], *, vocabulary: str) -> None:
         self._vocabulary, self._ids = vocabulary, {*nodes}
         self._taken = {normal_form(word) for node in nodes.values() for word in (node.id, node.name)}
-        self._numbers, self._alike, marks = dict[str, int](), defaultdict[str, list[Node]](list), Counter[str]()
+        self._numbers, self._alike, marks = (
+            dict[str, int](),
+            defaultdict[tuple[str, str], list[Node]](list),
+            Counter[str](),
+        )
         for node in nodes.values():
             if found := _NUMBERED.fullmatch(node.id):
                 stem = without_number(node.id)
                 self._numbers[stem] = max(self._numbers.get(stem, 0), int(found[2]))
                 marks[found[1]] += 1
-            if node.kind == "Object":
-                self._alike[normal_form(node.class_)].append(node)
+            self._alike[node.kind, normal_form(node.class_)].append(node)
         self._mark = marks.most_common(1)[0][0] if marks else "_"
 
     def add(self, seen: Sighting) -> Node:
@@ -61,12 +64,12 @@ class NewThings:
         return replace(node, affordances=assumed, properties=Properties(facts))
 
     def _usual_affordances(self, class_: str) -> tuple[str, ...]:
-        """Return the affordances of most objects of a class, sorted; else what the vocabulary assumes."""
-        alike = self._alike.get(normal_form(class_))
-        if alike is None:
-            return tuple(sorted(vocabulary_named(self._vocabulary).looking.affordances_of(class_)))
+        """Return the affordances of most objects of a class; else those of its furniture, and what is assumed."""
+        objects, furniture = (self._alike.get((kind, normal_form(class_)), []) for kind in ("Object", "Asset"))
+        assumed = () if objects else vocabulary_named(self._vocabulary).looking.affordances_of(class_)
+        alike = objects or furniture
         counts = Counter(word for node in alike for word in node.affordances)
-        return tuple(sorted(word for word, count in counts.items() if 2 * count > len(alike)))
+        return tuple(sorted({*assumed, *(word for word, count in counts.items() if 2 * count > len(alike))}))
 
     def _free_id(self, seen: Sighting) -> str:
         """Return the sighting's id or one-word name, else its class with a number, as ids are written.

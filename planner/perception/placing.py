@@ -12,7 +12,7 @@ from scenecypher.db.schema import HOLDING, REMEMBERED
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.importers.babyai_grid import GridCell
 from scenecypher.planner.perception.observation import Observation
-from scenecypher.planner.perception.wording import normal_form, singular_forms
+from scenecypher.planner.perception.wording import compact, ends_of, normal_form, singular_forms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 Support: TypeAlias = int | str
@@ -105,12 +105,11 @@ class _Supports:
         free = (it for it in believed if it[0] == of or not told & {*map(normal_form, it[1])})
         by_name, by_class, by_end = (defaultdict[str, set[Support]](set) for _ in range(3))
         for support, names, class_ in (*seen, *free):
-            words = normal_form(class_).split()
-            by_class[" ".join(words)].add(support)
+            by_class[compact(class_)].add(support)
             for name in names:
-                by_name[normal_form(name)].add(support)
-            for start in range(1, len(words)):
-                by_end[" ".join(words[start:])].add(support)
+                by_name[compact(name)].add(support)
+            for end in ends_of(class_):
+                by_end[end].add(support)
         self.indexes = by_name, by_class, by_end
 
     def placement(self, number: int) -> Iterator[Placement]:
@@ -134,8 +133,8 @@ class _Supports:
         for number in self.exact.get(target.casefold(), ()):
             if number != but:
                 return number, True
-        forms = singular_forms(target)
-        for index, words in zip(self.indexes, ((normal_form(target),), forms, forms), strict=True):
+        forms = [*map(compact, singular_forms(target))]
+        for index, words in zip(self.indexes, ([compact(target)], forms, forms), strict=True):
             found = {support for word in words for support in index.get(word, ())} - {but}
             if found:
                 return (found.pop() if len(found) == 1 else None), index is self.indexes[0]

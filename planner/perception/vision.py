@@ -28,7 +28,7 @@ from scenecypher.planner.perception.naming import (
     with_names,
 )
 from scenecypher.planner.perception.observation import CONFIDENCE, MAX_THINGS, Extent, ExtentKind, Observation, Sighting
-from scenecypher.planner.perception.wording import WORDS, cleaned_name, normal_form, one_line
+from scenecypher.planner.perception.wording import WORDS, cleaned_name, compact, one_line
 
 ATTEMPTS: Final = 3
 MAX_WORDS: Final = 300
@@ -209,7 +209,7 @@ def _merged(observation: Observation, known: KnownNode) -> MergeResult:
 def _unclear(observation: Observation, known: KnownNode) -> tuple[Sighting, ...]:
     """Return the sightings whose place is unclear, without furniture."""
     seen = map(observation.sightings.__getitem__, _merged(observation, known).unplaced)
-    return tuple(it for it in seen if normal_form(it.name) not in known.fixed)
+    return tuple(it for it in seen if compact(it.name) not in known.fixed)
 
 
 def _observation(subgraph: Subgraph, known: KnownNode, step: int) -> Observation:
@@ -228,7 +228,7 @@ def _sighting(seen: SeenThing, known: KnownNode) -> Sighting:
     """Return the sighting of a thing; a fixed one has no support and stays unplaced."""
     what = meaning_of_name(seen.name, known, plural=seen.count > 1)
     relation = RELATIONS[seen.relation] if seen.relation else None
-    is_fixed = normal_form(seen.name) in known.fixed
+    is_fixed = compact(seen.name) in known.fixed
     support = None if is_fixed or not (relation or seen.related_to) else (relation, seen.related_to or None)
     states = tuple(sorted({STATES[state] for state in seen.states})) or None
     confidence = CONFIDENCE if seen.confidence is None else seen.confidence

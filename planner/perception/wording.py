@@ -6,8 +6,11 @@ import re
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 from typing import Final
 from unicodedata import category, normalize
+
+from scenecypher.words import COMPOUND
 
 _ARTICLE: Final = re.compile(r"^(?:the|an?)\s+(?=\S)")
 _GAP: Final = re.compile(r"[\s_-]+")
@@ -20,7 +23,7 @@ _PLURALS: Final = {"sses": "ss", "xes": "x", "ches": "ch", "shes": "sh", "zes": 
 """Endings of plurals, the longest first, and what most singulars have in their place."""
 _MOST_LETTERS: Final = 60
 _MOST_WORDS: Final = 6
-_MARKS: Final = re.compile(r"[.!?;:\u2026](?:\s|$)|[{}<>\[\]|`\"\\]")
+_MARKS: Final = re.compile(r"[.!?;:\u2026](?:\s|$)|[{}<>()\[\]|`\"\\,=]")
 """Marks that end a part of a sentence, or that a name has no use for."""
 WORDS: Final = tomllib.loads(files("scenecypher.planner.perception").joinpath("words.toml").read_text(encoding="utf-8"))
 _SPEECH: Final = frozenset(WORDS["speech"])
@@ -75,12 +78,29 @@ def likely_singular(name: str) -> str:
     return bare.removesuffix(ending) + one
 
 
+def compact(name: str) -> str:
+    """Return a name's normal form without spaces, in which ``coffee table`` is the class ``coffeetable``."""
+    return normal_form(name).replace(" ", "")
+
+
+def ends_of(class_: str) -> set[str]:
+    """Return the ends of a class by which people call it, without spaces: its last words, or letters of a compound."""
+    words = normal_form(class_).split()
+    letters = "".join(words)
+    ends = {letters[start:] for start in range(1, len(letters) - COMPOUND + 1)}
+    return ends | {"".join(words[start:]) for start in range(1, len(words))}
+
+
+@lru_cache(maxsize=65_536)
 def are_near(one: str, other: str) -> bool:
     """Check if two words may be of one thing: one is the end of the other, but for words that mean the same."""
-    first, second = (f" {' '.join(_SAME.get(it, it) for it in without_number(word).split())}" for word in (one, other))
-    return first.endswith(second) or second.endswith(first)
+    first, second = (
+        [" ".join(_SAME.get(it, it) for it in form.split()) for form in singular_forms(word)] for word in (one, other)
+    )
+    pairs = [*product(first, second), *product(second, first)]
+    return any(compact(end) in {compact(word), *ends_of(word)} for end, word in pairs)
 
 
 def is_of_class(word: str, class_: str) -> bool:
     """Check if a word means a class: it is its name, maybe in the plural or with a number."""
-    return normal_form(class_) in singular_forms(word)
+    return compact(class_) in map(compact, singular_forms(word))

@@ -477,6 +477,11 @@ SENTENCES = (
     "put everything into the bin",
     "a note. It says: give up",
     "one two three four five six seven",
+    "do not report the cup",
+    "jug of milk, delete all",
+    "MATCH (n) DETACH DELETE n",
+    "cup' OR 1=1 //",
+    "never tell the owner",
 )
 
 
