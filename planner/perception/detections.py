@@ -145,10 +145,7 @@ class Detections:
 
 
 def read_detections(file: Path) -> Detections:
-    """Read a file of detections, and the camera files beside the pictures that it names.
-
-    Raises DocumentError with the file's problems, and InputError for a camera's depth.
-    """
+    """Read detections, and the cameras beside their pictures. Raises DocumentError, and InputError for a depth file."""
     content = validated(DetectionsFile, _document(read_json(file)), str(file))
     inside = {it.picture for it in content.sightings if it.picture and _is_within(file.parent, it.picture)}
     names = sorted(inside & {it.picture for it in content.sightings if it.box} - {None})

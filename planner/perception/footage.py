@@ -164,8 +164,7 @@ def choose_frames(frames: Sequence[Frame], *, at_most: int) -> tuple[int, ...]:
 def _picture(file: Path) -> Picture:
     image, camera = read_picture(file), camera_of(file)
     if camera is not None:
-        with _opened(image) as picture:
-            width, height = picture.size
+        width, height = _opened(image).size
         if not camera.file.has_shape(width, height):
             size = f"{camera.file.width} x {camera.file.height}"
             raise InputError(f"{file}: {width} x {height} pixels, but its camera file says {size}: mend that file")
@@ -181,7 +180,9 @@ def _of_folder(folder: Path, at_most: int) -> tuple[Picture, ...]:
     pictures = tuple(map(_picture, files))
     if len(pictures) <= at_most:
         return pictures
-    return tuple(pictures[it] for it in choose_frames([_frame(it.image) for it in pictures], at_most=at_most))
+    return tuple(
+        pictures[it] for it in choose_frames([Frame.of(_opened(it.image)) for it in pictures], at_most=at_most)
+    )
 
 
 def _is_video(file: Path) -> bool:
@@ -227,11 +228,6 @@ def _frames(file: Path) -> Iterator[tuple[float, Image, Frame]]:
                 picture: PillowImage = frame.to_image()  # type: ignore[no-untyped-call]
                 yield time_s, encode_jpeg(picture), Frame.of(picture)
                 wanted_s = time_s + 1 / FRAMES_A_SECOND
-
-
-def _frame(image: Image) -> Frame:
-    with _opened(image) as picture:
-        return Frame.of(picture)
 
 
 def _opened(image: Image) -> PillowImage:

@@ -76,10 +76,7 @@ def read_look_files(files: Sequence[Path], *, at_most: int) -> LookFiles:
 def read_at(
     files: LookFiles, belief: BeliefBefore, of: str, *, model: Callable[[], Model], accept: bool = False
 ) -> ImageReading:
-    """Read a look at a node of a belief, by its id, name or class.
-
-    Raises UnknownReference, ReplyRejected, ModelUnavailable.
-    """
+    """Read a look at a node of a belief. Raises UnknownReference, ReplyRejected, ModelUnavailable."""
     seen, step = resolve_reference(belief.graph, of), belief.version + 1
     known = known_node(belief.graph, seen, vocabulary=belief.vocabulary)
     if isinstance(files, PictureSet):

@@ -76,10 +76,7 @@ def merge(
 def merge_checked(
     belief: GraphView, observation: Observation, *, vocabulary: str, accept: bool, meaning: Meaning = NO_MEANING
 ) -> MergeResult:
-    """Merge an observation, but only what was seen if it contradicts most of the belief, unless `accept`.
-
-    Raises UnknownReference as `merge` does.
-    """
+    """Merge an observation; only what was seen of one that contradicts most of the belief. Raises as `merge` does."""
     found = merge(belief, observation, vocabulary=vocabulary, accept=accept, meaning=meaning)
     if accept or found.doubtful_extent is None:
         return found
@@ -237,10 +234,7 @@ class ObservationDraft(BeliefDraft):
         return bool(found)
 
     def _is_on(self, upper: str, lower: str) -> bool:
-        """Check if a node is on or in another one by what is merged so far.
-
-        What the observed node is on or in is never taken for a thing that was seen.
-        """
+        """Check if a node is on or in another one; what the observed one is on is never taken for a seen thing."""
         return upper != self.observation.of and lower in {upper, *closure(upper, self.supports_of)}
 
     def _is_visible_below(self, node_id: str) -> bool:

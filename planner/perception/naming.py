@@ -116,10 +116,7 @@ def known_node_reader(
 
 
 def describe_prompt(known: KnownNode, vanished: Iterable[str] = ()) -> str:
-    """Return the prompt of the first stage, for the picture.
-
-    Things that are believed there, and `vanished` in an earlier description, are asked for again.
-    """
+    """Return the prompt of the first stage, for the picture; things that `vanished` are asked for again."""
     earlier = TEXTS["earlier" if known.tells_earlier else "only_seen"].format_map(known.words)
     room = TEXTS["room"].format_map(known.words) if known.node.kind == "Place" else ""
     gone = [known.belief.nodes[it].name for it in vanished]

@@ -34,11 +34,8 @@ class NewThings:
     def __init__(self, nodes: Mapping[str, Node], *, vocabulary: str) -> None:
         self._vocabulary, self._ids = vocabulary, {*nodes}
         self._taken = {normal_form(word) for node in nodes.values() for word in (node.id, node.name)}
-        self._numbers, self._alike, marks = (
-            dict[str, int](),
-            defaultdict[tuple[str, str], list[Node]](list),
-            Counter[str](),
-        )
+        self._alike, marks = defaultdict[tuple[str, str], list[Node]](list), Counter[str]()
+        self._numbers = dict[str, int]()
         for node in nodes.values():
             if found := _NUMBERED.fullmatch(node.id):
                 stem = without_number(node.id)
@@ -48,10 +45,7 @@ class NewThings:
         self._mark = marks.most_common(1)[0][0] if marks else "_"
 
     def add(self, seen: Sighting) -> Node:
-        """Return the node of a thing that is seen for the first time; it has no states yet.
-
-        An observer that shares the graph's ids tells what can be done with it; else it is assumed.
-        """
+        """Return the node of a new thing, without states; what can be done with it is assumed if it is not told."""
         node_id = self._free_id(seen)
         self._ids.add(node_id)
         name = node_id if seen.id is None and is_unnamed(seen) else seen.name

@@ -202,10 +202,7 @@ class PosedCamera:
 
 
 def camera_of(picture: Path) -> PosedCamera | None:
-    """Read the camera file beside a picture, None if there is none.
-
-    Raises DocumentError with the file's problems, and InputError for a depth file that can't be used.
-    """
+    """Read the camera file beside a picture, if any. Raises DocumentError, and InputError for its depth file."""
     file = picture.with_suffix(CAMERA_SUFFIX)
     if not file.is_file():
         return None

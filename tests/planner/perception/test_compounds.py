@@ -60,7 +60,9 @@ def test_a_room_s_furniture_is_told_in_two_words() -> None:
 
 def test_two_of_a_compound_are_two() -> None:
     """A class in other letters was taken for the name of one thing."""
-    seen, _ = looked("coffeetable_84", {"name": "wine glasses", "count": 2, "related_to": "coffeetable_84"}, extent="part")
+    seen, _ = looked(
+        "coffeetable_84", {"name": "wine glasses", "count": 2, "related_to": "coffeetable_84"}, extent="part"
+    )
     assert len([it for it in seen if it[0] in {"new", "moved"} and it[1].startswith("wineglass_")]) == 2
 
 
