@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, FiniteFloat, model_validator
 
@@ -29,12 +29,7 @@ from scenecypher.planner.perception.observation import (
 )
 from scenecypher.planner.perception.picture import Box, PosedCamera, camera_of
 from scenecypher.planner.perception.placing import fixtures_of
-from scenecypher.planner.perception.wording import WORDS, compact, normal_form
-
-COCO: Final[Mapping[int, str]] = {number: name for number, name in enumerate(WORDS["coco"]) if name}
-"""The names of COCO's categories by their ids."""
-NO_THINGS: Final = frozenset(WORDS["no_things"])
-"""Classes of persons, animals and furniture: a detector's names that mean no thing to be moved."""
+from scenecypher.planner.perception.wording import WORDS, normal_form
 
 
 class Detection(SeenThing):
@@ -89,15 +84,14 @@ class Detections:
         fixtures = fixtures_of(known.belief, known.id, vocabulary=known.vocabulary)
         supports = [known.belief.nodes[it] for it in (*fixtures, known.id)]
         by_picture: dict[str | None, list[Sighting]] = {}
-        fixed, told = {it for it in NO_THINGS if compact(it) not in known.things}, self.content.classes
         for it in self.content.sightings:
-            if normal_form(it.class_) not in fixed:
-                by_picture.setdefault(it.picture, []).append(self._sighting(it, known, supports))
+            by_picture.setdefault(it.picture, []).append(self._sighting(it, known, supports))
         things = fuse(by_picture.values())
         if len(things) > MAX_THINGS:
             msg = f"{len(things)} things in one look; at most {MAX_THINGS} are merged: look at one place"
             raise InputError(msg)
-        seen = Observation(
+        told = self.content.classes
+        observation = Observation(
             known.id,
             things,
             step,
@@ -105,17 +99,13 @@ class Detections:
             partial_states=True,
             extent=Extent(self.content.seen, "" if self.content.seen == "whole" else "what was detected"),
             classes=None if told is None else frozenset(normal_form(meaning_of_name(it, known).class_) for it in told),
-            notes=tuple(self._notes(fixed & {normal_form(it.class_) for it in self.content.sightings}, things)),
         )
-        return with_names(seen, known)
-
-    def _notes(self, others: Collection[str], things: Sequence[Sighting]) -> Iterator[str]:
-        """Yield what is not merged, and why."""
-        if others:
-            yield f"persons and furniture are not merged: {', '.join(sorted(others))}"
-        placeless = sum(it.support is None and it.position is None for it in things)
-        if placeless and any(it.box for it in self.content.sightings):
-            yield f"{placeless} boxes have no place: give `support`, or a camera file beside the picture"
+        seen = with_names(observation, known)
+        placeless = sum(it.support is None and it.position is None for it in seen.sightings)
+        if not placeless or not any(it.box for it in self.content.sightings):
+            return seen
+        missing = f"{placeless} boxes have no place: give `support`, or a camera file beside the picture"
+        return replace(seen, notes=(*seen.notes, missing))
 
     def _sighting(self, it: Detection, known: KnownNode, supports: Sequence[Node]) -> Sighting:
         meaning = meaning_of_name(it.class_, known)
@@ -186,7 +176,7 @@ def _detection(row: Mapping[str, Any]) -> Mapping[str, Any]:
             edges, score, image = [box.get(edge) for edge in ("x1", "y1", "x2", "y2")], row.get("confidence"), None
         case {"category_id": int(number), "bbox": [int() | float(), int() | float(), int() | float(), int() | float()]}:
             left, top, width, height = row["bbox"]
-            name = row.get("category_name") or COCO.get(number, f"category {number}")
+            name = row.get("category_name") or dict(enumerate(WORDS["coco"])).get(number) or f"category {number}"
             edges, score, image = [left, top, left + width, top + height], row.get("score"), row.get("image_id")
         case _:
             return row

@@ -65,8 +65,9 @@ class Matching:
             if placement.number not in self.nodes:
                 self._match_alike(placement.number, self._on(placement))
         unknown = [number for number in (*placed, *unplaced) if self._is_unknown(number)]
-        nodes = sorted(self.belief.reaching(self.observation.of, *self.containment)) if unknown else ()
-        seen = (it for it in nodes if not is_shut_in(self.belief, it, containment=self.containment))
+        of, kinds = self.observation.of, self.containment
+        nodes = sorted(self.belief.reaching(of, *kinds)) if unknown else ()
+        seen = (it for it in nodes if not is_shut_in(self.belief, it, of=of, containment=kinds))
         below = _pool(self.belief.nodes[it] for it in seen)
         for number in unknown:
             self._match_alike(number, below)

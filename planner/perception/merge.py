@@ -238,9 +238,9 @@ class ObservationDraft(BeliefDraft):
         return upper != self.observation.of and lower in {upper, *closure(upper, self.supports_of)}
 
     def _is_visible_below(self, node_id: str) -> bool:
-        """Check if a node is believed on or in the observed one, and not inside something closed."""
-        is_below = self.observation.of in self.belief.reached(node_id, *self.moves.containment)
-        return is_below and not is_shut_in(self.belief, node_id, containment=self.moves.containment)
+        """Check if a node is believed on or in the observed one, and not inside something closed there."""
+        belief, of, kinds = self.belief, self.observation.of, self.moves.containment
+        return of in belief.reached(node_id, *kinds) and not is_shut_in(belief, node_id, of=of, containment=kinds)
 
     def merge_states(self, node_id: str, states: tuple[str, ...] | None) -> None:
         """Merge the seen states of a node, if any; those that it can't have are only told."""

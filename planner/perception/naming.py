@@ -19,6 +19,7 @@ from scenecypher.planner.perception.matching import joined
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
 from scenecypher.planner.perception.wording import (
+    NO_THINGS,
     NUMBERED,
     compact,
     is_name,
@@ -83,7 +84,8 @@ def known_node(belief: GraphView, of: str, *, vocabulary: str, tells_earlier: bo
     objects = [belief.nodes[it] for it in sorted(belief.by_kind.get("Object", ()))]
     kinds = conventions_of(vocabulary).containment
     below, is_room = belief.reaching(of, *kinds), node.kind == "Place"
-    here = [it for it in objects if it.id in below and not (is_room and is_shut_in(belief, it.id, containment=kinds))]
+    shut = {it for it in below if is_room and is_shut_in(belief, it, of=of, containment=kinds)}
+    here = [it for it in objects if it.id in below - shut]
     fixtures = [belief.nodes[it] for it in fixtures_of(belief, of, vocabulary=vocabulary)]
     groups = {
         "names": objects,
@@ -165,17 +167,22 @@ def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> Thi
 def with_names(observation: Observation, known: KnownNode) -> Observation:
     """Return an observation in which each thing has a name, and what is named by an id is named once.
 
-    Left out are sightings whose name or class is neither known nor a name of a thing: so no sentence that stands in a
-    picture becomes an id, or reaches a later prompt.
+    Left out are persons and furniture of a class that is not known, and sightings whose name or class is neither known
+    nor a name of a thing: so no sentence that stands in a picture becomes an id, or reaches a later prompt.
     """
-    named = [it for it in observation.sightings if _is_named(it, known)]
+    classes = {*map(compact, known.belief.by_class)}
+    unknown = (it for it in observation.sightings if it.id is None and compact(it.class_) not in classes)
+    others = {normal_form(it.class_) for it in unknown if NO_THINGS & {*singular_forms(it.class_)}}
+    things = [it for it in observation.sightings if it.id is not None or normal_form(it.class_) not in others]
+    named = [it for it in things if _is_named(it, known)]
     once: dict[str | int, Sighting] = {}
     for number, seen in enumerate(named):
         key = _own_name(seen, known) or number
         once[key] = joined(once[key], seen) if key in once else seen
-    nameless = len(observation.sightings) - len(named)
-    notes = (*observation.notes, f"{nameless} seen there have a sentence for a name: not merged")
-    return replace(observation, sightings=tuple(once.values()), notes=notes if nameless else observation.notes)
+    notes = [f"persons and furniture are not merged: {', '.join(sorted(others))}"] if others else []
+    if nameless := len(things) - len(named):
+        notes.append(f"{nameless} seen there have a sentence for a name: not merged")
+    return replace(observation, sightings=tuple(once.values()), notes=(*observation.notes, *notes))
 
 
 def _own_name(seen: Sighting, known: KnownNode) -> str | None:

@@ -75,10 +75,11 @@ def is_covered(graph: GraphView, thing: str, place: str, *, containment: tuple[s
     return graph.nodes[place].kind == "Place" and any(graph.nodes[it].kind != "Place" for it in containers)
 
 
-def is_shut_in(graph: GraphView, thing: str, *, containment: tuple[str, ...]) -> bool:
-    """Check if a thing is inside something closed, over any number of containers."""
+def is_shut_in(graph: GraphView, thing: str, *, of: str, containment: tuple[str, ...]) -> bool:
+    """Check if a look at `of` can't show a thing: it is inside something else that is closed, over any containers."""
     chain = {thing, *graph.reached(thing, *containment)}
-    return any("closed" in graph.nodes[lid].states for it in chain for lid in graph.targets(it, "INSIDE"))
+    lids = {lid for it in chain for lid in graph.targets(it, "INSIDE")} - {of}
+    return any("closed" in graph.nodes[lid].states for lid in lids)
 
 
 @dataclass(slots=True)

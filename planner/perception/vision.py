@@ -170,9 +170,9 @@ def parse_description(model: Model, asked: Sequence[Message], form: type[Form], 
     try:
         found, usage = ask_for(model, asked, form, attempts=ATTEMPTS)
     except ReplyRejected as error:
-        msg = f"the model described the picture, but gave no list of what it shows in {ATTEMPTS} attempts: look again, "
+        msg = f"the model described the picture, but gave no list of at most {MAX_THINGS} things in {ATTEMPTS} attempts"
         raise ReplyRejected(
-            msg + "or choose another model",
+            f"{msg}: look again, or choose another model",
             reply=error.reply,
             prompt_tokens=spent.prompt_tokens + error.prompt_tokens,
             completion_tokens=spent.completion_tokens + error.completion_tokens,

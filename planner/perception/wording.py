@@ -26,7 +26,9 @@ _MOST_WORDS: Final = 6
 _MARKS: Final = re.compile(r"[.!?;:\u2026](?:\s|$)|[{}<>()\[\]|`\"\\,=]")
 """Marks that end a part of a sentence, or that a name has no use for."""
 WORDS: Final = tomllib.loads(files("scenecypher.planner.perception").joinpath("words.toml").read_text(encoding="utf-8"))
-_SPEECH: Final = frozenset(WORDS["speech"])
+NO_THINGS: Final = frozenset(WORDS["no_things"])
+"""Classes of persons, animals and furniture: names that mean no thing to be moved."""
+_SPEECH, _APART = frozenset(WORDS["speech"]), frozenset(WORDS["apart"])
 _SAME: Final = {word: words[0] for words in WORDS["alike"] for word in words}
 """Words that people use for the same things, with the first of each group."""
 
@@ -87,7 +89,7 @@ def ends_of(class_: str) -> set[str]:
     """Return the ends of a class by which people call it, without spaces: its last words, or letters of a compound."""
     words = normal_form(class_).split()
     letters = "".join(words)
-    ends = {letters[start:] for start in range(1, len(letters) - COMPOUND + 1)}
+    ends = {letters[start:] for start in range(1, len(letters) - COMPOUND + 1)} if letters not in _APART else set()
     return ends | {"".join(words[start:]) for start in range(1, len(words))}
 
 

@@ -14,6 +14,7 @@ from scenecypher.planner.perception.merge import merge_checked
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.picture import encode_png
 from scenecypher.planner.perception.vision import read_image
+from scenecypher.planner.perception.wording import are_near
 from scenecypher.planner.worlds.belief import initial_belief
 from tests.planner.perception.test_vision import scripted
 
@@ -71,3 +72,34 @@ def test_a_new_thing_can_have_the_states_of_its_class_though_that_is_furniture_h
     seen, after = looked(TABLE, {"name": "radio", "states": ["turned_on"]}, extent="part")
     assert ("new", "radio_90") in seen
     assert (after.nodes["radio_90"].states, [it for it in seen if it[0] == "doubted"]) == (("on",), [])
+
+
+@pytest.mark.parametrize(("lost", "word"), [("plum_65", "sugarplum"), ("plum_65", "plum"), ("juice_66", "fruit juice")])
+def test_the_end_of_a_compound_is_one_thing(lost: str, word: str) -> None:
+    inside = {"relation": "inside_of", "related_to": "fridge_64"}
+    others = [{"name": it} | inside for it in ("plum_65", "juice_66", "cheese_67", "bananas_68") if it != lost]
+    seen, _ = looked("fridge_64", *others, {"name": word} | inside)
+    assert ("confirmed", lost) in seen
+
+
+@pytest.mark.parametrize(("one", "other"), [("pineapple", "apple"), ("eggplants", "plant"), ("keyboard", "board")])
+def test_a_word_that_only_ends_like_another_is_another_thing(one: str, other: str) -> None:
+    assert not are_near(one, other)
+    assert not are_near(other, one)
+
+
+def test_what_is_seen_inside_a_thing_that_was_believed_closed_is_merged() -> None:
+    """The whole look was thrown away: nothing in a closed fridge counted as recognised, though it was seen there."""
+    inside = {"relation": "inside_of", "related_to": "fridge_64"}
+    seen, after = looked("fridge_64", {"name": "juice_66"} | inside)
+    assert ("confirmed", "juice_66") in seen
+    assert ("doubted", "cheese_67") in seen, "most is not seen: it is kept"
+    assert after.targets("cheese_67", "INSIDE") == ("fridge_64", "kitchen_3")
+
+
+@pytest.mark.parametrize("word", ["person", "women", "dogs", "bench"])
+def test_persons_and_furniture_in_a_picture_are_no_things(word: str) -> None:
+    """A person on the sofa became an object that could be grabbed; of a detector's list it did not."""
+    seen, after = looked("livingroom_4", {"name": word, "related_to": "sofa_81"}, extent="part")
+    assert ("doubted", "livingroom_4") in seen
+    assert after.nodes.keys() == our_home("cottage")[0].graph.nodes.keys()
