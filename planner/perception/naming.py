@@ -18,15 +18,7 @@ from scenecypher.planner.perception.draft import SEEN
 from scenecypher.planner.perception.matching import joined
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
-from scenecypher.planner.perception.wording import (
-    NO_THINGS,
-    NUMBERED,
-    compact,
-    is_name,
-    likely_singular,
-    normal_form,
-    singular_forms,
-)
+from scenecypher.planner.perception.wording import NO_THINGS, NUMBERED, compact, is_name, normal_form, singular_forms
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
 TEXTS: Final[Mapping[str, str]] = tomllib.loads(
@@ -156,12 +148,11 @@ def meaning_of_name(name: str, known: KnownNode, *, plural: bool = False) -> Thi
     if rest and color in vocabulary_named(known.vocabulary).looking.colors:
         meaning = meaning_of_name(rest, known, plural=plural)
         return ThingMeaning(meaning.class_, Properties({"color": color}))
-    forms = singular_forms(words)
+    forms = singular_forms(words, plural=plural)
     for form in (words, *forms):
         if compact(form) in known.things:
             return ThingMeaning(known.things[compact(form)])
-    new = likely_singular(words) if plural else forms[0]
-    return ThingMeaning(new.replace(" ", known.gap) or name)
+    return ThingMeaning(forms[0].replace(" ", known.gap) or name)
 
 
 def with_names(observation: Observation, known: KnownNode) -> Observation:

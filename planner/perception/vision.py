@@ -28,7 +28,7 @@ from scenecypher.planner.perception.naming import (
     with_names,
 )
 from scenecypher.planner.perception.observation import CONFIDENCE, MAX_THINGS, Extent, ExtentKind, Observation, Sighting
-from scenecypher.planner.perception.wording import WORDS, cleaned_name, compact, one_line
+from scenecypher.planner.perception.wording import WORDS, cleaned_name, compact, one_line, without_orders
 
 ATTEMPTS: Final = 3
 MAX_WORDS: Final = 300
@@ -86,7 +86,7 @@ class Subgraph(BaseModel):
 
     def seen_extent(self) -> Extent:
         """Return the extent of the observation."""
-        part, why = (one_line(words or "")[:MAX_WORDS] for words in (self.part, self.reason))
+        part, why = (without_orders(words or "")[:MAX_WORDS] for words in (self.part, self.reason))
         return Extent(EXTENTS[self.extent], part, why)
 
 

@@ -46,6 +46,12 @@ def cleaned_name(words: str) -> str:
     return name
 
 
+def without_orders(words: str) -> str:
+    """Return a text on one line, nothing if it has words of orders to a model, as a note in a picture may."""
+    line = one_line(words)
+    return "" if {*WORDS["orders"]} & {*re.findall(r"\w+", line.casefold())} else line
+
+
 def is_name(words: str) -> bool:
     """Check if a text can be the name of a thing: a few words, and no sentence."""
     parts = normal_form(words).split()
@@ -64,20 +70,17 @@ def without_number(name: str) -> str:
     return NUMBERED.sub("", normal_form(name)) or normal_form(name)
 
 
-def singular_forms(name: str) -> tuple[str, ...]:
-    """Return the normal form of a name without a number, and what it may be the plural of."""
-    bare = without_number(name)
-    found = (bare.removesuffix(plural) + one for plural, one in _ENDINGS if bare.endswith(plural))
-    return (bare, *found)
+def singular_forms(name: str, *, plural: bool = False) -> tuple[str, ...]:
+    """Return the normal form of a name without a number, and what it may be the plural of.
 
-
-def likely_singular(name: str) -> str:
-    """Return the normal form of a name without a number, in the singular if it looks like a plural."""
+    The likeliest singular comes first if the name is known to be a `plural`.
+    """
     bare = without_number(name)
-    if bare.endswith(("ss", "us", "is")):
-        return bare
+    found = (bare.removesuffix(ending) + one for ending, one in _ENDINGS if bare.endswith(ending))
+    if not plural or bare.endswith(("ss", "us", "is")):
+        return (bare, *found)
     ending, one = next((it for it in _PLURALS.items() if bare.endswith(it[0])), ("", ""))
-    return bare.removesuffix(ending) + one
+    return (bare.removesuffix(ending) + one, bare, *found)
 
 
 def compact(name: str) -> str:
