@@ -6,7 +6,6 @@ import re
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
-from itertools import product
 from typing import Final
 from unicodedata import category, normalize
 
@@ -97,13 +96,17 @@ def ends_of(class_: str) -> set[str]:
 
 
 @lru_cache(maxsize=65_536)
+def _called(word: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what a word may mean, without spaces, and the same with its ends."""
+    forms = [" ".join(_SAME.get(it, it) for it in form.split()) for form in singular_forms(word)]
+    meant = frozenset(map(compact, forms))
+    return meant, meant.union(*map(ends_of, forms))
+
+
 def are_near(one: str, other: str) -> bool:
     """Check if two words may be of one thing: one is the end of the other, but for words that mean the same."""
-    first, second = (
-        [" ".join(_SAME.get(it, it) for it in form.split()) for form in singular_forms(word)] for word in (one, other)
-    )
-    pairs = [*product(first, second), *product(second, first)]
-    return any(compact(end) in {compact(word), *ends_of(word)} for end, word in pairs)
+    (first, with_ends), (second, ends) = _called(one), _called(other)
+    return not first.isdisjoint(ends) or not second.isdisjoint(with_ends)
 
 
 def is_of_class(word: str, class_: str) -> bool:
