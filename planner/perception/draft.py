@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.db.graph.delta import Delta, diff
+from scenecypher.db.graph.delta import Delta, SetProperty, diff
 from scenecypher.db.graph.scene import GraphView, Node, Properties, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
+from scenecypher.errors import RejectedError
 from scenecypher.planner.perception.observation import Extent, ExtentKind
 from scenecypher.planner.perception.placing import PLACED, Moves
 
@@ -109,6 +110,19 @@ def disagreeing(before: float) -> float:
     """Return the confidence after a whole look missed a thing: Bayes's rule with the chance of overlooking it."""
     there = min(before, MOST) * OVERLOOKED
     return round(there / (there + 1 - min(before, MOST)), 4)
+
+
+class Unchanged(RejectedError):
+    """Raised to roll back a commit that would change nothing; never leaves what commits a look.
+
+    As a refusal, it is decided again if what is kept in memory was older.
+    """
+
+
+def only_renews(delta: Delta, *, seen_at: int | None = None) -> bool:
+    """Check if a Delta says no more than that things (last seen at `seen_at`, if given) were seen again, as before."""
+    renewed = (it for it in delta.changes if isinstance(it, SetProperty) and it.key == "last_seen")
+    return sum(seen_at in {None, it.before} for it in renewed) == len(delta)
 
 
 @dataclass(slots=True)

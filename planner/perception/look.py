@@ -10,17 +10,16 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from scenecypher.chat.model import Model
-from scenecypher.db.graph.change import SetProperty
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.commit import Intent, SceneVersion
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import InputError, RejectedError
+from scenecypher.errors import InputError
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.perception.detections import Detections, read_detections
-from scenecypher.planner.perception.draft import MergeResult
+from scenecypher.planner.perception.draft import MergeResult, Unchanged, only_renews
 from scenecypher.planner.perception.footage import PictureSet, read_look
 from scenecypher.planner.perception.merge import merge_checked
 from scenecypher.planner.perception.naming import known_node
@@ -54,13 +53,6 @@ class CommittedLook:
     def is_merged(self) -> bool:
         """Return True if the place was seen, and the observation was merged."""
         return not any(finding.kind == "unseen" for finding in self.found.findings)
-
-
-class Unchanged(RejectedError):
-    """Raised to roll back a commit that would change nothing; never leaves what commits a look.
-
-    As a refusal, it is decided again if what is kept in memory was older.
-    """
 
 
 def read_look_files(files: Sequence[Path], *, at_most: int) -> LookFiles:
@@ -131,9 +123,3 @@ def commit_look(
     with suppress(Unchanged):
         store.change(belief, decide, intent=intent)
     return looks[-1]
-
-
-def only_renews(delta: Delta, *, seen_at: int | None = None) -> bool:
-    """Check if a Delta says no more than that things (last seen at `seen_at`, if given) were seen again, as before."""
-    renewed = (it for it in delta.changes if isinstance(it, SetProperty) and it.key == "last_seen")
-    return sum(seen_at in {None, it.before} for it in renewed) == len(delta)

@@ -24,8 +24,7 @@ from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator, action_of, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.body import merge_body, witnessed_nodes
-from scenecypher.planner.perception.draft import MergeResult, extent_words
-from scenecypher.planner.perception.look import Unchanged, only_renews
+from scenecypher.planner.perception.draft import MergeResult, Unchanged, extent_words, only_renews
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.new_things import confirmations, merge_refusal, needed_assumptions
 from scenecypher.planner.vocabularies.registry import vocabulary_named
