@@ -7,7 +7,7 @@ import json
 import pytest
 
 from scenecypher.db.condition import ALWAYS
-from scenecypher.db.rules import culprits, rule_document, rules_from_document, rules_json
+from scenecypher.db.rules import culprits, rule_documents, rules_from_document, rules_json
 from scenecypher.errors import InputError
 from scenecypher.planner.rules.words import read_rule
 from tests.planner.rules.homes import HOME, NO_METAL, loaded, moved, rule, with_states
@@ -90,4 +90,4 @@ def test_what_is_no_rule_is_told_with_what_is_allowed(text: str, said: str) -> N
 def test_too_many_rules_in_a_document_say_how_many_may_be() -> None:
     """Misread: of 1,001 rules it was said that 1,000 are needed."""
     with pytest.raises(InputError, match=r"rules: 1,001 rules; a scene has at most 1,000, so say it with fewer"):
-        rules_from_document([rule_document(rule(NO_METAL))] * 1_001)
+        rules_from_document(rule_documents([rule(NO_METAL)]) * 1_001)
