@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib.resources import files
 from itertools import count
 from typing import Any, Final
 
@@ -15,12 +17,14 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ConflictError, InputError, did_you_mean
 from scenecypher.planner.actions.simulator import PERSON
 from scenecypher.planner.rules.contradictions import Contradictions, contradictions
-from scenecypher.planner.rules.sets import SYNONYMS, rule_set
 from scenecypher.planner.rules.words import read_rule
 from scenecypher.planner.worlds.belief import world_name
 
 TRIES: Final = 5
 """Tries to change the rules of a scene that others change meanwhile."""
+
+SETS: Final[Mapping[str, str]] = {"household-safety": "household_safety.toml"}
+"""The file of each set: the `rules`' words by their names, and `synonyms` of classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +65,25 @@ def add_set(store: SceneStore, scene: str, set_name: str, *, actor: str = PERSON
 
     Raises InputError for an unknown set or a belief, and where no rule is left; SceneNotFound.
     """
-    texts, left_out = rule_set(set_name), dict[str, str]()
+    if set_name not in SETS:
+        hint = did_you_mean(set_name[:60], [*SETS])
+        raise InputError(f"there is no set of rules {set_name[:60]!r}{hint}; choose one of {', '.join(SETS)}")
+    text = files("scenecypher.planner.rules").joinpath(SETS[set_name]).read_text(encoding="utf-8")
+    found, left_out = tomllib.loads(text), dict[str, str]()
 
     def more(now: LoadedScene, known: Rules) -> list[Rule]:
-        found: list[Rule] = []
-        names = {it.name for it in known.in_force}
+        added: list[Rule] = []
         left_out.clear()
-        for name, words in texts.items():
+        for name, words in found["rules"].items():
+            if name in {it.name for it in known.in_force}:
+                continue
             try:
-                found += [read_rule(words, now, name=name, synonyms=SYNONYMS)] if name not in names else []
+                added.append(read_rule(words, now, name=name, synonyms=found["synonyms"]))
             except InputError as error:
                 left_out[name] = str(error)
-        if not found:
+        if not added:
             raise InputError(f"no rule of the set {set_name} is new to {scene}; `scenecypher rules list {scene}`")
-        return found
+        return added
 
     added = _add(store, scene, more, actor=actor, what=f"take the rules {set_name}")
     return replace(added, left_out=left_out)
