@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from itertools import product
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, StrictInt, TypeAdapter, ValidationError
 
@@ -133,6 +133,13 @@ class Rules:
 NO_RULES: Final = Rules()
 
 
+class BrokenRule(NamedTuple):
+    """A rule that a scene breaks, and the things that do, in words."""
+
+    rule: Rule
+    things: str
+
+
 # --- checking
 
 
@@ -184,10 +191,10 @@ def check_outcome(rules: Rules, graph: GraphView, delta: Delta, *, action: str) 
         raise RuleBroken(action, [*reasons[:-1], f"{reasons[-1]}; do something else, or change these things first"])
 
 
-def broken_now(rules: Rules, graph: SceneGraph) -> list[tuple[Rule, str]]:
-    """Return the `never` rules that a scene breaks, each with the things that do, in words."""
+def broken_now(rules: Rules, graph: SceneGraph) -> tuple[BrokenRule, ...]:
+    """Return the `never` rules that a scene breaks."""
     found = ((it, culprits(it.condition, graph)) for it in rules.never)
-    return [(it, _named(sorted(groups, key=sorted))) for it, groups in found if groups]
+    return tuple(BrokenRule(it, _named(sorted(groups, key=sorted))) for it, groups in found if groups)
 
 
 def forbidden_by(rule: Rule) -> str:

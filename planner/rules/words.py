@@ -149,9 +149,4 @@ def _argument(text: str, parser: GoalParser) -> tuple[str, c.Condition]:
 
 def _renamed(condition: c.Condition) -> c.Condition:
     """Return a condition with names of its own for all variables."""
-    if isinstance(condition, c.Atom):
-        ends = {it: f"{BOUND}{it}"[:64] for it in c.terms(condition) if isinstance(it, str)}
-        return c.bind(condition, ends)
-    if isinstance(condition, c.Exists | c.ForAll | c.AtLeast | c.Exactly):
-        condition = replace(condition, var=f"{BOUND}{condition.var}"[:64])
-    return c.map_children(condition, _renamed)
+    return c.renamed(condition, {it: f"{BOUND}{it}"[:64] for it in c.free_variables(condition)}, prefix=BOUND)

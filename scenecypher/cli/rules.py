@@ -14,7 +14,7 @@ from scenecypher.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scenecypher.planner.rules.house import BrokenRule
+    from scenecypher.db.rules import BrokenRule
 
 rules_app = typer.Typer(name="rules", help="Rules of the house, which no action breaks.", no_args_is_help=True)
 
