@@ -117,7 +117,7 @@ def test_what_people_say_becomes_the_rule_that_they_mean(said: str, meant: str) 
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("never put metal in the microwave", "there is no 'metal' in this scene; .*; a condition is of facts"),
+        ("never put metal in the microwave", "there is no .metal. in this scene.*; a condition is of facts"),
         ("ask before opening the front door", "no class 'front door' occurs"),
         ("never open the microwave while it is on", "a condition is of facts, as in `never fork INSIDE"),
         ("lights out at ten", "is no rule; write `never CONDITION`"),
