@@ -5,7 +5,7 @@ The states are of the time before a version, so that a rule's value then follows
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final, TypeGuard
@@ -105,29 +105,34 @@ def without_memory(delta: Delta) -> Delta:
 def decide(rules: Rules, graph: GraphView, delta: Delta, *, action: str, version: int = 0) -> Delta:
     """Return an agent's action with what the rules remember after it. Raises RuleBroken."""
     found = with_memory(rules, graph, delta, version=version, counted=True, reverts=False)
-    check_outcome(rules, graph, found, action=action)
-    check_duties(rules, graph, found, action=action)
+    check_change(rules, graph, found, action=action)
     return found
 
 
-def check_duties(rules: Rules, graph: GraphView, delta: Delta, *, action: str) -> None:
-    """Raise RuleBroken if the last action that a duty leaves does not fulfil it."""
+def check_change(
+    rules: Rules,
+    graph: GraphView,
+    delta: Delta,
+    *,
+    action: str,
+    counted: bool = True,
+    is_late: Callable[[Rule], bool] = lambda _: False,
+) -> None:
+    """Raise RuleBroken if a change breaks a `never` rule, or a `counted` one does not fulfil a duty that is over then.
+
+    `is_late` tells of an open duty within minutes if they are over.
+    """
+    check_outcome(rules, graph, delta, action=action)
     new = {mark for it in delta.changes if isinstance(it, ChangeList) for mark in it.added}
-    unmet = [it for it in rules.duties if _state(it, "0 left") in new and not mends(it, graph, delta)]
-    if unmet:
-        raise duty_error(unmet[0], action)
-
-
-def duty_error(rule: Rule, action: str) -> RuleBroken:
-    """Return the refusal of an action that lets a duty run out."""
-    return RuleBroken(action, [f"{forbidden_by(rule)} (its time is over with this action); do first what it asks for"])
-
-
-def mends(rule: Rule, graph: GraphView, delta: Delta) -> bool:
-    """Check if what a `within` rule asks for holds after a change."""
-    after = LiveGraph(graph)
-    after.apply(delta)
-    return c.evaluate(rule.condition, after, {})
+    for rule in rules.duties if counted else ():
+        may_be_late = rule.unit == "minutes" and c.evaluate(is_open(rule), graph, {})
+        if not (_state(rule, "0 left") in new or (may_be_late and is_late(rule))):
+            continue
+        after = LiveGraph(graph)
+        after.apply(delta)
+        if not c.evaluate(rule.condition, after, {}):
+            why = f"{forbidden_by(rule)} (its time is over with this action); do first what it asks for"
+            raise RuleBroken(action, [why])
 
 
 def open_duties(rules: Rules, graph: GraphView) -> tuple[Rule, ...]:

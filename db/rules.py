@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, StrictInt, TypeAdapter, ValidationError
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation, SetProperty
-from scenecypher.db.graph.field_types import Form, Label
+from scenecypher.db.graph.field_types import Label, as_validator
 from scenecypher.db.graph.graph_json import canonical_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.problems import document_error, problems_of
-from scenecypher.db.graph.scene import GraphView, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.schema import HOLDING, Declared
 from scenecypher.errors import InputError, RuleBroken
 
@@ -31,16 +33,22 @@ MAX_LIMIT: Final = 60
 """Maximum number of actions or minutes within which something is to follow."""
 MAX_CULPRITS: Final = 3
 """Maximum number of groups of things that a message names."""
-ANY: Final = "*"
-"""The name that a Delta touches if it adds or removes a node: it may concern every rule."""
 
 PATH: Final = "path "
 """Beginning of the keys of what may lead through several things, and of being held, whose ends are the other way."""
 PATHS: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 """Relations by which a thing goes along with another."""
 
+ConditionField: TypeAlias = Annotated[
+    c.Condition,
+    PlainValidator(as_validator(lambda it: c.condition_from_document(it, file="a condition"))),
+    PlainSerializer(c.condition_document),
+]
+Number: TypeAlias = Annotated[StrictInt, Field(ge=0)]
 Key: TypeAlias = tuple[str | None, ...]
 """A state, relation type or property, and the class, kind or id of each end; None for an end that may be any."""
+ANY: Final = "*"
+"""The first part of the key that a Delta touches if it adds or removes a node: it may concern every rule."""
 Culprits: TypeAlias = frozenset[str]
 """Ids of nodes that make a condition true together."""
 
@@ -56,23 +64,24 @@ class Rule:
 
     By its `tense` an `only` rule is about the past: the condition held `once`, or did not `before`, or holds `since`
     what it has `begun` with last came to hold. A `within` rule wants the condition in at most `limit` actions or
-    minutes after what it has `begun` with.
+    minutes after what it has `begun` with. The fields' types are those of its JSON document.
     """
 
-    name: str
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+    name: Label
     kind: RuleKind
     words: str
-    condition: c.Condition
+    condition: ConditionField
     action: str = ""
     arguments: tuple[str, ...] = ()
-    fits: c.Condition = c.ALWAYS
+    fits: ConditionField = c.ALWAYS
     author: str = ""
     at: str = ""
-    since: int = 0
-    until: int | None = None
+    since: Number = 0
+    until: Number | None = None
     tense: Tense = ""
-    begun: c.Condition = c.NEVER
-    limit: int = 0
+    begun: ConditionField = c.NEVER
+    limit: Annotated[Number, Field(le=MAX_LIMIT)] = 0
     unit: Unit = "actions"
 
 
@@ -81,34 +90,35 @@ class Rules:
     """The rules of a scene: `documents` are all, others those in force.
 
     `touched_by` are the `never` rules by what a change may touch; `names` are the first parts of these keys. `past` are
-    those that remember what was, `duties` those of them that want something to follow.
+    those that remember what was.
     """
 
     documents: tuple[Rule, ...] = ()
     never: tuple[Rule, ...] = ()
-    by_action: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
-    touched_by: Mapping[Key, tuple[Rule, ...]] = field(default_factory=dict)
-    names: frozenset[str | None] = frozenset()
+    by_action: Mapping[str, list[Rule]] = field(default_factory=dict)
+    touched_by: Mapping[Key, list[Rule]] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
     past: tuple[Rule, ...] = ()
-    duties: tuple[Rule, ...] = ()
 
     @classmethod
     def of(cls, documents: Iterable[Rule]) -> Rules:
         """Return the rules with those in force by what they apply to."""
         found = tuple(documents)
         present = [it for it in found if it.until is None]
-        never = [it for it in present if it.kind == "never"]
-        by_action: dict[str, tuple[Rule, ...]] = {}
-        touched_by: dict[Key, tuple[Rule, ...]] = {}
+        never = tuple(it for it in present if it.kind == "never")
+        by_action, touched_by = defaultdict[str, list[Rule]](list), defaultdict[Key, list[Rule]](list)
         for rule in (it for it in present if it.action):
-            by_action[rule.action] = (*by_action.get(rule.action, ()), rule)
-        for rule in never:
-            for key in dict.fromkeys(keys_of(rule.condition)):
-                touched_by[key] = (*touched_by.get(key, ()), rule)
+            by_action[rule.action].append(rule)
+        for rule, key in ((it, key) for it in never for key in {*keys_of(it.condition)}):
+            touched_by[key].append(rule)
+        names = frozenset((ANY, *(str(key[0]) for key in touched_by)))
         past = tuple(it for it in present if it.tense)
-        duties = tuple(it for it in past if it.kind == "within")
-        names = frozenset(key[0] for key in touched_by)
-        return cls(found, tuple(never), by_action, touched_by, names, past, duties)
+        return cls(found, never, {**by_action}, {**touched_by}, names, past)
+
+    @property
+    def duties(self) -> tuple[Rule, ...]:
+        """Those of the rules about the past that want something to follow."""
+        return tuple(it for it in self.past if it.kind == "within")
 
     @property
     def in_force(self) -> tuple[Rule, ...]:
@@ -121,6 +131,13 @@ class Rules:
 
 
 NO_RULES: Final = Rules()
+
+
+class BrokenRule(NamedTuple):
+    """A rule that a scene breaks, and the things that do, in words."""
+
+    rule: Rule
+    things: str
 
 
 # --- checking
@@ -159,30 +176,25 @@ def newly_broken(condition: c.Condition, before: GraphView, after: GraphView) ->
 
 def check_outcome(rules: Rules, graph: GraphView, delta: Delta, *, action: str) -> None:
     """Raise RuleBroken if a change breaks a `never` rule, or makes more things break it; mending one is allowed."""
-    names = {*_names_in(delta)} if rules.never else ()
-    if rules.names.isdisjoint(names) and ANY not in names:
+    facts = {it for it in _facts(delta) if it[0] in rules.names} if rules.never else ()
+    if not facts:
         return
     after = LiveGraph(graph)
     after.apply(delta)
-    keys = {*_touched(delta, graph, after, names=rules.names)}
-    found = (it for key in keys for it in rules.touched_by.get(key, ()))
-    concerned = rules.never if ANY in names else sorted({it.name: it for it in found}.values(), key=lambda it: it.name)
-    check_states(concerned, graph, after, action=action)
-
-
-def check_states(rules: Iterable[Rule], before: GraphView, after: GraphView, *, action: str) -> None:
-    """Raise RuleBroken if one of the `never` rules is broken by more things after an action than before it."""
-    broken = [(it, groups) for it in rules if (groups := newly_broken(it.condition, before, after))]
+    keys = {key for name, ends, is_gone in facts for key in _keys(name, ends, graph if is_gone else after)}
+    found = rules.never if (ANY,) in keys else (it for key in keys for it in rules.touched_by.get(key, ()))
+    concerned = sorted({it.name: it for it in found}.values(), key=lambda it: it.name)
+    broken = [(it, groups) for it in concerned if (groups := newly_broken(it.condition, graph, after))]
     if broken:
         named = ((it, _named(groups)) for it, groups in broken)
         reasons = [f"{forbidden_by(it)} ({things})" if things else forbidden_by(it) for it, things in named]
         raise RuleBroken(action, [*reasons[:-1], f"{reasons[-1]}; do something else, or change these things first"])
 
 
-def broken_now(rules: Rules, graph: SceneGraph) -> list[tuple[Rule, str]]:
-    """Return the `never` rules that a scene breaks, each with the things that do, in words."""
+def broken_now(rules: Rules, graph: SceneGraph) -> tuple[BrokenRule, ...]:
+    """Return the `never` rules that a scene breaks."""
     found = ((it, culprits(it.condition, graph)) for it in rules.never)
-    return [(it, _named(sorted(groups, key=sorted))) for it, groups in found if groups]
+    return tuple(BrokenRule(it, _named(sorted(groups, key=sorted))) for it, groups in found if groups)
 
 
 def forbidden_by(rule: Rule) -> str:
@@ -234,44 +246,29 @@ def _names_of(atom: c.Atom) -> tuple[str, ...]:
             return ()
 
 
-def _names_in(delta: Delta) -> Iterator[str]:
-    """Yield the first parts of the keys that a Delta touches."""
+def _facts(delta: Delta) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """Yield what a Delta changes: the first part of its keys, the nodes, and whether it is so no more."""
     for change in delta.changes:
         match change:
-            case AddRelation(relation) | RemoveRelation(relation):
-                yield from (relation.type, f"{PATH}{relation.type}")
+            case AddRelation(it) | RemoveRelation(it):
+                ends, is_gone = (it.source, it.target), isinstance(change, RemoveRelation)
+                yield from ((name, ends, is_gone) for name in (it.type, f"{PATH}{it.type}"))
             case ChangeList():
-                yield from (*change.added, *change.removed)
+                yield from ((name, (change.id,), False) for name in (*change.added, *change.removed))
             case SetProperty():
-                yield change.key
+                yield change.key, (change.id,), False
             case _:
-                yield ANY
+                yield ANY, (), False
 
 
-def _touched(delta: Delta, before: GraphView, after: GraphView, *, names: frozenset[str | None]) -> Iterator[Key]:
-    """Yield the keys with these names that a Delta touches."""
-    for change in delta.changes:
-        match change:
-            case AddRelation(relation) | RemoveRelation(relation):
-                yield from _touched_by(relation, after if isinstance(change, AddRelation) else before, names=names)
-            case ChangeList():
-                yield from product((*change.added, *change.removed), _labels(after, [change.id]))
-            case SetProperty():
-                yield from product((change.key,), _labels(after, [change.id]))
-            case _:
-                continue
-
-
-def _touched_by(relation: Relation, graph: GraphView, *, names: frozenset[str | None]) -> Iterator[Key]:
-    """Yield the keys that a relation touches: with a thing goes what is within it, into all that it then is within."""
-    source, target, path = relation.source, relation.target, f"{PATH}{relation.type}"
-    if relation.type in names:
-        yield from product((relation.type,), _labels(graph, [source]), _labels(graph, [target]))
-    if path in names and relation.type in HOLDING:
-        yield from product((path,), _labels(graph, [target]), _labels(graph, [source]))
-    elif path in names:
-        below, above = [source, *graph.reaching(source, *PATHS)], [target, *graph.reached(target, *PATHS)]
-        yield from product((path,), _labels(graph, below), _labels(graph, above))
+def _keys(name: str, ends: Sequence[str], graph: GraphView) -> Iterator[Key]:
+    """Return the keys of a fact: with a thing goes what is within it, into all that it then is within."""
+    type_, groups = name.removeprefix(PATH), [[it] for it in ends]
+    if type_ != name and type_ in HOLDING:
+        groups.reverse()
+    elif type_ != name:
+        groups = [[ends[0], *graph.reaching(ends[0], *PATHS)], [ends[1], *graph.reached(ends[1], *PATHS)]]
+    return product((name,), *(_labels(graph, it) for it in groups))
 
 
 def _labels(graph: GraphView, nodes: Iterable[str]) -> set[str | None]:
@@ -283,53 +280,21 @@ def _labels(graph: GraphView, nodes: Iterable[str]) -> set[str | None]:
 # --- JSON
 
 
-class _RuleForm(Form):
-    """A rule as it is stored."""
-
-    name: Label
-    kind: RuleKind
-    words: str
-    condition: dict[str, Any]
-    action: str = ""
-    arguments: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    fits: dict[str, Any] | None = None
-    author: str = ""
-    at: str = ""
-    since: Annotated[int, Field(ge=0)] = 0
-    until: Annotated[int, Field(ge=0)] | None = None
-    tense: Tense = ""
-    begun: dict[str, Any] | None = None
-    limit: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 0
-    unit: Unit = "actions"
-
-    def rule(self, file: str) -> Rule:
-        condition = c.condition_from_document(self.condition, file=file)
-        fits = c.ALWAYS if self.fits is None else c.condition_from_document(self.fits, file=file)
-        begun = c.NEVER if self.begun is None else c.condition_from_document(self.begun, file=file)
-        more = (self.author, self.at, self.since, self.until, self.tense, begun, self.limit, self.unit)
-        return Rule(self.name, self.kind, self.words, condition, self.action, self.arguments, fits, *more)
-
-
 @cache
-def _rules_adapter() -> TypeAdapter[list[_RuleForm]]:
-    return TypeAdapter(list[_RuleForm])
+def _documents() -> TypeAdapter[list[Rule]]:
+    return TypeAdapter(list[Rule])
 
 
 def rules_json(rules: Iterable[Rule]) -> str:
     """Return rules as canonical JSON; empty if there are none."""
-    documents = [rule_document(it) for it in rules]
+    documents = rule_documents(rules)
     return canonical_json(documents) if documents else ""
 
 
-def rule_document(rule: Rule) -> dict[str, Any]:
-    """Return a rule as JSON, without empty fields."""
-    document = {name: getattr(rule, name) for name in ("name", "kind", "words", "action", "author", "at", "since")}
-    more: dict[str, object] = {"arguments": [*rule.arguments], "until": rule.until, "tense": rule.tense}
-    more |= {"limit": rule.limit, "unit": rule.unit} if rule.limit else {}
-    fits = {} if rule.fits == c.ALWAYS else {"fits": c.condition_document(rule.fits)}
-    fits |= {} if rule.begun == c.NEVER else {"begun": c.condition_document(rule.begun)}
-    condition = {"condition": c.condition_document(rule.condition)}
-    return {name: it for name, it in (document | more | fits | condition).items() if it not in ("", None, [])}
+def rule_documents(rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    """Return rules as JSON, without fields that have their usual value."""
+    found: list[dict[str, Any]] = _documents().dump_python([*rules], mode="json", exclude_defaults=True)
+    return found
 
 
 def rules_from_document(document: object, *, file: str = "the scene's rules") -> Rules:
@@ -337,14 +302,12 @@ def rules_from_document(document: object, *, file: str = "the scene's rules") ->
     if isinstance(document, list) and len(document) > MAX_RULES:
         raise InputError(f"{file}: {len(document):,} rules; a scene has at most {MAX_RULES:,}, so say it with fewer")
     try:
-        forms = _rules_adapter().validate_python(document)
+        found = _documents().validate_python(document)
     except ValidationError as error:
         raise document_error(file, problems_of(error, document)) from None
-    found = [it.rule(file) for it in forms]
-    names = [it.name for it in found if it.until is None]
-    twice = sorted({it for it in names if names.count(it) > 1}) if len({*names}) < len(names) else ()
-    if twice:
-        raise InputError(f"{file}: two rules are called {twice[0]}; rename one")
+    name, number = max(Counter(it.name for it in found if it.until is None).items(), key=itemgetter(1), default=("", 0))
+    if number > 1:
+        raise InputError(f"{file}: two rules are called {name}; rename one")
     return Rules.of(found)
 
 

@@ -72,27 +72,23 @@ def _longest(story: Story, class_: str, state: str) -> int:
     return longest
 
 
-def _starts(story: Story, at: int, class_: str, state: str) -> bool:
-    return at > 0 and _are(story[at], class_, state) and not _are(story[at - 1], class_, state)
+def _starts(story: Story, class_: str, state: str) -> list[int]:
+    """Return the steps at which a state comes about."""
+    return [
+        at for at in range(1, len(story)) if _are(story[at], class_, state) and not _are(story[at - 1], class_, state)
+    ]
 
 
-def _overloads(story: Story) -> bool:
-    """Check if the toaster was switched on after the coffee maker had been on."""
-    coffee = [_are(it, "coffeemaker", "on") for it in story]
-    return any(_starts(story, at, "toaster", "on") and any(coffee[:at]) for at in range(len(story)))
-
-
-def _runs_empty(story: Story) -> bool:
-    """Check if the dishwasher was switched on before a plate had been in it."""
-    filled = [_within(it, "plate", "dishwasher") for it in story]
-    return any(_starts(story, at, "dishwasher", "on") and not any(filled[:at]) for at in range(len(story)))
+def _after(story: Story, earlier: Sequence[bool], class_: str, *, had: bool) -> bool:
+    """Check if something was switched on after what was or was not so `earlier`, step by step."""
+    return any(any(earlier[:at]) is had for at in _starts(story, class_, "on"))
 
 
 def _steams(story: Story) -> bool:
     """Check if the dishwasher was opened after it had run with the plate that was put in last."""
     ran = False
     for at in range(1, len(story)):
-        if ran and _starts(story, at, "dishwasher", "open"):
+        if ran and at in _starts(story, "dishwasher", "open"):
             return True
         was_in, is_in = (_within(it, "plate", "dishwasher") for it in story[at - 1 : at + 1])
         ran = (_are(story[at], "dishwasher", "on") and is_in) or (ran and (was_in or not is_in))
@@ -111,8 +107,8 @@ HAZARDS: Final[Mapping[str, Callable[[Story], bool]]] = {
     "cuts": lambda story: any(_within(it, "cutleryknife", "bed sofa armchair") for it in story),
     "cold": lambda story: _longest(story, "fridge", "open") >= 5,
     "unattended": lambda story: _longest(story, "stove", "on") >= 4,
-    "empty": _runs_empty,
-    "overload": _overloads,
+    "empty": lambda story: _after(story, [_within(it, "plate", "dishwasher") for it in story], "dishwasher", had=False),
+    "overload": lambda story: _after(story, [_are(it, "coffeemaker", "on") for it in story], "toaster", had=True),
     "steam": _steams,
 }
 """Whether a hazard of each kind was carried out, by all states of a play."""

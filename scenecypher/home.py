@@ -12,7 +12,7 @@ from typing_extensions import Unpack
 
 from scenecypher.chat.model import Model
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.rules import Rule, rules_of
+from scenecypher.db.rules import BrokenRule, Rule, rules_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed
 from scenecypher.db.store.enumerate import count_graph
@@ -32,7 +32,7 @@ from scenecypher.planner.perception.look import CommittedLook, belief_before, me
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import SeenThing
 from scenecypher.planner.prompts.house_rules import actions_and_rules
-from scenecypher.planner.rules.house import AddedRules, BrokenRule, add_rule, add_set, check_rules, remove_rule
+from scenecypher.planner.rules.house import AddedRules, add_rule, add_set, check_rules, remove_rule
 from scenecypher.planner.sessions.budget import SPARE_STEPS, UNASKED_STEPS, Budget
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished
 from scenecypher.planner.sessions.events import Event as PlanEvent

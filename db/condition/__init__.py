@@ -33,6 +33,7 @@ from scenecypher.db.condition.algebra import (
     fold,
     free_variables,
     map_children,
+    renamed,
     terms,
 )
 from scenecypher.db.condition.condition_json import condition_document, condition_from_document, condition_schema
@@ -78,6 +79,7 @@ __all__ = [
     "fold",
     "free_variables",
     "map_children",
+    "renamed",
     "resolve_term",
     "terms",
     "unmet_parts",

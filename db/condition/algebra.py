@@ -314,6 +314,16 @@ def bind(condition: Condition, bindings: Mapping[str, Term]) -> Condition:
     return map_children(condition, lambda part: bind(part, free))
 
 
+def renamed(condition: Condition, names: Mapping[str, str], *, prefix: str) -> Condition:
+    """Return the condition with other free variables, and a `prefix` to those that it binds itself."""
+    if isinstance(condition, Quantifier):
+        own = f"{prefix}{condition.var}"[:64]
+        condition, names = replace(condition, var=own), {**names, condition.var: own}
+    elif isinstance(condition, Atom):
+        return bind(condition, names)
+    return map_children(condition, lambda part: renamed(part, names, prefix=prefix))
+
+
 def terms(atom: Atom) -> tuple[Term, ...]:
     """Return the one or two terms of an atom, the subject first."""
     match atom:

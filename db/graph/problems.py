@@ -107,7 +107,7 @@ def _expected(what: str) -> Callable[[ErrorDetails], str]:
 
 _CAUSES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "missing": lambda _: "is missing; add it",
-    "extra_forbidden": lambda detail: _unknown_field(detail["input"]),
+    **dict.fromkeys(("extra_forbidden", "unexpected_keyword_argument"), lambda detail: _unknown_field(detail["input"])),
     "string_type": _expected("text"),
     "int_type": _expected("a whole number"),
     "list_type": _expected("a list"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import Lock
 from typing import Any, Final, LiteralString
 from uuid import uuid4
@@ -19,8 +20,8 @@ from scenecypher.db.graph.delta import Delta, edited_nodes
 from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import EMPTY
-from scenecypher.db.rule_memory import check_duties, duty_error, mends, open_duties, opened_at, with_memory
-from scenecypher.db.rules import Rule, check_outcome, rules_of
+from scenecypher.db.rule_memory import check_change, opened_at, with_memory
+from scenecypher.db.rules import Rule, rules_of
 from scenecypher.db.store.bounds import TrackedBounds
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import (
@@ -214,22 +215,14 @@ class Replica:
         """Return a change with what the rules of the house remember after it. Raises RuleBroken, ServiceError."""
         if intent.kind == "declare":
             return delta
-        reverts = intent.kind in {"undo", "redo"}
-        given: dict[str, Any] = {"version": at.version, "counted": intent.counted, "reverts": reverts}
-        found = with_memory(at.rules, at.graph, delta, **given)
+        is_revert, counted = intent.kind in {"undo", "redo"}, intent.counted
+        found = with_memory(at.rules, at.graph, delta, version=at.version, counted=counted, reverts=is_revert)
         if intent.enforced and self.scene.role == "world":
-            check_outcome(at.rules, at.graph, found, action=intent.action)
-            if intent.counted:
-                check_duties(at.rules, at.graph, found, action=intent.action)
-                late = (it for it in open_duties(at.rules, at.graph) if self._is_late(it, at))
-                unmet = next((it for it in late if not mends(it, at.graph, found)), None)
-                if unmet:
-                    raise duty_error(unmet, intent.action)
+            late = partial(self._is_late, at)
+            check_change(at.rules, at.graph, found, action=intent.action, counted=counted, is_late=late)
         return found
 
-    def _is_late(self, duty: Rule, at: SceneVersion) -> bool:
-        if duty.unit != "minutes":
-            return False
+    def _is_late(self, at: SceneVersion, duty: Rule) -> bool:
         given = {"key": self.scene.key, "version": opened_at(duty, at.graph, at.version), "limit": duty.limit}
         record = self._database.row(IS_LATE, {**given, "asked": uuid4().hex}, echo="asked")
         return bool(record and record["late"])

@@ -159,16 +159,6 @@ def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -
         known = {it.name for it in action.parameters if it.name in names} | {AGENT}
         fitting = [part for part in parts if parameter.name in c.free_variables(part) <= known]
         needed = [part for part in fitting if _achiever(part, domain) is None]
-        among = (c.And(tuple(_renamed(part, names) for part in wanted)) for wanted in (fitting, needed))
+        among = (c.And(tuple(c.renamed(part, names, prefix="fit_") for part in wanted)) for wanted in (fitting, needed))
         chosen.append(Choose(var, tuple(dict.fromkeys(among))))
     return Repair(action.name, tuple(names[it.name] for it in action.parameters), tuple(chosen), tells_choices=True)
-
-
-def _renamed(condition: c.Condition, names: Mapping[str, str]) -> c.Condition:
-    """Return `condition` with other variables; those that it binds itself get new names as well."""
-    if isinstance(condition, c.Atom):
-        return c.bind(condition, names)
-    if isinstance(condition, c.Quantifier):
-        own = f"fit_{condition.var}"[:64]
-        condition, names = replace(condition, var=own), {**names, condition.var: own}
-    return c.map_children(condition, lambda part: _renamed(part, names))

@@ -48,16 +48,6 @@ def contradictions(added: Iterable[Rule], known: Iterable[Rule], graph: SceneGra
     return Contradictions((*names,), checked)
 
 
-def may_hold(wanted: c.Condition, graph: SceneGraph, opposites: Iterable[frozenset[str]]) -> bool:
-    """Check if a condition is true of some small example in which no node has two opposite states; True if unknown."""
-    part, facts = _about(wanted, graph)
-    if len(facts) > MAX_FACTS:
-        return True
-    found = (it for it in _states(facts, part) if c.evaluate(wanted, it, {}))
-    pairs = [*opposites]
-    return any(not any(pair <= {*node.states} for node in it.nodes.values() for pair in pairs) for it in found)
-
-
 def _wanted_together(one: Rule, other: Rule) -> c.Condition | None:
     """Return what holds where both rules can be kept; None if one does not concern the other."""
     never = [c.Not(it.condition) for it in (one, other) if it.kind == "never"]

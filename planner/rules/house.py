@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib.resources import files
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
-from scenecypher.db.rules import MAX_RULES, Rule, Rules, broken_now, rules_json, rules_of
-from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.rules import MAX_RULES, BrokenRule, Rule, Rules, broken_now, rules_json, rules_of
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ConflictError, InputError, did_you_mean
 from scenecypher.planner.actions.simulator import PERSON
 from scenecypher.planner.rules.contradictions import Contradictions, contradictions
-from scenecypher.planner.rules.sets import SYNONYMS, rule_set
 from scenecypher.planner.rules.words import read_rule
 from scenecypher.planner.worlds.belief import world_name
 
 TRIES: Final = 5
 """Tries to change the rules of a scene that others change meanwhile."""
 
-
-@dataclass(frozen=True, slots=True)
-class BrokenRule:
-    """A rule that a scene breaks, and the things that do, in words."""
-
-    rule: Rule
-    things: str
+SETS: Final[Mapping[str, str]] = {"household-safety": "household_safety.toml"}
+"""The file of each set: the `rules`' words by their names, and `synonyms` of classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ def add_rule(store: SceneStore, scene: str, words: str, *, name: str = "", actor
     """
 
     def more(now: LoadedScene, known: Rules) -> list[Rule]:
-        return [read_rule(words, now, name=_checked(name, known) if name else _unused(known))]
+        return [read_rule(words, now, name=_checked(name, known))]
 
     return _add(store, scene, more, actor=actor)
 
@@ -61,20 +56,25 @@ def add_set(store: SceneStore, scene: str, set_name: str, *, actor: str = PERSON
 
     Raises InputError for an unknown set or a belief, and where no rule is left; SceneNotFound.
     """
-    texts, left_out = rule_set(set_name), dict[str, str]()
+    if set_name not in SETS:
+        hint = did_you_mean(set_name[:60], [*SETS])
+        raise InputError(f"there is no set of rules {set_name[:60]!r}{hint}; choose one of {', '.join(SETS)}")
+    text = files("scenecypher.planner.rules").joinpath(SETS[set_name]).read_text(encoding="utf-8")
+    found, left_out = tomllib.loads(text), dict[str, str]()
 
     def more(now: LoadedScene, known: Rules) -> list[Rule]:
-        found: list[Rule] = []
-        names = {it.name for it in known.in_force}
+        added: list[Rule] = []
         left_out.clear()
-        for name, words in texts.items():
+        for name, words in found["rules"].items():
+            if name in {it.name for it in known.in_force}:
+                continue
             try:
-                found += [read_rule(words, now, name=name, synonyms=SYNONYMS)] if name not in names else []
+                added.append(read_rule(words, now, name=name, synonyms=found["synonyms"]))
             except InputError as error:
                 left_out[name] = str(error)
-        if not found:
+        if not added:
             raise InputError(f"no rule of the set {set_name} is new to {scene}; `scenecypher rules list {scene}`")
-        return found
+        return added
 
     added = _add(store, scene, more, actor=actor, what=f"take the rules {set_name}")
     return replace(added, left_out=left_out)
@@ -84,7 +84,10 @@ def remove_rule(store: SceneStore, scene: str, name: str, *, actor: str = PERSON
     """End a rule of a scene: it binds nobody any more, and the scene's past still has it. Raises InputError."""
 
     def change(now: LoadedScene, known: Rules) -> tuple[str, list[Rule]]:
-        found = _in_force(name, known, scene)
+        found = next((it for it in known.in_force if it.name == name), None)
+        if found is None:
+            hint = did_you_mean(name[:60], [it.name for it in known.in_force])
+            raise InputError(f"{scene} has no rule {name[:60]!r}{hint}; `scenecypher rules list {scene}` shows them")
         ended = replace(found, until=now.info.version + 1)
         return f"remove the rule {name}: {found.words}", [ended if it is found else it for it in known.documents]
 
@@ -101,11 +104,7 @@ def rules_at(store: SceneStore, scene: str) -> tuple[Rule, ...]:
 def check_rules(store: SceneStore, scene: str) -> tuple[BrokenRule, ...]:
     """Return the rules that a scene breaks, or then broke. Raises SceneNotFound."""
     found = store.load_at(scene)
-    return _broken(Rules.of(rules_of(found.info.declared).at(found.info.version)), found)
-
-
-def _broken(rules: Rules, scene: LoadedScene) -> tuple[BrokenRule, ...]:
-    return tuple(BrokenRule(rule, things) for rule, things in broken_now(rules, scene.graph))
+    return broken_now(Rules.of(rules_of(found.info.declared).at(found.info.version)), found.graph)
 
 
 def _add(
@@ -114,12 +113,8 @@ def _add(
     added: list[Rule] = []
 
     def change(now: LoadedScene, known: Rules) -> tuple[str, list[Rule]]:
-        when: dict[str, Any] = {
-            "author": actor,
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "since": now.info.version + 1,
-        }
-        added[:] = [replace(it, **when) for it in more(now, known)]
+        at, since = datetime.now(UTC).isoformat(timespec="seconds"), now.info.version + 1
+        added[:] = [replace(it, author=actor, at=at, since=since) for it in more(now, known)]
         if len(known.documents) + len(added) > MAX_RULES:
             msg = f"{scene} would have over {MAX_RULES:,} rules, counting removed ones; say it with fewer"
             raise InputError(msg)
@@ -128,7 +123,7 @@ def _add(
     now, _ = _change(store, scene, change, actor=actor)
     known = rules_of(now.info.declared).in_force
     found = contradictions(added, known, now.graph)
-    return AddedRules(tuple(added), _broken(Rules.of(replace(it, until=None) for it in added), now), {}, found)
+    return AddedRules(tuple(added), broken_now(Rules.of(added), now.graph), {}, found)
 
 
 def _change(
@@ -136,7 +131,13 @@ def _change(
 ) -> tuple[LoadedScene, Rules]:
     """Change the rules of a scene, decided at the version at which they change; return the scene, and its rules."""
     for attempt in range(TRIES):
-        now = store.now(_world(store.find(scene)))
+        found = store.find(scene)
+        if found.role == "belief":
+            msg = (
+                f"{found.name} is a belief, which has the rules of its world; change those of {world_name(found.name)}"
+            )
+            raise InputError(msg)
+        now = store.now(found)
         action, documents = change(now, rules_of(now.info.declared))
         try:
             info = store.set_rules(now.info, rules_json(documents), actor=actor, action=action)
@@ -148,29 +149,13 @@ def _change(
     raise AssertionError
 
 
-def _world(scene: SceneInfo) -> SceneInfo:
-    if scene.role == "belief":
-        world = world_name(scene.name)
-        raise InputError(f"{scene.name} is a belief, which has the rules of its world; change those of {world}")
-    return scene
-
-
-def _in_force(name: str, known: Rules, scene: str) -> Rule:
-    found = next((it for it in known.in_force if it.name == name), None)
-    if found is None:
-        hint = did_you_mean(name[:60], [it.name for it in known.in_force])
-        raise InputError(f"{scene} has no rule {name[:60]!r}{hint}; `scenecypher rules list {scene}` shows them")
-    return found
-
-
 def _checked(name: str, known: Rules) -> str:
+    """Return the name of a new rule, a number if none is given. Raises InputError for one that can't be."""
+    if not name:
+        used = {it.name for it in known.documents}
+        return next(free for number in count(1) if (free := f"rule-{number}") not in used)
     if not name.isprintable() or name != name.strip() or len(name) > 60:
         raise InputError(f"{name[:60]!r} can't name a rule: use up to 60 printable characters, no blank at the ends")
     if any(it.name == name for it in known.in_force):
         raise InputError(f"there is a rule {name!r} already; remove it first, or choose another name")
     return name
-
-
-def _unused(known: Rules) -> str:
-    names = {it.name for it in known.documents}
-    return next(name for number in count(1) if (name := f"rule-{number}") not in names)

@@ -16,10 +16,11 @@ from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.sessions.goal_words import ANYTHING, GoalParser, name_for
 from scenecypher.planner.vocabularies.registry import operators_of
 
+EXAMPLE: Final = "never fork INSIDE microwave and microwave is on"
 FORM: Final = (
     "write `never CONDITION`, `ACTION only when CONDITION [since CONDITION]`, `ACTION only once|before CONDITION`, "
     "`within N actions|minutes after CONDITION: CONDITION` or `ask before ACTION [when CONDITION]`, such as "
-    "`never fork INSIDE microwave and microwave is on`, `open(x: window) only when stove is off`, "
+    f"`{EXAMPLE}`, `open(x: window) only when stove is off`, "
     "`within 4 actions after fridge is open: fridge is closed` or `ask before switch_on(stove)`"
 )
 MAX_WORDS: Final = 2_000
@@ -40,24 +41,56 @@ _ACTION: Final = re.compile(r"([\w-]+)\s*(?:\(([^()]*)\))?")
 _ARGUMENT: Final = re.compile(r"(?:(?P<name>\w+)\s*:\s*)?(?P<thing>[^:]+)")
 
 
+_PEOPLE: Final = (
+    (r"\s*[.!]+$|\b(?:the|an?|my|our|me|please|always)\s+(?=\w)", ""),
+    (r"^(?:don't|do not|no)\s+", "never "),
+    (r"^never\s+(?:put|place|leave|keep|let|lay)\s+", "never "),
+    (r"\s+(in|on)to\s+", r" \1 "),
+    (r"^never\s+(.+)\s+(on|off|open|closed)$", r"never \1 is \2"),
+    (r"^keep\s+(.+)\s+(\w+)$", r"never \1 is not \2"),
+    (r"^(.+)\s+(?:must|should)\s+(?:be|stay)\s+(\w+)(?:\s+(?:when|while)\s+(.+))?$", r"never \1 is not \2 and \3"),
+    (r"\s+and\s+$", ""),
+    (r"^(?:close|shut)\s+(.+)\s+within\s+(\d+\s+\w+)$", r"within \2 after \1 is open: \1 is closed"),
+    (r"^(?:switch|turn)\s+off\s+(.+)\s+within\s+(\d+\s+\w+)$", r"within \2 after \1 is on: \1 is off"),
+    (r"^ask\s+before\s+(\w+?)ing\s+([^()]+?)(\s+when\s.*)?$", r"ask before \1(\2)\3"),
+)
+"""What people say, by the words of rules that mean it, in turn."""
+
+
 def read_rule(
     text: str, scene: LoadedScene, *, name: str = "", synonyms: Mapping[str, Sequence[str]] | None = None
 ) -> Rule:
     """Return the rule that a text states about a scene, in whatever state that is.
 
-    Classes, states, relations and actions must be known there; `synonyms` are other words for classes. Raises
-    InputError that says what is allowed.
+    Classes, states, relations and actions must be known there; `synonyms` are other words for classes. Some turns of
+    people are put into the words of rules. Raises InputError that says what is allowed.
     """
     words = " ".join(text.split())
-    try:
-        rule = _read(words, scene, synonyms or {}) if len(words) <= MAX_WORDS else None
-    except (UnknownReference, InputError) as error:
-        raise InputError(f"the rule {words[:200]!r} can't be read: {error}") from None
-    if rule is None:
-        raise InputError(f"{words[:200]!r} is no rule; {FORM}")
-    if rule.tense and not scene.graph.by_kind.get("Agent"):
-        raise InputError(f"what the rule {words[:200]!r} remembers is kept with an agent; {NO_AGENT}")
-    return replace(rule, name=name)
+    if len(words) > MAX_WORDS:
+        raise InputError(f"{words[:60]!r}… has {len(words):,} characters, over {MAX_WORDS:,}; {FORM}")
+    failure = ""
+    for said in dict.fromkeys((words, _plainly(words, scene))):
+        try:
+            rule = _read(said, scene, synonyms or {})
+        except (UnknownReference, InputError) as error:
+            failure = f"the rule {said[:200]!r} can't be read: {error}; a condition is of facts, as in `{EXAMPLE}`"
+            continue
+        if rule is None:
+            failure = failure or f"{words[:200]!r} is no rule; {FORM}"
+        elif rule.tense and not scene.graph.by_kind.get("Agent"):
+            raise InputError(f"what the rule {words[:200]!r} remembers is kept with an agent; {NO_AGENT}")
+        else:
+            return replace(rule, name=name)
+    raise InputError(failure)
+
+
+def _plainly(words: str, scene: LoadedScene) -> str:
+    """Return a sentence of people in the words of rules."""
+    for said, meant in _PEOPLE:
+        words = re.sub(said, meant, words, flags=re.IGNORECASE)
+    agents = sorted({scene.graph.nodes[it].class_ for it in scene.graph.by_kind.get("Agent", ())})
+    nobody = " and ".join(f"no {it} INSIDE \\1" for it in agents)
+    return re.sub(r"\bnobody\s+(?:is\s+)?in(?:side)?\s+(\S+)", nobody, words)
 
 
 def _read(words: str, scene: LoadedScene, synonyms: Mapping[str, Sequence[str]]) -> Rule | None:
@@ -149,9 +182,4 @@ def _argument(text: str, parser: GoalParser) -> tuple[str, c.Condition]:
 
 def _renamed(condition: c.Condition) -> c.Condition:
     """Return a condition with names of its own for all variables."""
-    if isinstance(condition, c.Atom):
-        ends = {it: f"{BOUND}{it}"[:64] for it in c.terms(condition) if isinstance(it, str)}
-        return c.bind(condition, ends)
-    if isinstance(condition, c.Exists | c.ForAll | c.AtLeast | c.Exactly):
-        condition = replace(condition, var=f"{BOUND}{condition.var}"[:64])
-    return c.map_children(condition, _renamed)
+    return c.renamed(condition, {it: f"{BOUND}{it}"[:64] for it in c.free_variables(condition)}, prefix=BOUND)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Final, TypeAlias
 
 from scenecypher.db.condition import And, Condition, HasState, Not, PropertyEquals, atoms_of, evaluate, explain
 from scenecypher.db.graph.invariants import parent_faults
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.rule_memory import has_run_out, is_open, open_duties
-from scenecypher.db.rules import NO_RULES, Rule, Rules, forbidden_by
+from scenecypher.db.rules import NO_RULES, Rules, forbidden_by
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import ActionRefused, InputError
 from scenecypher.planner.actions.execution import NO_AGENT
@@ -23,9 +22,8 @@ from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, check_engine, solve
 from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.planner.symbolic.parts import part_of, sought_for
-from scenecypher.planner.symbolic.reachable import unreachable_part
+from scenecypher.planner.symbolic.reachable import forbidding, unreachable_part
 from scenecypher.planner.symbolic.required_actions import PlanningState, RequiredAction, plan_required
-from scenecypher.planner.symbolic.ruled import holds_with, planned_never, stays_open
 from scenecypher.planner.symbolic.write import WrittenProblem, in_serial_order, write_problem
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 
@@ -93,18 +91,11 @@ def find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
     left = max(request.timeout_s - free.seconds, LEAST_S)
     fulfilled = (Not(is_open(it)) for it in request.rules.duties)
     ruled = replace(request, goal=And((request.goal, *fulfilled)), timeout_s=left)
-    forbidding = _forbidding(request, graph)
-    found = PlanResult(None, forbidden_by(forbidding), free.nodes, 0) if forbidding else _find_plan(ruled, graph)
+    state = planning_state(graph, request.vocabulary)
+    rule = None if state is None else forbidding(request.rules.in_force, request.goal, state)
+    found = PlanResult(None, forbidden_by(rule), free.nodes, 0) if rule else _find_plan(ruled, graph)
     why = "" if found.plan else f"no plan was found that keeps the rules of the house: {broken} ({found.why})"
     return replace(found, why=why, seconds=free.seconds + found.seconds)
-
-
-def _forbidding(request: PlanRequest, graph: SceneGraph) -> Rule | None:
-    """Return a rule that the goal itself breaks, or a duty that it leaves open, as far as can be told at once."""
-    state, goal = planning_state(graph, request.vocabulary), request.goal
-    never = (it for it in request.rules.never if holds_with(it.condition, goal, graph))
-    duties = (it for it in request.rules.duties if state is not None and stays_open(it, goal, state))
-    return next(chain(never, duties), None)
 
 
 def _first_refusal(plan: Sequence[ActionCall] | None, graph: SceneGraph, request: PlanRequest) -> str:
@@ -250,8 +241,7 @@ def _problem(request: PlanRequest, state: PlanningState) -> WrittenProblem:
     types = chosen.conventions.containment
     one_parent = chosen.planning.keeps_one_parent and not any(parent_faults(state.graph, types))
     parents = frozenset((*types, *HOLDING)) if one_parent else frozenset[str]()
-    never = [it for rule in state.rules.never if (it := planned_never(rule.condition, state.graph)) is not None]
-    never += [has_run_out(it) for it in state.rules.duties if it.unit == "actions"]
+    never = [*state.never, *(has_run_out(it) for it in state.rules.duties if it.unit == "actions")]
     return write_problem(state.operators, state.graph, state.agent, request.goal, parents=parents, never=never)
 
 

@@ -1,7 +1,8 @@
 """What actions can bring about at most: facts by the delete relaxation, from the goal back to the scene.
 
 A fact that holds at first, or that some action may add, stays true; each is asked about single nodes where the goal
-names them, else about any of several. So nothing that a plan reaches is missed, and what is missed has no plan.
+names them, else about any of several. No action may make what a rule of the house excludes. So nothing that a plan
+reaches is missed, and what is missed has no plan.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import product
 from typing import Final, TypeAlias
 
 import scenecypher.db.condition as c
+from scenecypher.db.rules import Rule
 from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.operator import (
     AGENT,
@@ -34,6 +36,8 @@ from scenecypher.planner.symbolic.write import goal_parts
 
 LONGEST_S: Final = 1.0
 """Processor time after which everything counts as reachable."""
+NEW: Final = "new "
+"""Before a type of relations: one that was not there at first."""
 FEW: Final = 20
 """Most nodes that a quantifier asks about one by one."""
 
@@ -43,15 +47,17 @@ Scope: TypeAlias = Mapping[str, Some]
 Key: TypeAlias = tuple[str, bool]
 """A state or a type of relations, and whether it comes to hold."""
 Fact: TypeAlias = tuple[Key, tuple[Some, ...]]
+Ends: TypeAlias = tuple[c.Term | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A fact that an action may bring about, its ends, and the conditions of its effect."""
+    """A fact that an action may bring about, its ends, all facts of its effect, and the conditions of that."""
 
     operator: Operator
     key: Key
-    ends: tuple[c.Term | None, ...]
+    ends: Ends
+    together: tuple[tuple[Key, Ends], ...]
     bound: tuple[tuple[str, c.Condition], ...]
     under: tuple[c.Condition, ...]
 
@@ -59,26 +65,41 @@ class _Change:
 def unreachable_part(goal: c.Condition, state: PlanningState) -> c.Condition | None:
     """Return the first part of a goal that no action can bring about; None if there is none, or no time to know it."""
     relaxed = _Relaxation(state)
-    while not relaxed.may(goal, {}):
-        grown = relaxed.grow()
-        if relaxed.is_late:
-            return None
-        if not grown:
-            return next((it for it in goal_parts(goal, state.graph) if not relaxed.may(it, {})), goal)
-    return None
+    if relaxed.may_ever(goal):
+        return None
+    return next((it for it in goal_parts(goal, state.graph) if not relaxed.may(it, {})), goal)
+
+
+def forbidding(rules: Iterable[Rule], goal: c.Condition, state: PlanningState) -> Rule | None:
+    """Return the first rule that a goal can't be reached beside, as far as that can be told at once.
+
+    It is a `never` rule, kept now, that is broken wherever the goal holds, or a duty that the goal begins and does not
+    let end.
+    """
+    relaxed = _Relaxation(state)
+    given = frozenset(fact for part in goal_parts(goal, state.graph) for fact in relaxed.certain(part, {}))
+
+    def forbids(rule: Rule) -> bool:
+        broken = rule.begun if rule.kind == "within" else rule.condition
+        is_new = not c.evaluate(broken, state.graph, {}) and not relaxed.may_ever(broken, given, holds=False)
+        return is_new and (rule.kind == "never" or not relaxed.may_ever(rule.condition, given))
+
+    return next((it for it in rules if it.kind in {"never", "within"} and forbids(it)), None)
 
 
 @dataclass(slots=True)
 class _Relaxation:
-    """The facts asked for so far, and those of them that are known to be reachable."""
+    """The facts asked for so far, and those of them that are known to be reachable; `given` are facts that hold now."""
 
     state: PlanningState
     known: set[Fact] = field(default_factory=set)
     asked: dict[Fact, None] = field(default_factory=dict)
     changes: dict[Key, list[_Change]] = field(default_factory=dict)
+    given: frozenset[Fact] = frozenset()
     _fitting: dict[tuple[str, c.Condition], Some] = field(default_factory=dict)
     _scopes: dict[str, Scope] = field(default_factory=dict)
     _assigned: frozenset[str] = field(init=False)
+    _opposites: set[tuple[str, str]] = field(init=False)
     _end_s: float = field(default_factory=lambda: time.thread_time() + LONGEST_S)
 
     def __post_init__(self) -> None:
@@ -87,6 +108,37 @@ class _Relaxation:
         self._assigned = frozenset(it.key for it in effects if isinstance(it, Assign | Forget))
         for change in (change for it in operators for change in _changes(it, it.effects)):
             self.changes.setdefault(change.key, []).append(change)
+            self.changes.setdefault((f"{NEW}{change.key[0]}", change.key[1]), []).append(change)
+        pairs = {(it.state, it.instead_of) for it in effects if isinstance(it, Become) and it.instead_of}
+        self._opposites = {pair for one, other in pairs for pair in ((one, other), (other, one)) if one != other}
+
+    def may_ever(self, condition: c.Condition, given: frozenset[Fact] = frozenset(), *, holds: bool = True) -> bool:
+        """Check if a condition may come to hold, or not to, beside given facts; True if there is no time to know it."""
+        while not self._may_beside(given, condition, holds=holds):
+            grown = self.grow()
+            if self.is_late or not grown:
+                return self.is_late
+        return True
+
+    def _may_beside(self, given: frozenset[Fact], condition: c.Condition, *, holds: bool) -> bool:
+        self.given = given
+        found = self.may(condition, {}, holds=holds)
+        self.given = frozenset()
+        return found
+
+    def certain(self, condition: c.Condition, scope: Scope) -> Iterator[Fact]:
+        """Yield facts about single nodes that hold wherever a condition does."""
+        match condition:
+            case c.And(parts):
+                for part in parts:
+                    yield from self.certain(part, scope)
+            case c.Exists(var, where) if len(nodes := self._candidates(var, where)) == 1:
+                yield from self.certain(where, {**scope, var: nodes})
+            case c.HasState(state=word) | c.Related(type=word):
+                ends = tuple(self._end(it, scope) for it in c.terms(condition))
+                if all(len(it) == 1 for it in ends):
+                    yield (word, True), ends
+                    yield from (((other, False), ends) for one, other in self._opposites if one == word)
 
     def grow(self) -> bool:
         """Look for actions that bring about what is asked for; return whether anything more is known, or asked."""
@@ -173,7 +225,7 @@ class _Relaxation:
                 ways = (self._may_be((type_, holds), ends[::-1]) for type_ in HOLDING)
                 return any(ways) if holds else all(ways)
             case c.Within(types=types):
-                return not holds or self._may_lead(types, *ends)
+                return self._may_lead(types, *ends) if holds else not self._surely_leads(types, *ends)
         raise AssertionError(atom)  # others never change
 
     def _may_be_fixed(self, atom: c.Atom, ends: tuple[Some, ...], *, holds: bool) -> bool:
@@ -188,15 +240,39 @@ class _Relaxation:
         (nodes,), (term,) = ends, c.terms(atom)
         return any(c.evaluate(atom, self.state.graph, {str(term): str(it)}) == holds for it in nodes)
 
-    def _may_lead(self, types: Iterable[str], x: Some, y: Some) -> bool:
-        """Check if a path may lead from one node to another: something must leave the one and reach the other."""
-        anything = self._all
-        return any(self._may_be((it, True), (x, anything)) for it in types) and any(
-            self._may_be((it, True), (anything, y)) for it in types
-        )
+    def _may_lead(self, types: Iterable[str], x: Some, y: Some, seen: Some = frozenset()) -> bool:
+        """Check if a path may lead from one node to another.
+
+        Something must reach the other; the one must be put anywhere, or else be first in what leads there.
+        """
+        anything, types = self._all, tuple(types)
+        if not any(self._may_be((it, True), (anything, y)) for it in types):
+            return False
+        if any(self._may_be((f"{NEW}{it}", True), (x, anything)) for it in types):
+            return True
+        links = (it for node in x - seen for it in self.state.graph.outgoing.get(str(node), ()) if it.type in types)
+        targets = {frozenset((it.target,)) for it in links}
+        return any(it <= y or self._may_lead(types, it, y, seen | x) for it in targets)
+
+    def _surely_leads(self, types: Iterable[str], x: Some, y: Some) -> bool:
+        """Check if a path leads from one node to another: a given relation, and others that no action takes away."""
+        firsts = (ends[1] for (word, _), ends in self.given if word in types and len(ends) == 2 and ends[0] == x)
+        waiting, seen = [*firsts], set[Some]()
+        while waiting:
+            here = waiting.pop()
+            if here == y:
+                return True
+            if here not in seen and None not in here:
+                seen.add(here)
+                links = (it for node in here for it in self.state.graph.outgoing.get(str(node), ()) if it.type in types)
+                targets = ((it.type, frozenset((it.target,))) for it in links)
+                waiting += [to for type_, to in targets if not self._may_be((type_, False), (here, to))]
+        return False
 
     def _may_be(self, key: Key, ends: tuple[Some, ...]) -> bool:
-        fact = key, ends
+        fact, (word, holds) = (key, ends), key
+        if fact in self.given or ((word, not holds), ends) in self.given:
+            return fact in self.given
         if fact not in self.asked and self._is_first(fact):
             self.known.add(fact)
         self.asked[fact] = None
@@ -233,9 +309,16 @@ class _Relaxation:
                 scope[term] = met
         chosen = (c.Or(it.among) for it in operator.choose if None not in scope[it.var])
         conditions = (it.condition for it in operator.requires)
-        return all(
-            self.may(it, scope) for it in (*conditions, *change.under, *(where for _, where in change.bound), *chosen)
-        )
+        needed = (*conditions, *change.under, *(where for _, where in change.bound), *chosen)
+        return all(self.may(it, scope) for it in needed) and self._keeps(change, scope)
+
+    def _keeps(self, change: _Change, scope: Scope) -> bool:
+        """Check if what no plan may bring about may be avoided beside the facts of a change."""
+        made = ((key, tuple(self._end(it or "", scope) for it in ends)) for key, ends in change.together)
+        given = frozenset((key, ends) for key, ends in made if all(len(it) == 1 and None not in it for it in ends))
+        words = {word for (word, _), _ in given}
+        touched = (it for it, read in self.state.never.items() if read & words)
+        return all(self._may_beside(given, it, holds=False) for it in touched)
 
     def _scope(self, operator: Operator) -> Scope:
         """Return what an operator's variables may be, as far as what never changes tells."""
@@ -273,11 +356,11 @@ def _changes(
                 yield from _changes(operator, then, bound, (*under, condition))
                 yield from _changes(operator, otherwise, bound, (*under, c.Not(condition)))
             case _:
-                for key, ends in _facts(effect):
-                    yield _Change(operator, key, ends, bound, under)
+                facts = tuple(_facts(effect))
+                yield from (_Change(operator, key, ends, facts, bound, under) for key, ends in facts)
 
 
-def _facts(effect: Effect) -> Iterator[tuple[Key, tuple[c.Term | None, ...]]]:
+def _facts(effect: Effect) -> Iterator[tuple[Key, Ends]]:
     """Yield each fact of a simple effect with its ends; None stands for any node."""
     match effect:
         case Become(x, state, instead_of):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product, takewhile
 from typing import Final, TypeAlias
 
-from scenecypher.db.condition import Condition, evaluate
+from scenecypher.db.condition import And, Condition, Exists, Id, Or, bind, conjuncts, evaluate, witnesses
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.rule_memory import decide
-from scenecypher.db.rules import NO_RULES, Rules
+from scenecypher.db.rules import NO_RULES, PATH, Rules, keys_of
 from scenecypher.errors import RuleBroken
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT, Operator
 from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.actions.variables import is_static, variables_of
 from scenecypher.planner.symbolic.parts import sought_for
 
 RequiredAction: TypeAlias = tuple[str, ...]
@@ -25,7 +27,7 @@ MAX_REPAIRS: Final = 4
 """Maximum number of repairs, and their maximum depth, before one action."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlanningState:
     """A scene or a part of it at one time, with its agent and operators, and the rules of the house."""
 
@@ -34,12 +36,41 @@ class PlanningState:
     operators: Mapping[str, Operator]
     rules: Rules = NO_RULES
 
+    @cached_property
+    def never(self) -> Mapping[Condition, frozenset[str]]:
+        """What a plan must never bring about by `never` rules, each with the states and relations that it reads."""
+        found = (planned_never(it.condition, self.graph) for it in self.rules.never)
+        return {it: frozenset(str(key[0]).removeprefix(PATH) for key in keys_of(it)) for it in found}
+
     def after(self, *plan: ActionCall) -> PlanningState:
         """Return the state after the plan. Raises Infeasible, RuleBroken."""
         graph = self.graph
         for call in plan:
             graph = apply_call(call, graph, operators=self.operators, agent=self.agent, rules=self.rules)
         return replace(self, graph=graph)
+
+
+def planned_never(condition: Condition, graph: SceneGraph) -> Condition:
+    """Return what a plan must not bring about: a condition, but for the ways in which it is so at the start."""
+    if not evaluate(condition, graph, {}):
+        return condition
+    return Or(tuple(it for it in _ways(condition, graph) if not evaluate(it, graph, {})))
+
+
+def _ways(condition: Condition, graph: SceneGraph) -> Iterator[Condition]:
+    """Yield the conditions of single nodes of which any makes a condition true."""
+    match condition:
+        case Or(parts):
+            for part in parts:
+                yield from _ways(part, graph)
+        case And(parts):
+            yield from map(And, product(*(tuple(_ways(it, graph)) for it in parts)))
+        case Exists(var, where):
+            fixed = And(tuple(it for it in conjuncts(where) if is_static(it) and variables_of(it) == {var}))
+            for node in witnesses(var, fixed, graph=graph, bindings={}):
+                yield from _ways(bind(where, {var: Id(node)}), graph)
+        case _:
+            yield condition
 
 
 def apply_call(

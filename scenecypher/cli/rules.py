@@ -14,7 +14,7 @@ from scenecypher.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scenecypher.planner.rules.house import BrokenRule
+    from scenecypher.db.rules import BrokenRule
 
 rules_app = typer.Typer(name="rules", help="Rules of the house, which no action breaks.", no_args_is_help=True)
 
@@ -37,7 +37,7 @@ def add(
     `within N actions|minutes after CONDITION: CONDITION` or `ask before ACTION [when CONDITION]`. What the scene breaks
     already, and which rules contradict it, is told, and stays.
     """
-    from scenecypher.db.rules import rule_document
+    from scenecypher.db.rules import rule_documents
     from scenecypher.planner.rules.house import add_rule, add_set
 
     if (words is None) == (set_name is None) or (set_name and name):
@@ -49,7 +49,7 @@ def add(
             else add_rule(store, scene, words or "", name=name, actor=actor)
         )
     if as_json:
-        rules = [rule_document(it) for it in added.rules]
+        rules = rule_documents(added.rules)
         found: dict[str, object] = {"left_out": {**added.left_out}, "contradicts": [*added.contradictions.names]}
         checked = added.contradictions.all_checked
         print_json({"scene": scene, "rules": rules, "broken": _broken(added.broken), **found, "checked": checked})
@@ -68,13 +68,13 @@ def add(
 @rules_app.command("list")
 def list_(scene: ReadName, *, as_json: AsJson = False) -> None:
     """List the rules of a scene, or those of then for SCENE@VERSION: name, words, author, since which version."""
-    from scenecypher.db.rules import rule_document
+    from scenecypher.db.rules import rule_documents
     from scenecypher.planner.rules.house import rules_at
 
     with open_store() as store:
         found = rules_at(store, scene)
     if as_json:
-        print_json([rule_document(it) for it in found])
+        print_json(rule_documents(found))
         return
     for it in found:
         output().print(f"{it.name}: {it.words}  [{it.author}, {it.at[:10]}, version {it.since}]", markup=False)

@@ -12,6 +12,7 @@ from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.symbolic.expressions import TRUE
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
+from scenecypher.planner.symbolic.reachable import unreachable_part
 from scenecypher.planner.symbolic.write import write_problem
 from scenecypher.planner.vocabularies.registry import operators_of
 from tests.db.test_rules import TEXTS, random_change
@@ -112,3 +113,30 @@ def texts(problem: object) -> tuple[str, str]:
 
 def _some(world: object, needed: object, ends: object) -> bool:
     return next(world.solutions(needed, {}), None) is not None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("aim", "words"),
+    [
+        ("fork-1 INSIDE microwave-1", "never microwave is open"),
+        ("knife-1 ON crib-1", NO_KNIFE),
+        ("knife-1 ON crib-1", "never knife is held"),
+        ("microwave-1 is on", "switch_on(microwave) only once stove is open"),
+    ],
+)
+def test_a_goal_that_a_rule_makes_impossible_takes_no_engine(aim: str, words: str) -> None:
+    """Searched in vain for 30 s: what no plan may bring about was nothing to what asks what can be brought about."""
+    known = rules("never plate ON stove", words)
+    plan, why = planned(aim, known)
+    assert plan is None
+    assert f"the rule rule-2 forbids it: {words}" in why
+    state = planning_state(HOME, "household", known)
+    assert state is not None
+    assert unreachable_part(goal(aim), state) == goal(aim), "told before the engine is asked"
+
+
+def test_what_a_rule_excludes_is_impossible_only_where_it_is_not_so_already() -> None:
+    known, opened = rules("never microwave is open"), with_states(HOME, microwave_1="open off")
+    plan, why = planned("fork-1 INSIDE microwave-1", known, opened)
+    assert plan is not None, why
+    assert planned("fork-1 INSIDE microwave-2", known, opened)[0] is None

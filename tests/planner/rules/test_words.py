@@ -7,7 +7,7 @@ import json
 import pytest
 
 from scenecypher.db.condition import ALWAYS
-from scenecypher.db.rules import culprits, rule_document, rules_from_document, rules_json
+from scenecypher.db.rules import culprits, rule_documents, rules_from_document, rules_json
 from scenecypher.errors import InputError
 from scenecypher.planner.rules.words import read_rule
 from tests.planner.rules.homes import HOME, NO_METAL, loaded, moved, rule, with_states
@@ -90,4 +90,40 @@ def test_what_is_no_rule_is_told_with_what_is_allowed(text: str, said: str) -> N
 def test_too_many_rules_in_a_document_say_how_many_may_be() -> None:
     """Misread: of 1,001 rules it was said that 1,000 are needed."""
     with pytest.raises(InputError, match=r"rules: 1,001 rules; a scene has at most 1,000, so say it with fewer"):
-        rules_from_document([rule_document(rule(NO_METAL))] * 1_001)
+        rules_from_document(rule_documents([rule(NO_METAL)]) * 1_001)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("Never put a fork in the microwave.", "never fork in microwave"),
+        ("don't put the plate onto the stove", "never plate on stove"),
+        ("never leave the stove on", "never stove is on"),
+        ("always keep the microwave closed", "never microwave is not closed"),
+        (
+            "the stove must be off when nobody is in the kitchen",
+            "never stove is not off and no robot INSIDE kitchen",
+        ),
+        ("ask me before opening the microwave", "ask before open(microwave)"),
+        ("close the microwave within 5 minutes", "within 5 minutes after microwave is open: microwave is closed"),
+        ("switch off the stove within 9 actions", "within 9 actions after stove is on: stove is off"),
+    ],
+)
+def test_what_people_say_becomes_the_rule_that_they_mean(said: str, meant: str) -> None:
+    """Refused: a person's sentence of a common form was told to be no rule."""
+    assert rule(said) == rule(meant)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("never put metal in the microwave", "there is no .metal. in this scene.*; a condition is of facts"),
+        ("ask before opening the front door", "no class 'front door' occurs"),
+        ("never open the microwave while it is on", "a condition is of facts, as in `never fork INSIDE"),
+        ("lights out at ten", "is no rule; write `never CONDITION`"),
+        ("never " + " and ".join(["fork ON table"] * 200), "characters, over 2,000; write `never CONDITION`"),
+    ],
+)
+def test_what_is_not_understood_is_told_with_what_can_be_said(said: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        rule(said)
