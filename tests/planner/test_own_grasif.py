@@ -20,7 +20,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
 from scenecypher.importers import behavior, offices
 from scenecypher.importers.pddl.domain import read_domain
-from scenecypher.importers.pddl.domain_json import declaration_of
+from scenecypher.importers.pddl.domain_data import declaration_of
 from scenecypher.importers.pddl.stored_as import SceneWords, read_mapping
 from scenecypher.importers.pddl.syntax import PddlFile, read_pddl_file
 from scenecypher.importers.reference_plans import reference_plans

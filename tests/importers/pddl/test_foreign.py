@@ -11,8 +11,8 @@ import pytest
 import scenecypher.db.condition as c
 from scenecypher.db.vocabulary import DEFAULT, with_own_actions
 from scenecypher.errors import DocumentError
-from scenecypher.importers.pddl.domain import Domain, DomainReader, read_domain
-from scenecypher.importers.pddl.domain_json import declaration_of
+from scenecypher.importers.pddl.domain import DomainReader, read_domain
+from scenecypher.importers.pddl.domain_data import Domain, declaration_of
 from scenecypher.importers.pddl.problem import PddlScene, read_problem
 from scenecypher.importers.pddl.stored_as import DomainMapping, SceneWords
 from scenecypher.importers.pddl.syntax import parse_pddl
