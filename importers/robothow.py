@@ -108,6 +108,11 @@ def program_scene(program: Program, *, part: GraphPart = "initial") -> ImportedS
     return ImportedScene(name, _graphs(program)[part], "grasif", source=f"{_source(program)}, {part} graph")
 
 
+def final_graph(task_id: str) -> SceneGraph:
+    """Return the graph after a program. Raises InputError, as `programs` does."""
+    return program_scene(next(programs(task_id)), part="final").graph
+
+
 @lru_cache(maxsize=512)
 def program_task(program: Program) -> Task | None:
     """Return the task to bring about the program's changes, None if there are none; its two graphs take 40 ms."""

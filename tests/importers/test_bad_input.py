@@ -177,7 +177,7 @@ FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
     },
     "the same id twice": {
         "json": (put("nodes.2.id", "box"), "is the id at .* already"),
-        "virtualhome": (put("nodes.2.id", 2), "2 is the id of nodes.1. already"),
+        "virtualhome": (put("nodes.2.id", 2), "2 is the id of \\$.nodes.1..id already"),
         "grasif": (put("nodes.objects.0.name", "box"), "'box' is the id of .* already"),
         "pickle": (attribute("name", "box"), "'box' is the id of .* already"),
         "networkx": (put("nodes.2.id", "box"), "'box' is the id of .* already"),

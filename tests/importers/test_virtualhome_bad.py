@@ -70,7 +70,7 @@ ROWS: Final[list[tuple[str, Callable[[dict[str, Any]], object], str, str]]] = [
         "should be below 9223372036854775808, not a whole number of 64 bits",
     ),
     ("id below", node(id=-(2**63) - 1), "$.nodes[1].id", "should be at least -9223372036854775808"),
-    ("repeated id", node(id=1), "$.nodes[1].id", "1 is the id of nodes[0] already"),
+    ("repeated id", node(id=1), "$.nodes[1].id", "1 is the id of $.nodes[0].id already"),
     ("unknown state", node(states=["OPN"]), "$.nodes[1].states[0]", "unknown state 'OPN' (did you mean 'OPEN'"),
     ("state in lower case", node(states=["open"]), "$.nodes[1].states[0]", "did you mean 'OPEN'"),
     ("state far from all", node(states=["XYZZY"]), "$.nodes[1].states[0]", "VirtualHome knows OPEN, CLOSED"),
@@ -131,7 +131,12 @@ ROWS: Final[list[tuple[str, Callable[[dict[str, Any]], object], str, str]]] = [
     ("no source", lambda g: g["edges"][0].pop("from_id"), "$.edges[0].from_id", "is missing; add it"),
     ("relation to nowhere", edge(to_id=7), "$.edges[0].to_id", "no node has the id 7"),
     ("relation from nowhere", edge(from_id=7), "$.edges[0].from_id", "no node has the id 7"),
-    ("the same twice", lambda g: g["edges"].append(dict(g["edges"][0])), "$.edges[1]", "the same relation as edges[0]"),
+    (
+        "the same twice",
+        lambda g: g["edges"].append(dict(g["edges"][0])),
+        "$.edges[1]",
+        "the same relation as $.edges[0]",
+    ),
     ("weighted relation", edge(weight=1), "$.edges[0].weight", "no field that is known"),
 ]
 
@@ -187,9 +192,9 @@ def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     assert [place for place, _ in caught.value.problems] == [
         "$.nodes[0].states[0]",
         "$.nodes[1].id",
-        "$.edges[2]",
         "$.edges[1].to_id",
         "$.edges[2].to_id",
+        "$.edges[2]",
     ]
 
 

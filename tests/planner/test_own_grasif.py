@@ -117,7 +117,7 @@ def test_a_task_is_planned(task_id: str) -> None:
     assert evaluate(TASKS[task_id].goal, state.after(*found.plan).graph, {})
 
 
-@pytest.mark.parametrize("task", sample([*offices.tasks(OFFICE)], 3), ids=lambda it: it.id)
+@pytest.mark.parametrize("task", sample([*offices.tasks(None, OFFICE)], 3), ids=lambda it: it.id)
 def test_in_an_office_of_200_nodes_what_the_goal_is_about_is_planned_on(task: Task) -> None:
     pytest.importorskip("up_fast_downward")
     state, vocabulary = at_the_start(task, offices.scene(OFFICE).graph)
