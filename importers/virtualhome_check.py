@@ -40,11 +40,12 @@ def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     if not isinstance(raw, dict):
         return
     nodes, edges = (raw[key] if isinstance(raw.get(key), list) else [] for key in ("nodes", "edges"))
-    ids: list[Any] = [node.get("id") if isinstance(node, dict) else None for node in nodes]
+    ids = ((index, node.get("id") if isinstance(node, dict) else None) for index, node in enumerate(nodes))
+    known: list[tuple[int, Any]] = [(index, number) for index, number in ids if type(number) is int]
     links = [RelationDraft(index, *map(edge.get, ENDS)) for index, edge in enumerate(edges) if _is_edge(edge)]
-    are_all = isinstance(raw.get("nodes"), list) and all(type(number) is int for number in ids)
+    are_all = isinstance(raw.get("nodes"), list) and len(known) == len(nodes)
     yield from find_faults(
-        [NodeFacts(index, number, ()) for index, number in enumerate(ids) if type(number) is int],
+        [NodeFacts(index, number, ()) for index, number in known],
         links,
         None,
         broken=() if are_all else {end for link in links for end in (link.source, link.target)},

@@ -23,7 +23,7 @@ class NodeFacts(NamedTuple):
     """What is checked of a node: its place in the file, its id unless it has no valid one, and its properties."""
 
     place: Any
-    id: str | int | None
+    id: str | None
     properties: Collection[str]
 
 
