@@ -48,12 +48,20 @@ EMBEDDINGS: Final = frozenset(
 """Attributes that are vectors of the nodes where they are lists of numbers, unless the scene declares them."""
 
 ENDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "source": ("source", "from", "subject"),
-    "target": ("target", "to", "object"),
+    "source": ("source", "from", "subject", "from_id", "source_id", "subject_id", "src", "start", "head", "u"),
+    "target": ("target", "to", "object", "to_id", "target_id", "object_id", "dst", "end", "tail", "v"),
 }
 """Names of the ends of an edge, which may also be a list of source, relation type and target."""
 
-EDGE_ATTRIBUTES: Final[tuple[str, ...]] = ("relation", "type", "relation_type", "label", "predicate")
+EDGE_ATTRIBUTES: Final[tuple[str, ...]] = (
+    "relation",
+    "type",
+    "relation_type",
+    "label",
+    "predicate",
+    "relationship",
+    "rel",
+)
 """Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
 
 WEIGHTS: Final = frozenset(

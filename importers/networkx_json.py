@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -41,12 +41,14 @@ from scenecypher.importers.networkx_format import (
     GraphAttributes,
     NodeLink,
 )
-from scenecypher.importers.open_vocabulary import node_link_form
-from scenecypher.importers.space import as_value, box, caption, position, size
+from scenecypher.importers.open_vocabulary import keys_of, node_link_form
+from scenecypher.importers.space import as_value, box, caption, numbers, position, size
 from scenecypher.importers.tried import Tried
 from scenecypher.importers.vectors_file import vectors_of_nodes
 
 NAME_PREFIX: Final = "networkx/"
+IN_LISTS: Final = {"id", "object1", *NODE_ATTRIBUTES["center"], *NODE_ATTRIBUTES["box"], "Position"}
+"""Attributes one of which shows that a list of maps is one of objects."""
 NOTHING: Final[Mapping[str, object]] = {}
 TRIPLE: Final = ("source", "relation", "target")
 NO_LABELS: Final[tuple[str, ...]] = ()
@@ -55,12 +57,10 @@ _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 
 def is_one(document: Any) -> bool:
     """Check if a document is of node-link form, or a map of objects with positions or relations."""
-    found = node_link_form(document)
-    if isinstance(document, list) and not any(
-        isinstance(it, dict) and it.keys() & {"id", "object1"} for it in document
-    ):
-        return False
-    return isinstance(found, dict) and isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"})
+    if isinstance(document, list):
+        return any(isinstance(it, dict) and it.keys() & IN_LISTS for it in document)
+    found = node_link_form(document) if keys_of(document) is None else {"nodes": []}
+    return isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"} or keys_of(document))
 
 
 def read_scene(
@@ -95,6 +95,8 @@ def from_document(
 def _from_document(document: object, *, file: str, name: str, declare: Declared | None, strict: bool) -> ImportedScene:
     document = node_link_form(document)
     notes: list[str] = []
+    if isinstance(document, dict) and (made := document.pop("made_ids", 0)):
+        notes.append(f"ids of {made:,} nodes made of name or class and number, since the file has none")
     if isinstance(document, dict) and not strict:
         document = _without_extras(document, notes)
     form, problems = _form(document)
@@ -132,6 +134,13 @@ def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, 
     word = _word_for_edges(document)
     edges = document.get(word)
     counts: Counter[str] = Counter()
+    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
+        places = {it.get("id") for it in document["nodes"] if isinstance(it, dict) and _is_place(it)}
+        given, edges = edges, [_typed(edge, places) for edge in edges]
+        kept[word] = edges
+        typed = sum(one is not other for one, other in zip(given, edges, strict=True))
+        if typed:
+            notes.append(f"{typed:,} edges without a relation type read by kinds: what is joined to a room is in it")
     if isinstance(edges, list):
         counts.update(key for edge in edges if isinstance(edge, dict) for key in edge if key in WEIGHTS)
         kept[word] = [_plain_edge(edge) for edge in edges] if counts else edges
@@ -139,6 +148,23 @@ def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, 
         told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
         notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
     return {"directed": True, **kept}
+
+
+def _is_place(node: Mapping[str, Any]) -> bool:
+    kind = node.get("kind", node.get("type"))
+    return isinstance(kind, str) and (kind == "Place" or KINDS.get(kind.casefold()) == "Place")
+
+
+def _typed(edge: Any, places: Collection[Any]) -> Any:
+    """Return an edge without a relation type with one, if an end is a place; any other edge as it is."""
+    given = dict(zip(("source", "target"), edge, strict=False)) if isinstance(edge, list) and len(edge) == 2 else edge
+    if not isinstance(given, dict) or _first(given, (*EDGE_ATTRIBUTES, "key")) is not None:
+        return edge
+    one, other = (given.get(_first(given, names) or end) for end, names in ENDS.items())
+    if not isinstance(one, str | int) or not isinstance(other, str | int) or not {one, other} & {*places}:
+        return given if given is not edge else edge
+    low, high = (other, one) if one in places and other not in places else (one, other)
+    return {"source": low, "target": high, "relation": "CONNECTS" if {one, other} <= {*places} else "INSIDE"}
 
 
 def _is_about_the_file(key: str, value: object) -> bool:
@@ -256,7 +282,8 @@ def _with_position(attributes: Mapping[str, Any], declared: Declared) -> Mapping
 
     A gap in one of them leaves all out.
     """
-    axes = {it: attributes[it] for it in "xyz" if it in attributes and it not in declared.properties}
+    given = {it: attributes[it] for it in "xyz" if it in attributes and it not in declared.properties}
+    axes = dict(zip(given, numbers([*given.values()]), strict=True))
     are_numbers = all(it is None or (isinstance(it, int | float) and it is not True) for it in axes.values())
     has_position = _first(attributes, NODE_ATTRIBUTES["center"]) is not None
     if not {"x", "y"} <= axes.keys() or not are_numbers or has_position:

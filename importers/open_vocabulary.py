@@ -1,8 +1,10 @@
-"""Open-vocabulary maps such as ConceptGraphs', brought into NetworkX's node-link form."""
+"""Other people's graphs and maps, such as ConceptGraphs', brought into NetworkX's node-link form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 RELATIONS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -12,27 +14,128 @@ RELATIONS: Final[Mapping[str, tuple[str, str, str]]] = {
     "b in a": ("object2", "in", "object1"),
 }
 """ConceptGraphs' `object_relation`; with any other, two objects are not related."""
+NODES: Final = (
+    *("nodes", "vertices", "entities", "objects", "instances", "detections", "landmarks", "things", "gameobjects"),
+)
+EDGES: Final = ("edges", "links", "relations", "relationships", "triplets", "triples")
+"""Keys of the two lists, the first that a document has; an empty list of edges where it has none."""
+NAMES: Final = ("name", "object_tag", "class", "class_name", "label", "category", "type")
+"""Attributes from which nodes without ids get these."""
+BY_KIND: Final = frozenset({"rooms", "room", "assets", "asset", "agent", "agents", "objects", "object"})
+"""Keys of nodes by kind, which SayPlan's and GraSIF's graphs have."""
+_ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
 
 
 def node_link_form(document: Any) -> Any:
-    """Return a map in node-link form; a document of any other form is returned unchanged.
+    """Return a graph or map in node-link form; a document of any other form is returned unchanged.
 
     ConceptGraphs writes a list of objects, a map of them by name, or a list of pairs of objects with their relation;
-    others write `objects` and `relations`.
+    others write nodes as a map by id or as text, or `objects` and `relations`.
     """
     match document:
         case [{"object1": {}, "object2": {}}, *_]:
             return _of_pairs(document)
         case [{}, *_]:
-            return {"directed": True, "nodes": document, "edges": []}
-        case {"objects": list() as objects} if "nodes" not in document:
-            rest = {key: value for key, value in document.items() if key not in {"objects", "relations"}}
-            return {"directed": True, **rest, "nodes": objects, "edges": document.get("relations", [])}
+            return _with_ids({"directed": True, "nodes": document, "edges": []})
+        case {"elements": {"nodes": [*nodes], "edges": [*edges]}}:
+            parts = ([it.get("data", it) if isinstance(it, dict) else it for it in given] for given in (nodes, edges))
+            return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
+        case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends):
+            return {"directed": document.get("directed", True), "nodes": nodes, "edges": [*_of_adjacency(nodes, ends)]}
         case {} if document and all(_is_object(value) for value in document.values()):
-            nodes = [{"id": key, **value} for key, value in document.items()]
-            return {"directed": True, "nodes": nodes, "edges": []}
-        case _:
-            return document
+            return {"directed": True, "nodes": _listed(document), "edges": []}
+    return _of_lists(document) if isinstance(document, dict) else document
+
+
+def keys_of(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the keys of a map's nodes and edges, the second empty if there are none; None if it has no nodes."""
+    lower = {key.lower(): key for key in document if isinstance(document[key], list | dict)}
+    listed = (lower[it] for it in NODES if it in lower)
+    nodes = next((key for key in listed if isinstance(document[key], list) or _is_by_id(document[key])), None)
+    edges = next((lower[it] for it in EDGES if it in lower), "")
+    if nodes is None or (not edges if nodes == "nodes" else {"rooms", "room", "assets"} & document.keys()):
+        return None
+    return nodes, edges
+
+
+def _of_lists(document: dict[str, Any]) -> Any:
+    """Return a document that has its nodes and edges under any of their keys, as lists or as maps."""
+    keys = keys_of(document)
+    if keys is None:
+        return document
+    nodes, edges = keys
+    word = edges if edges == "links" else "edges"
+    is_plain = nodes == "nodes" and word == edges
+    if is_plain and not any(isinstance(document[it], dict) or _has_text(document[it]) for it in keys):
+        return _with_ids(document)
+    rest = {key: value for key, value in document.items() if key not in keys}
+    given = {"nodes": _listed(document[nodes]), word: _listed(document[edges], key="") if edges else []}
+    return _with_ids({**({} if is_plain else {"directed": True}), **rest, **given})
+
+
+def _has_text(given: Sequence[Any]) -> bool:
+    return any(isinstance(it, str) for it in given)
+
+
+def _is_by_id(given: Any) -> bool:
+    is_map = isinstance(given, dict) and all(isinstance(it, dict) for it in given.values())
+    return is_map and bool(given) and BY_KIND.isdisjoint(given)
+
+
+def _listed(given: Any, *, key: str = "id") -> list[Any]:
+    """Return a map as a list, with its keys under `key`; nodes that are text by this id, and edges as triples."""
+    if isinstance(given, dict):
+        return [{key: name, **it} if key and isinstance(it, dict) else it for name, it in given.items()]
+    return [_parts(it, key) if isinstance(it, str) else it for it in given]
+
+
+def _parts(text: str, key: str) -> Any:
+    if key:
+        return {key: text}
+    parts = [it for it in _ARROW.split(text.strip()) if it]
+    return parts if len(parts) in {2, 3} else text
+
+
+def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    for node, others in zip(nodes, ends, strict=True):
+        for it in others:
+            facts = {key: value for key, value in it.items() if key != "id"}
+            yield {**facts, "source": node.get("id"), "target": it.get("id")}
+
+
+def _with_ids(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document whose nodes all lack ids with ids made of name or class, and a number if several have it.
+
+    An edge may then give the place of a node in the list, from 0.
+    """
+    nodes = document["nodes"]
+    if not nodes or not all(isinstance(it, dict) for it in nodes):
+        return document
+    if any("Name" in it or "Id" in it for it in nodes):  # Unity's keys
+        nodes = [{key[:1].lower() + key[1:]: value for key, value in it.items()} for it in nodes]
+        document = {**document, "nodes": nodes}
+    if any("id" in it for it in nodes):
+        return document
+    names = [next((str(it[key]) for key in NAMES if isinstance(it.get(key), str | int)), "object") for it in nodes]
+    counts, seen = Counter(names), Counter[str]()
+    ids: list[str] = []
+    for name in names:
+        seen[name] += 1
+        ids.append(name if counts[name] == 1 else f"{name}_{seen[name]}")
+    word = "edges" if "edges" in document else "links"
+    made = [{"id": id_, **it} for id_, it in zip(ids, nodes, strict=True)]
+    return {**document, "nodes": made, word: [_by_place(edge, ids) for edge in document[word]], "made_ids": len(ids)}
+
+
+def _by_place(edge: Any, ids: Sequence[str]) -> Any:
+    """Return an edge with ids where it gives places in the list."""
+
+    def named(end: Any) -> Any:
+        return ids[end] if type(end) is int and 0 <= end < len(ids) else end
+
+    if isinstance(edge, dict):
+        return {key: named(value) if key not in {"weight", "id", "key"} else value for key, value in edge.items()}
+    return [*map(named, edge)] if isinstance(edge, list) else edge
 
 
 def _is_object(value: object) -> bool:

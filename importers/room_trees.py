@@ -50,7 +50,14 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "Agent": ("agent", "robot"),
 }
 """Words before `_id` and `_name` in keys that name a node, by its kind."""
+WITHIN: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("building", "buildings"), "floors"),
+    **dict.fromkeys(("floor", "floors"), "rooms"),
+    **dict.fromkeys(("room", "rooms"), "furniture"),
+}
+"""What a map of maps by name holds in what a key holds; in all others, contents."""
 ROOTS: Final = ("rooms", "floors", "buildings", "building")
+SPACE: Final = ("position", "pos", "rotation", "attributes", "properties", "bbox")
 _ENDS: Final = re.compile(r"\s*(?:↔|→|<?-{1,2}>|--|\s-\s)\s*")
 
 
@@ -58,13 +65,15 @@ def is_sayplan(document: Any) -> bool:
     """Check if a document has nodes by kind, with links or an agent in a list."""
     match document:
         case {"nodes": {} as nodes}:
-            return "links" in document or isinstance(nodes.get("agent"), list) or "room" in nodes
+            is_own = "room" in nodes or "asset" not in nodes or isinstance(nodes.get("agent"), list)
+            return "links" in document or (is_own and not NESTED.keys().isdisjoint(nodes))
     return False
 
 
 def is_tree(document: Any) -> bool:
     """Check if a document is of rooms that have things in them."""
-    return isinstance(document, dict) and any(isinstance(document.get(key), dict | list) for key in ROOTS)
+    is_map = isinstance(document, dict) and "nodes" not in document
+    return is_map and any(isinstance(document.get(key), dict | list) for key in ROOTS)
 
 
 def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
@@ -107,7 +116,9 @@ class _Tree:
     def read(self, record: Mapping[str, Any], place: str, around: _Item | None = None) -> None:
         """Read what is nested in a record."""
         for key, value in record.items():
-            if key in NESTED and isinstance(value, list | dict):
+            if key in {"building", "house"} and _is_by_name(value):
+                self.read({"floors": value}, place, around)
+            elif key in NESTED and isinstance(value, list | dict):
                 kind, relation = NESTED[key]
                 for where, inner in _records(value, f"{place}.{key}"):
                     self._add(inner, where, kind, relation, around)
@@ -197,8 +208,15 @@ def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[st
         yield place, value
     else:
         for name, inner in value.items():
-            parts = {"contents": inner} if isinstance(inner, list) else inner or {}
+            is_by_name = isinstance(inner, list) or _is_by_name(inner)
+            parts = {WITHIN.get(place.rpartition(".")[2], "contents"): inner} if is_by_name else inner or {}
             yield f"{place}.{name}", {"name": name, **parts} if isinstance(parts, dict) else parts
+
+
+def _is_by_name(value: Any) -> bool:
+    """Check if a map has names of things alone as keys: each holds a map or a list."""
+    is_map = isinstance(value, dict) and bool(value) and all(isinstance(it, list | dict) for it in value.values())
+    return is_map and value.keys().isdisjoint({*NESTED, *NAMED, *NEIGHBOURS, *STATES, "affordances", *SPACE})
 
 
 def _has_nested(record: Mapping[str, Any]) -> bool:

@@ -340,8 +340,7 @@ def test_a_bad_file_is_refused_with_file_place_and_cause(tmp_path: Path, form: s
     [
         (b"", "no valid JSON|no whole pickle"),
         ('{"nodes": "caf\u00e9"}'.encode("latin-1"), "not UTF-8|no whole pickle|makes no graph"),
-        ('{"nodes": []}'.encode("utf-16"), "not UTF-8 but UTF-16|no whole pickle"),
-        ('{"nodes": []}'.encode("utf-32"), "not UTF-8 but UTF-32|no whole pickle"),
+        ('{"nodes": "caf\u00e9"'.encode("utf-16"), "no valid JSON|no whole pickle"),
         (b"\x80\x04\x95", "not UTF-8|no whole pickle"),
         (b"[" * 100_000, "nested over 100 deep|no whole pickle"),
         (b'{"nodes": [], "nodes": []}', "given twice|no whole pickle|makes no graph"),
