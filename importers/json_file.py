@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections import Counter
@@ -16,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_bytes
+from scenecypher.importers.bounded import read_bytes, read_text
 
 FILE_BYTES: Final = 512 * 2**20
 """The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
@@ -29,12 +28,6 @@ JSON_LINES: Final = (
     "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
     "scene of its own, NAME/1, NAME/2 and so on"
 )
-_ENCODINGS: Final = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
-    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
-}
-"""Encodings by the mark that a file begins with; UTF-8 without one."""
 LOOKS: Final[Mapping[str, str]] = {
     "version https://git-lfs": "a pointer of Git LFS, not the file: `git lfs pull` brings it",
     "<!doctype html": "a page of HTML, perhaps an error's in place of the file; download it again",
@@ -84,7 +77,8 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
 
     Raises DocumentError if it is not strict JSON or can't be read.
     """
-    text = _decoded(path, line)
+    part = None if line is None else slice(line.start, line.end)
+    text = read_text(path, max_bytes=FILE_BYTES, part=part)
     repeated: list[tuple[dict[str, Any], str]] = []
 
     def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -180,7 +174,7 @@ def read_document(path: Path, *, line: JsonLine | None = None) -> Any:
         first: [it for it in found if first in "tTfF" or not it[0].endswith(words)]
         for first, found in SafeLoader.yaml_implicit_resolvers.items()
     }
-    text = _decoded(path, None)
+    text = read_text(path, max_bytes=FILE_BYTES)
     try:
         if any(isinstance(event, AliasEvent) for event in parse(text, Loader=SafeLoader)):
             raise DocumentError(str(path), "$", "it has aliases (*name), which are not read; write each value out")
@@ -218,18 +212,6 @@ def _no_json(text: str, error: json.JSONDecodeError) -> str:
     if before.endswith(",") and text[error.pos : error.pos + 1] in {"}", "]"}:
         return "no valid JSON (a comma stands before this bracket); remove the comma"
     return f"no valid JSON ({error.msg}); mend the file"
-
-
-def _decoded(path: Path, line: JsonLine | None) -> str:
-    part = None if line is None else slice(line.start, line.end)
-    data = read_bytes(path, max_bytes=FILE_BYTES, part=part)
-    encoding = next((it for mark, it in _ENCODINGS.items() if data.startswith(mark)), "utf-8")
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        cause = "no text; give JSON, or a file with the ending of its format" if b"\0" in data[:512] else ""
-        cause = cause or "not UTF-8 but some other encoding; save the file as UTF-8"
-        raise DocumentError(str(path), f"byte {error.start:,}", cause) from error
 
 
 def _too_deep(value: Any) -> bool:

@@ -19,7 +19,7 @@ from scenecypher.db.graph.scene import InvalidValue, SceneGraph, relation_type
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import KINDS
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_bytes
+from scenecypher.importers.bounded import read_text
 
 ACTING: Final = "agent"
 """The variable of the node that acts."""
@@ -195,8 +195,8 @@ class _MappingForm(Form):
 def read_mapping(path: Path) -> DomainMapping:
     """Return the mapping of a TOML file with `agent`, `[predicates]` and `[types]`. Raises DocumentError."""
     try:
-        document = tomllib.loads(read_bytes(path, max_bytes=MAPPING_BYTES).decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        document = tomllib.loads(read_text(path, max_bytes=MAPPING_BYTES))
+    except tomllib.TOMLDecodeError as error:
         raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
     form = validated(_MappingForm, document, str(path))
     twice = [*_used_twice(form.predicates)]
