@@ -119,11 +119,11 @@ def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[
 
 
 def _is_virtualhome(document: Mapping[str, Any]) -> bool:
-    edges = document.get("edges")
-    first = edges[0] if isinstance(edges, list) and edges else None
-    return (
-        "init_graph" in document or "graph_state_list" in document or (isinstance(first, dict) and "from_id" in first)
-    )
+    if "init_graph" in document or "graph_state_list" in document:
+        return True
+    given = (document.get(key) for key in ("edges", "nodes"))
+    edge, node = (it[0] if isinstance(it, list) and it and isinstance(it[0], dict) else {} for it in given)
+    return "class_name" in node and ("from_id" in edge or {"properties", "states"} <= node.keys())
 
 
 OURS: Final[Mapping[str, FileFormat]] = {
@@ -178,7 +178,9 @@ OTHERS: Final[Mapping[str, str]] = {
     **dict.fromkeys((".zip", ".tar", ".tgz", ".7z"), "an archive; unpack it and give the files in it"),
 }
 """What files that are not read are by their ending, and what to do."""
-_OF_LISTS: Final[frozenset[Any]] = frozenset((thor.is_metadata, threedssg.is_one, networkx_json.is_one))
+_OF_LISTS: Final[frozenset[Any]] = frozenset(
+    (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
+)
 LOOKS: Final[Mapping[str, str]] = {
     "label_names": "Hydra's label space; give it to `scenecypher import dsg MAP --labels`",
     "segGroups": "3RScan's segments of a mesh; give the scan's relationships.json and objects.json",
@@ -186,6 +188,9 @@ LOOKS: Final[Mapping[str, str]] = {
     "elements": "Cytoscape's form; save the graph as node-link JSON",
     "annotations": "COCO's labels of pictures, no graph",
     "features": "GeoJSON; give its features as a list of objects with names and positions",
+    "stage_instance": "a scene of Habitat, which places models; save its objects as node-link JSON",
+    "levels": "a house of SUNCG; save its rooms and objects as node-link JSON",
+    "objects_info": "a scene of OmniGibson; save its objects with their rooms and positions as node-link JSON",
     "pddl_params": "ALFRED's trajectory; give the metadata of AI2-THOR in its place",
 }
 """What maps that are not read are by a key, and what to do."""
@@ -339,6 +344,8 @@ def _described(document: object) -> str:
 
 def _unwrapped(document: Any, depth: int = 3) -> tuple[Any, tuple[str, ...]]:
     """Return a document of a known format that stands in another, with a note; any other document as it is."""
+    if isinstance(document, list) and len(document) == 2 and isinstance(document[0], bool):
+        return _unwrapped(document[1], depth)  # as VirtualHome's simulator answers
     if not isinstance(document, dict) or any(_is_of(each, document) for each in _readable()):
         return document, ()
     inside = [key for key, it in document.items() if isinstance(it, dict) or (key.lower() in AROUND)]
@@ -356,11 +363,7 @@ def _is_of(each: FileFormat, document: object) -> bool:
     if isinstance(document, dict):
         return bool(each.is_one(document))
     test: Callable[[Any], bool] = each.is_one
-    return (
-        isinstance(document, list)
-        and test in {thor.is_metadata, threedssg.is_one, networkx_json.is_one}
-        and test(document)
-    )
+    return isinstance(document, list) and test in _OF_LISTS and test(document)
 
 
 def _unknown(path: Path, what: str) -> DocumentError:

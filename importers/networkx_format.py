@@ -64,11 +64,6 @@ EDGE_ATTRIBUTES: Final[tuple[str, ...]] = (
 )
 """Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
 
-WEIGHTS: Final = frozenset(
-    {"weight", "value", "confidence", "distance", "score", "probability", "length", "id", "reason", "caption"}
-)
-"""Attributes of edges that are left out, counted and told."""
-
 ABOUT: Final = frozenset({"metadata", "meta", "info", "name", "description", "version", "frame_id", "stamp", "header"})
 """Facts about a file, which are left out and told, unless they are lists."""
 

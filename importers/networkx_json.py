@@ -37,17 +37,16 @@ from scenecypher.importers.networkx_format import (
     OPEN_VOCABULARY,
     RELATIONS,
     SYMMETRIC,
-    WEIGHTS,
     GraphAttributes,
     NodeLink,
 )
-from scenecypher.importers.open_vocabulary import keys_of, node_link_form
+from scenecypher.importers.open_vocabulary import keys_of, node_link_form, with_plain_nodes
 from scenecypher.importers.space import as_value, box, caption, numbers, position, size
 from scenecypher.importers.tried import Tried
 from scenecypher.importers.vectors_file import vectors_of_nodes
 
 NAME_PREFIX: Final = "networkx/"
-IN_LISTS: Final = {"id", "object1", *NODE_ATTRIBUTES["center"], *NODE_ATTRIBUTES["box"], "Position"}
+IN_LISTS: Final = {"id", "object1", *NODE_ATTRIBUTES["center"], *NODE_ATTRIBUTES["box"], "Position", "predicate"}
 """Attributes one of which shows that a list of maps is one of objects."""
 NOTHING: Final[Mapping[str, object]] = {}
 TRIPLE: Final = ("source", "relation", "target")
@@ -58,7 +57,7 @@ _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 def is_one(document: Any) -> bool:
     """Check if a document is of node-link form, or a map of objects with positions or relations."""
     if isinstance(document, list):
-        return any(isinstance(it, dict) and it.keys() & IN_LISTS for it in document)
+        return any(isinstance(it, list) or it.keys() & IN_LISTS for it in document if isinstance(it, dict | list))
     found = node_link_form(document) if keys_of(document) is None else {"nodes": []}
     return isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"} or keys_of(document))
 
@@ -133,6 +132,10 @@ def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, 
         notes.append(f"{', '.join(about)} of the file left out")
     word = _word_for_edges(document)
     edges = document.get(word)
+    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
+        kept["nodes"], more = with_plain_nodes(document["nodes"], _is_near_kind, notes)
+        document = {**document, "nodes": kept["nodes"]}
+        kept[word] = edges = [*edges, *more]
     counts: Counter[str] = Counter()
     if isinstance(edges, list) and isinstance(document.get("nodes"), list):
         places = {it.get("id") for it in document["nodes"] if isinstance(it, dict) and _is_place(it)}
@@ -142,12 +145,18 @@ def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, 
         if typed:
             notes.append(f"{typed:,} edges without a relation type read by kinds: what is joined to a room is in it")
     if isinstance(edges, list):
-        counts.update(key for edge in edges if isinstance(edge, dict) for key in edge if key in WEIGHTS)
+        counts.update(key for edge in edges if isinstance(edge, dict) for key in edge.keys() - _plain_edge(edge).keys())
         kept[word] = [_plain_edge(edge) for edge in edges] if counts else edges
     if counts:
         told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
         notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
     return {"directed": True, **kept}
+
+
+def _is_near_kind(word: str) -> bool:
+    """Check if a word is a kind, or a misspelt one."""
+    words = (*OUR_KINDS, *KINDS)
+    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, words))
 
 
 def _is_place(node: Mapping[str, Any]) -> bool:
@@ -174,7 +183,11 @@ def _is_about_the_file(key: str, value: object) -> bool:
 
 
 def _plain_edge(edge: Any) -> Any:
-    return {key: value for key, value in edge.items() if key not in WEIGHTS} if isinstance(edge, dict) else edge
+    """Return an edge without what a relation can't hold, if it has a type and both ends."""
+    if not isinstance(edge, dict):
+        return edge
+    parts = [_first(edge, names) for names in (*ENDS.values(), (*EDGE_ATTRIBUTES, "key"))]
+    return edge if None in parts else {key: it for key, it in edge.items() if key in {*parts, "key"}}
 
 
 def _form(document: object) -> tuple[NodeLink, list[Problem]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 RELATIONS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -23,10 +23,24 @@ NAMES: Final = ("name", "object_tag", "class", "class_name", "label", "category"
 """Attributes from which nodes without ids get these."""
 BY_KIND: Final = frozenset({"rooms", "room", "assets", "asset", "agent", "agents", "objects", "object"})
 """Keys of nodes by kind, which SayPlan's and GraSIF's graphs have."""
+PARENTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("on", "on_top", "ontop_of", "on_top_of", "supported_by"), "ON"),
+    **dict.fromkeys(("in", "inside", "inside_of", "room", "location", "floor", "building", "contained_in"), "INSIDE"),
+    **dict.fromkeys(("parent", "parent_id"), ""),
+}
+"""Attributes that name another node, with the relation to it; a node is in a parent that is a place, on others."""
+MAPS: Final = ("attributes", "properties", "attrs")
+"""Attributes that are maps of attributes."""
+PLACES: Final = frozenset(
+    """place room region kitchen bathroom bedroom livingroom living_room dining_room hall hallway corridor office lobby
+    garage entrance toilet closet pantry laundry_room study balcony stairs building floor house apartment""".split()  # noqa: SIM905
+)
+"""Words of types that are places; any other word that is no kind is a class."""
+_CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
 
 
-def node_link_form(document: Any) -> Any:
+def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
     """Return a graph or map in node-link form; a document of any other form is returned unchanged.
 
     ConceptGraphs writes a list of objects, a map of them by name, or a list of pairs of objects with their relation;
@@ -35,8 +49,12 @@ def node_link_form(document: Any) -> Any:
     match document:
         case [{"object1": {}, "object2": {}}, *_]:
             return _of_pairs(document)
+        case [[str(), str(), str()], *_] | [{"subject": _, "object": _}, *_]:
+            return _of_edges(document)
         case [{}, *_]:
             return _with_ids({"directed": True, "nodes": document, "edges": []})
+        case {"triples": [*triples]} | {"triplets": [*triples]} if keys_of(document) is None:
+            return _of_edges(triples)
         case {"elements": {"nodes": [*nodes], "edges": [*edges]}}:
             parts = ([it.get("data", it) if isinstance(it, dict) else it for it in given] for given in (nodes, edges))
             return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
@@ -92,8 +110,74 @@ def _listed(given: Any, *, key: str = "id") -> list[Any]:
 def _parts(text: str, key: str) -> Any:
     if key:
         return {key: text}
+    if call := _CALL.fullmatch(text.strip()):
+        return [call[2].strip(), call[1], call[3].strip()]
     parts = [it for it in _ARROW.split(text.strip()) if it]
     return parts if len(parts) in {2, 3} else text
+
+
+def _of_edges(edges: Sequence[Any]) -> dict[str, Any]:
+    """Return a document of relations alone, whose ends are its nodes."""
+    parts = [[*it.values()] if isinstance(it, dict) and len(it) == 3 else it for it in edges]
+    ends = [it[at] for it in parts if isinstance(it, list) and len(it) == 3 for at in (0, 2)]
+    ends += [it[key] for it in edges if isinstance(it, dict) for key in ("subject", "object") if key in it]
+    nodes = [{"id": it} for it in dict.fromkeys(it for it in ends if isinstance(it, str | int))]
+    return {"directed": True, "nodes": nodes, "edges": [*edges]}
+
+
+def texts(value: Any) -> list[str]:
+    """Return the texts of a value: itself, those of a list, or of a map the keys of what is true and the texts."""
+    if isinstance(value, dict):
+        named = ((str(key).removeprefix("is_"), it) for key, it in value.items())
+        return [it if isinstance(it, str) else key for key, it in named if it is True or isinstance(it, str)]
+    return [it for it in (value if isinstance(value, list) else [value]) if isinstance(it, str)]
+
+
+def with_plain_nodes(
+    nodes: Sequence[Any], is_kind: Callable[[str], bool], notes: list[str]
+) -> tuple[list[Any], list[Any]]:
+    """Return nodes with states as lists, classes as such and no maps of attributes, and the edges to what they name.
+
+    A note tells what was taken for a class.
+    """
+    known = {it.get("id"): it for it in nodes if isinstance(it, dict) and isinstance(it.get("id"), str | int)}
+    classes: Counter[str] = Counter()
+    edges: list[Any] = []
+    plain = [_plain_node(it, is_kind, known, edges, classes) if isinstance(it, dict) else it for it in nodes]
+    if classes:
+        told = ", ".join(f"{word} ({count:,})" for word, count in classes.most_common(5))
+        notes.append(f"types that are no kinds taken for classes: {told}")
+    return plain, edges
+
+
+def _plain_node(
+    node: dict[str, Any],
+    is_kind: Callable[[str], bool],
+    known: Mapping[Any, dict[str, Any]],
+    edges: list[Any],
+    classes: Counter[str],
+) -> dict[str, Any]:
+    maps = [node[key] for key in MAPS if isinstance(node.get(key), dict)]
+    given = {key: it for key, it in node.items() if key not in MAPS or not isinstance(it, dict)}
+    given = {key: it for inner in maps for key, it in inner.items()} | given
+    states = given.pop("state") if isinstance(given.get("state"), str | list | dict) and "states" not in given else None
+    if states is not None or isinstance(given.get("states"), str | dict):
+        given["states"] = texts(given.get("states") if states is None else states)
+    for key in PARENTS.keys() & given.keys():
+        parent = known.get(given[key]) if isinstance(given[key], str | int) else None
+        if parent is not None and parent is not node:
+            is_place = _is_a_place(parent.get("kind", parent.get("type")))
+            type_ = PARENTS[key] or ("INSIDE" if is_place else "ON")
+            edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
+    word = given.get("type")
+    if isinstance(word, str) and "kind" not in given and "class" not in given and not is_kind(word):
+        classes[word] += 1
+        given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_a_place(word) else {})}
+    return given
+
+
+def _is_a_place(word: object) -> bool:
+    return isinstance(word, str) and word.casefold().replace(" ", "_") in PLACES
 
 
 def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[str, Any]]:

@@ -27,6 +27,11 @@ SCAN_RELATIONS: Final = {
 }
 FLOOR: Final = {"ground": {"hall": {"table": ["mug", "pen"]}, "attic": {}}}
 
+
+def vh(number: int, class_: str, **facts: object) -> dict[str, object]:
+    return {"id": number, "class_name": class_, "properties": [], "states": [], **facts}
+
+
 READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
     "nodes and edges as maps": ({"nodes": {"hall": {"type": "room"}, "mug": {}}, "edges": {"e1": EDGE}}, IN),
     "vertices": ({"vertices": [HALL, {"id": "mug"}], "edges": [EDGE]}, IN),
@@ -105,6 +110,20 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
          "relations": [{"subject": 1, "predicate": "on", "object": 2}]},
         {("mug_2", "ON", "desk")},
     ),
+    "triples alone": ([["mug", "inside", "hall"]], IN),
+    "relations alone": ([{"subject": "mug", "predicate": "in", "object": "hall"}], IN),
+    "relations as calls": ({"objects": ["mug", "hall"], "relations": ["inside(mug, hall)"]}, IN),
+    "parents by attribute": (
+        {"objects": [{"id": "mug", "parent": "desk"}, {"id": "desk", "room": "hall"}, HALL]},
+        {("mug", "ON", "desk"), ("desk", "INSIDE", "hall")},
+    ),
+    "a list of rooms": ([{"name": "hall", "objects": ["mug"]}, {"name": "attic", "objects": []}], IN),
+    "a tree of children": ({"id": "hall", "children": [{"id": "mug"}]}, IN),
+    "what VirtualHome's simulator answers": (
+        [True, {"nodes": [vh(1, "hall", category="Rooms"), vh(2, "mug")],
+                "edges": [{"from_id": 2, "relation_type": "INSIDE", "to_id": 1}]}],
+        {("mug_2", "INSIDE", "hall_1")},
+    ),
 }  # fmt: skip
 
 
@@ -129,6 +148,28 @@ def test_nodes_without_ids_get_them_and_it_is_said_once(tmp_path: Path) -> None:
     ]
     unity = {"GameObjects": [{"Name": "mug", "Position": {"X": 1, "Y": 2, "Z": 3}}]}
     assert read_any(written(tmp_path, "y.json", unity)).graph.nodes["mug"].properties["center"] == Point(1, 2, 3)
+
+
+def test_words_of_kinds_states_and_attributes_are_understood(tmp_path: Path) -> None:
+    nodes = [
+        {"id": "k", "type": "kitchen"},
+        {"id": "m", "type": "cup", "state": "dirty", "attributes": {"color": "red"}},
+        {"id": "d", "states": {"is_open": True, "is_locked": False}},
+        {"id": "f", "type": "furnitur"},
+    ]
+    edge = {"source": "m", "target": "k", "relation": "inside", "relationship_id": 7, "why": "seen"}
+    document = {"directed": True, "nodes": nodes[:3], "edges": [edge]}
+    scene = read_any(written(tmp_path, "x.json", document))
+    kitchen, cup, door = scene.graph.nodes.values()
+    assert (kitchen.kind, kitchen.class_) == ("Place", "kitchen")
+    assert (cup.kind, cup.class_, cup.states, cup.properties["color"]) == ("Object", "cup", ("dirty",), "red")
+    assert door.states == ("open",)
+    assert scene.notes[1] == "types that are no kinds taken for classes: kitchen (1), cup (1)"
+    assert "a relation holds no attributes: relationship_id (1), why (1); --strict refuses" in scene.notes[2]
+    with pytest.raises(DocumentError, match="did you mean 'furniture'"):
+        read_any(written(tmp_path, "y.json", {**document, "nodes": nodes}))
+    with pytest.raises(DocumentError, match="kind should be one of"):
+        read_any(written(tmp_path, "z.json", document), strict=True)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +215,9 @@ def test_files_with_a_mark_of_their_encoding_are_read(tmp_path: Path, encoding: 
         ("[1, 2]", "a list of 2, the first 1, is of no format"),
         ('{"frames": 1, "fps": 2}', "a map with the keys 'frames', 'fps' is of no format"),
         ('{"features": []}', "GeoJSON"),
+        ('{"stage_instance": {}}', "a scene of Habitat"),
+        ('{"levels": []}', "a house of SUNCG"),
+        ('{"objects_info": {}}', "a scene of OmniGibson"),
         ('{"pddl_params": {}}', "ALFRED"),
         ('{"directed": true, "nodes": [{"id": "a"}, {"id": "b"}], "edges": [["a", "b"]]}', "has no relation type"),
     ],
