@@ -73,32 +73,20 @@ FIELDS: Final = ("directed", "multigraph", "graph", "nodes", "edges", "links")
 DEFAULT_KIND: Final = "Object"
 
 KINDS: Final[Mapping[str, str]] = {
-    "place": "Place",
-    "room": "Place",
-    "region": "Place",
-    "asset": "Asset",
-    "furniture": "Asset",
-    "appliance": "Asset",
-    "object": "Object",
-    "item": "Object",
-    "agent": "Agent",
-    "robot": "Agent",
+    **dict.fromkeys(("place", "room", "region"), "Place"),
+    **dict.fromkeys(("asset", "furniture", "appliance"), "Asset"),
+    **dict.fromkeys(("object", "item"), "Object"),
+    **dict.fromkeys(("agent", "robot"), "Agent"),
     "door": "Door",
 }
 """Words for kinds, case-insensitive; an export writes ours."""
 
 RELATIONS: Final[Mapping[str, str]] = {
-    "in": "INSIDE",
-    "inside": "INSIDE",
-    "inside_of": "INSIDE",
-    "on": "ON",
-    "ontop": "ON",
-    "ontop_of": "ON",
-    "on_top_of": "ON",
+    **dict.fromkeys(("in", "inside", "inside_of"), "INSIDE"),
+    **dict.fromkeys(("on", "ontop", "ontop_of", "on_top_of"), "ON"),
+    **dict.fromkeys(("connected", "connected_to"), "CONNECTS"),
     "attached": "ATTACHED_TO",
     "near": "CLOSE",
-    "connected": "CONNECTS",
-    "connected_to": "CONNECTS",
     "holding": "HOLDS",
 }
 """Words for relations, case-insensitive, with blanks and hyphens as underscores.
