@@ -145,6 +145,8 @@ class _Tree:
             return
         word = record.get("kind", record.get("type"))
         kind = KINDS.get(word.casefold(), kind) if isinstance(word, str) else kind
+        if isinstance(word, str) and word.casefold() not in KINDS:
+            record = {"class": word, **record}
         is_furniture = kind == "Object" and around is not None and around.kind == "Place" and _has_nested(record)
         try:
             facts = _facts(record)

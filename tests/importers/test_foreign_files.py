@@ -172,6 +172,15 @@ def test_words_of_kinds_states_and_attributes_are_understood(tmp_path: Path) -> 
         read_any(written(tmp_path, "z.json", document), strict=True)
 
 
+def test_types_of_nested_records_are_kinds_or_classes(tmp_path: Path) -> None:
+    things = [{"name": "spot", "type": "robot", "room": "r1"}, {"name": "m1", "type": "cup", "parent": "spot"}]
+    document = {"rooms": [{"name": "r1", "type": "kitchen"}], "objects": things}
+    scene = read_any(written(tmp_path, "x.json", document))
+    found = {it.id: (it.kind, it.class_) for it in scene.graph.nodes.values()}
+    assert found == {"r1": ("Place", "kitchen"), "spot": ("Agent", "spot"), "m1": ("Object", "cup")}
+    assert relations(scene) == {("spot", "INSIDE", "r1"), ("spot", "HOLDS", "m1")}
+
+
 @pytest.mark.parametrize(
     ("given", "center"),
     [
