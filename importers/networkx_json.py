@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,12 +25,10 @@ from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.json_file import JsonLine, read_document, stem_of, without_gaps
 from scenecypher.importers.networkx_format import (
-    ABOUT,
     DEFAULT_KIND,
     EDGE_ATTRIBUTES,
     EMBEDDINGS,
     ENDS,
-    FIELDS,
     KINDS,
     NODE_ATTRIBUTES,
     OPEN_VOCABULARY,
@@ -40,7 +37,7 @@ from scenecypher.importers.networkx_format import (
     GraphAttributes,
     NodeLink,
 )
-from scenecypher.importers.open_vocabulary import keys_of, node_link_form, with_plain_nodes
+from scenecypher.importers.open_vocabulary import first_of, keys_of, node_link_form, plain_form, word_for_edges
 from scenecypher.importers.space import as_value, box, caption, numbers, position, size
 from scenecypher.importers.tried import Tried
 from scenecypher.importers.vectors_file import vectors_of_nodes
@@ -97,12 +94,12 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     if isinstance(document, dict) and (made := document.pop("made_ids", 0)):
         notes.append(f"ids of {made:,} nodes made of name or class and number, since the file has none")
     if isinstance(document, dict) and not strict:
-        document = _without_extras(document, notes)
+        document = plain_form(document, notes)
     form, problems = _form(document)
     graph_is_readable = not any(place.startswith("$.graph") for place, _ in problems)
     problems += _graph_problems(form.graph)
     declared = _declared(form, declare or Declared())
-    links = [*_links(form, _word_for_edges(document), problems)]
+    links = [*_links(form, word_for_edges(document), problems)]
     vocabulary = current_name(form.graph.vocabulary) if not problems else DEFAULT
     graph, more = assemble(
         _drafts(form.nodes, declared),
@@ -124,72 +121,6 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     return upright(_with_vectors(scene, form.nodes), form.graph.up)
 
 
-def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Return a document without facts about the file, and without weights of edges; note each sort once."""
-    about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
-    kept = {key: value for key, value in document.items() if key not in about}
-    if about:
-        notes.append(f"{', '.join(about)} of the file left out")
-    word = _word_for_edges(document)
-    edges = document.get(word)
-    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
-        kept["nodes"], more = with_plain_nodes(document["nodes"], _is_near_kind, notes)
-        document = {**document, "nodes": kept["nodes"]}
-        kept[word] = edges = [*edges, *more]
-    counts: Counter[str] = Counter()
-    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
-        places = {it.get("id") for it in document["nodes"] if isinstance(it, dict) and _is_place(it)}
-        given, edges = edges, [_typed(edge, places) for edge in edges]
-        kept[word] = edges
-        typed = sum(one is not other for one, other in zip(given, edges, strict=True))
-        if typed:
-            notes.append(f"{typed:,} edges without a relation type read by kinds: what is joined to a room is in it")
-    if isinstance(edges, list):
-        counts.update(key for edge in edges if isinstance(edge, dict) for key in edge.keys() - _plain_edge(edge).keys())
-        kept[word] = [_plain_edge(edge) for edge in edges] if counts else edges
-    if counts:
-        told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
-        notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
-    return {"directed": True, **kept}
-
-
-def _is_near_kind(word: str) -> bool:
-    """Check if a word is a kind, or a misspelt one."""
-    words = (*OUR_KINDS, *KINDS)
-    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, words))
-
-
-def _is_place(node: Mapping[str, Any]) -> bool:
-    kind = node.get("kind", node.get("type"))
-    return isinstance(kind, str) and (kind == "Place" or KINDS.get(kind.casefold()) == "Place")
-
-
-def _typed(edge: Any, places: Collection[Any]) -> Any:
-    """Return an edge without a relation type with one, if an end is a place; any other edge as it is."""
-    given = dict(zip(("source", "target"), edge, strict=False)) if isinstance(edge, list) and len(edge) == 2 else edge
-    if not isinstance(given, dict) or _first(given, (*EDGE_ATTRIBUTES, "key")) is not None:
-        return edge
-    one, other = (given.get(_first(given, names) or end) for end, names in ENDS.items())
-    if not isinstance(one, str | int) or not isinstance(other, str | int) or not {one, other} & {*places}:
-        return given if given is not edge else edge
-    low, high = (other, one) if one in places and other not in places else (one, other)
-    return {"source": low, "target": high, "relation": "CONNECTS" if {one, other} <= {*places} else "INSIDE"}
-
-
-def _is_about_the_file(key: str, value: object) -> bool:
-    """Check if a field is no part of the graph: one of ABOUT, or a plain value whose name is near to no field's."""
-    is_plain = not isinstance(value, list | dict) and key not in FIELDS and not did_you_mean(key, FIELDS)
-    return is_plain or (key in ABOUT and not isinstance(value, list))
-
-
-def _plain_edge(edge: Any) -> Any:
-    """Return an edge without what a relation can't hold, if it has a type and both ends."""
-    if not isinstance(edge, dict):
-        return edge
-    parts = [_first(edge, names) for names in (*ENDS.values(), (*EDGE_ATTRIBUTES, "key"))]
-    return edge if None in parts else {key: it for key, it in edge.items() if key in {*parts, "key"}}
-
-
 def _form(document: object) -> tuple[NodeLink, list[Problem]]:
     """Return the form of a document, of malformed ones the readable parts, and the problems of the others."""
     try:
@@ -197,7 +128,7 @@ def _form(document: object) -> tuple[NodeLink, list[Problem]]:
     except ValidationError as error:
         problems = problems_of(error, document)
     given = document if isinstance(document, dict) else {}
-    read = {"nodes": given.get("nodes"), "edges": given.get(_word_for_edges(given))}
+    read = {"nodes": given.get("nodes"), "edges": given.get(word_for_edges(given))}
     parts = {key: value for key, value in read.items() if isinstance(value, list)}
     return NodeLink.model_validate({"nodes": [], "edges": [], "directed": True} | parts), problems
 
@@ -236,10 +167,6 @@ def _graph_problems(graph: GraphAttributes) -> Iterator[Problem]:
         yield "$.graph.vocabulary", f"{shown(graph.vocabulary)} is none of {', '.join(vocabulary_names())}"
 
 
-def _word_for_edges(document: object) -> str:
-    return "edges" if isinstance(document, dict) and "edges" in document else "links"
-
-
 def _with_vectors(scene: ImportedScene, nodes: list[Any]) -> ImportedScene:
     """Return the scene with the vectors of its nodes, and a note on lists that are none. Raises DocumentError."""
     for key in sorted(EMBEDDINGS):
@@ -268,7 +195,7 @@ def _node(attributes: Any, declared: Declared) -> Node:
     given = _with_position(attributes, declared)
     kept = {key: value for key, value in given.items() if not _is_embedding(key, value, declared)}
     chosen = {
-        ours: _first(kept, [it for it in names if it not in declared.properties or it == ours])
+        ours: first_of(kept, [it for it in names if it not in declared.properties or it == ours])
         for ours, names in NODE_ATTRIBUTES.items()
     }
     read = {ours: kept[name] for ours, name in chosen.items() if name is not None}
@@ -298,7 +225,7 @@ def _with_position(attributes: Mapping[str, Any], declared: Declared) -> Mapping
     given = {it: attributes[it] for it in "xyz" if it in attributes and it not in declared.properties}
     axes = dict(zip(given, numbers([*given.values()]), strict=True))
     are_numbers = all(it is None or (isinstance(it, int | float) and it is not True) for it in axes.values())
-    has_position = _first(attributes, NODE_ATTRIBUTES["center"]) is not None
+    has_position = first_of(attributes, NODE_ATTRIBUTES["center"]) is not None
     if not {"x", "y"} <= axes.keys() or not are_numbers or has_position:
         return attributes
     others = {key: value for key, value in attributes.items() if key not in axes}
@@ -316,10 +243,6 @@ def _space(read: Mapping[str, Any], chosen: Mapping[str, str | None], tried: Tri
         if ours in read:
             found |= tried.value(partial(reader, read[ours], chosen[ours] or ours), NOTHING)
     return found
-
-
-def _first(attributes: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return next((name for name in names if attributes.get(name) is not None), None)
 
 
 def _id(given: object, place: str) -> str:
@@ -364,8 +287,8 @@ def _relation(edge: Any) -> tuple[str, str, str]:
         edge = dict(zip(TRIPLE, edge, strict=True))
     if not isinstance(edge, dict):
         raise InvalidValue(f"should be a map, not {shown(edge)}")
-    ends = {end: _first(edge, names) or end for end, names in ENDS.items()}
-    chosen = _first(edge, EDGE_ATTRIBUTES)
+    ends = {end: first_of(edge, names) or end for end, names in ENDS.items()}
+    chosen = first_of(edge, EDGE_ATTRIBUTES)
     word = edge[chosen] if chosen else edge.get("key")
     tried = Tried()
     if not isinstance(word, str):

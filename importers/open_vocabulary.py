@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
+
+from scenecypher.db.schema import KINDS as OUR_KINDS
+from scenecypher.errors import did_you_mean
+from scenecypher.importers.networkx_format import ABOUT, EDGE_ATTRIBUTES, ENDS, FIELDS, KINDS
 
 RELATIONS: Final[Mapping[str, tuple[str, str, str]]] = {
     "a on b": ("object1", "on", "object2"),
@@ -133,9 +137,7 @@ def texts(value: Any) -> list[str]:
     return [it for it in (value if isinstance(value, list) else [value]) if isinstance(it, str)]
 
 
-def with_plain_nodes(
-    nodes: Sequence[Any], is_kind: Callable[[str], bool], notes: list[str]
-) -> tuple[list[Any], list[Any]]:
+def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], list[Any]]:
     """Return nodes with states as lists, classes as such and no maps of attributes, and the edges to what they name.
 
     A note tells what was taken for a class.
@@ -143,7 +145,7 @@ def with_plain_nodes(
     known = {it.get("id"): it for it in nodes if isinstance(it, dict) and isinstance(it.get("id"), str | int)}
     classes: Counter[str] = Counter()
     edges: list[Any] = []
-    plain = [_plain_node(it, is_kind, known, edges, classes) if isinstance(it, dict) else it for it in nodes]
+    plain = [_plain_node(it, known, edges, classes) if isinstance(it, dict) else it for it in nodes]
     if classes:
         told = ", ".join(f"{word} ({count:,})" for word, count in classes.most_common(5))
         notes.append(f"types that are no kinds taken for classes: {told}")
@@ -152,7 +154,6 @@ def with_plain_nodes(
 
 def _plain_node(
     node: dict[str, Any],
-    is_kind: Callable[[str], bool],
     known: Mapping[Any, dict[str, Any]],
     edges: list[Any],
     classes: Counter[str],
@@ -166,18 +167,13 @@ def _plain_node(
     for key in PARENTS.keys() & given.keys():
         parent = known.get(given[key]) if isinstance(given[key], str | int) else None
         if parent is not None and parent is not node:
-            is_place = _is_a_place(parent.get("kind", parent.get("type")))
-            type_ = PARENTS[key] or ("INSIDE" if is_place else "ON")
+            type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
             edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
     word = given.get("type")
-    if isinstance(word, str) and "kind" not in given and "class" not in given and not is_kind(word):
+    if isinstance(word, str) and "kind" not in given and "class" not in given and not _is_near_kind(word):
         classes[word] += 1
-        given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_a_place(word) else {})}
+        given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_place({"type": word}) else {})}
     return given
-
-
-def _is_a_place(word: object) -> bool:
-    return isinstance(word, str) and word.casefold().replace(" ", "_") in PLACES
 
 
 def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -243,3 +239,80 @@ def _of_pairs(pairs: Sequence[Any]) -> dict[str, Any]:
             case _:
                 nodes[len(nodes), "unreadable"] = pair
     return {"directed": True, "nodes": [*nodes.values()], "edges": [*edges.values()]}
+
+
+def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Return a document without facts about the file, and without weights of edges; note each sort once."""
+    about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
+    kept = {key: value for key, value in document.items() if key not in about}
+    if about:
+        notes.append(f"{', '.join(about)} of the file left out")
+    word = word_for_edges(document)
+    edges = document.get(word)
+    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
+        kept["nodes"], more = _plain_nodes(document["nodes"], notes)
+        document = {**document, "nodes": kept["nodes"]}
+        kept[word] = edges = [*edges, *more]
+    counts: Counter[str] = Counter()
+    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
+        places = {it.get("id") for it in document["nodes"] if isinstance(it, dict) and _is_place(it)}
+        given, edges = edges, [_typed(edge, places) for edge in edges]
+        kept[word] = edges
+        typed = sum(one is not other for one, other in zip(given, edges, strict=True))
+        if typed:
+            notes.append(f"{typed:,} edges without a relation type read by kinds: what is joined to a room is in it")
+    if isinstance(edges, list):
+        counts.update(key for edge in edges if isinstance(edge, dict) for key in edge.keys() - _plain_edge(edge).keys())
+        kept[word] = [_plain_edge(edge) for edge in edges] if counts else edges
+    if counts:
+        told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
+        notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
+    return {"directed": True, **kept}
+
+
+def _is_near_kind(word: str) -> bool:
+    """Check if a word is a kind, or a misspelt one."""
+    words = (*OUR_KINDS, *KINDS)
+    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, words))
+
+
+def _is_place(node: Mapping[str, Any]) -> bool:
+    word = node.get("kind", node.get("type"))
+    return isinstance(word, str) and word.casefold().replace(" ", "_") in PLACES
+
+
+def _typed(edge: Any, places: Collection[Any]) -> Any:
+    """Return an edge without a relation type with one, if an end is a place; any other edge as it is."""
+    is_pair = isinstance(edge, list) and len(edge) == 2
+    given: Any = {"source": edge[0], "target": edge[1]} if is_pair else edge
+    if not isinstance(given, dict) or first_of(given, (*EDGE_ATTRIBUTES, "key")) is not None:
+        return edge
+    one, other = (given.get(first_of(given, names) or end) for end, names in ENDS.items())
+    if not isinstance(one, str | int) or not isinstance(other, str | int) or not {one, other} & {*places}:
+        return given
+    low, high = (other, one) if one in places and other not in places else (one, other)
+    return {"source": low, "target": high, "relation": "CONNECTS" if {one, other} <= {*places} else "INSIDE"}
+
+
+def _is_about_the_file(key: str, value: object) -> bool:
+    """Check if a field is no part of the graph: one of ABOUT, or a plain value whose name is near to no field's."""
+    is_plain = not isinstance(value, list | dict) and key not in FIELDS and not did_you_mean(key, FIELDS)
+    return is_plain or (key in ABOUT and not isinstance(value, list))
+
+
+def _plain_edge(edge: Any) -> Any:
+    """Return an edge without what a relation can't hold, if it has a type and both ends."""
+    if not isinstance(edge, dict):
+        return edge
+    parts = [first_of(edge, names) for names in (*ENDS.values(), (*EDGE_ATTRIBUTES, "key"))]
+    return edge if None in parts else {key: it for key, it in edge.items() if key in {*parts, "key"}}
+
+
+def first_of(attributes: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first of `names` that has a value."""
+    return next((name for name in names if attributes.get(name) is not None), None)
+
+
+def word_for_edges(document: object) -> str:
+    """Return the key of a node-link document's edges."""
+    return "edges" if isinstance(document, dict) and "edges" in document else "links"
