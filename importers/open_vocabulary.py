@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenecypher.db.schema import KINDS as OUR_KINDS
@@ -33,6 +33,8 @@ PARENTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("parent", "parent_id"), ""),
 }
 """Attributes that name another node, with the relation to it; a node is in a parent that is a place, on others."""
+PLAIN_EDGE: Final = frozenset({"source", "target", "relation", "key"})
+"""Attributes of most edges, of which nothing is to be left out."""
 MAPS: Final = ("attributes", "properties", "attrs")
 """Attributes that are maps of attributes."""
 PLACES: Final = frozenset(
@@ -164,7 +166,7 @@ def _plain_node(
     states = given.pop("state") if isinstance(given.get("state"), str | list | dict) and "states" not in given else None
     if states is not None or isinstance(given.get("states"), str | dict):
         given["states"] = texts(given.get("states") if states is None else states)
-    for key in PARENTS.keys() & given.keys():
+    for key in [it for it in PARENTS if it in given]:
         parent = known.get(given[key]) if isinstance(given[key], str | int) else None
         if parent is not None and parent is not node:
             type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
@@ -262,8 +264,9 @@ def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
         if typed:
             notes.append(f"{typed:,} edges without a relation type read by kinds: what is joined to a room is in it")
     if isinstance(edges, list):
-        counts.update(key for edge in edges if isinstance(edge, dict) for key in edge.keys() - _plain_edge(edge).keys())
-        kept[word] = [_plain_edge(edge) for edge in edges] if counts else edges
+        kept[word] = [_plain_edge(edge) for edge in edges]
+        pairs = zip(edges, kept[word], strict=True)
+        counts.update(key for edge, plain in pairs if edge is not plain for key in edge.keys() - plain.keys())
     if counts:
         told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
         notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
@@ -281,17 +284,19 @@ def _is_place(node: Mapping[str, Any]) -> bool:
     return isinstance(word, str) and word.casefold().replace(" ", "_") in PLACES
 
 
-def _typed(edge: Any, places: Collection[Any]) -> Any:
+def _typed(edge: Any, places: set[Any]) -> Any:
     """Return an edge without a relation type with one, if an end is a place; any other edge as it is."""
+    if isinstance(edge, dict) and edge.get("relation") is not None:
+        return edge
     is_pair = isinstance(edge, list) and len(edge) == 2
     given: Any = {"source": edge[0], "target": edge[1]} if is_pair else edge
     if not isinstance(given, dict) or first_of(given, (*EDGE_ATTRIBUTES, "key")) is not None:
         return edge
     one, other = (given.get(first_of(given, names) or end) for end, names in ENDS.items())
-    if not isinstance(one, str | int) or not isinstance(other, str | int) or not {one, other} & {*places}:
+    if not isinstance(one, str | int) or not isinstance(other, str | int) or places.isdisjoint((one, other)):
         return given
     low, high = (other, one) if one in places and other not in places else (one, other)
-    return {"source": low, "target": high, "relation": "CONNECTS" if {one, other} <= {*places} else "INSIDE"}
+    return {"source": low, "target": high, "relation": "CONNECTS" if places >= {one, other} else "INSIDE"}
 
 
 def _is_about_the_file(key: str, value: object) -> bool:
@@ -302,10 +307,11 @@ def _is_about_the_file(key: str, value: object) -> bool:
 
 def _plain_edge(edge: Any) -> Any:
     """Return an edge without what a relation can't hold, if it has a type and both ends."""
-    if not isinstance(edge, dict):
+    if not isinstance(edge, dict) or edge.keys() <= PLAIN_EDGE:
         return edge
     parts = [first_of(edge, names) for names in (*ENDS.values(), (*EDGE_ATTRIBUTES, "key"))]
-    return edge if None in parts else {key: it for key, it in edge.items() if key in {*parts, "key"}}
+    others = edge.keys() - {*parts, "key"}
+    return edge if None in parts or not others else {key: it for key, it in edge.items() if key not in others}
 
 
 def first_of(attributes: Mapping[str, Any], names: Sequence[str]) -> str | None:
