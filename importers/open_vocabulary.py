@@ -64,7 +64,7 @@ def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
         case {"elements": {"nodes": [*nodes], "edges": [*edges]}}:
             parts = ([it.get("data", it) if isinstance(it, dict) else it for it in given] for given in (nodes, edges))
             return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
-        case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends):
+        case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends) and _are_maps(nodes, *ends):
             return {"directed": document.get("directed", True), "nodes": nodes, "edges": [*_of_adjacency(nodes, ends)]}
         case {} if document and all(_is_object(value) for value in document.values()):
             return {"directed": True, "nodes": _listed(document), "edges": []}
@@ -168,7 +168,7 @@ def _plain_node(
         given["states"] = texts(given.get("states") if states is None else states)
     for key in [it for it in PARENTS if it in given]:
         parent = known.get(given[key]) if isinstance(given[key], str | int) else None
-        if parent is not None and parent is not node:
+        if parent is not None and parent is not node and "id" in given:
             type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
             edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
     word = given.get("type")
@@ -176,6 +176,10 @@ def _plain_node(
         classes[word] += 1
         given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_place({"type": word}) else {})}
     return given
+
+
+def _are_maps(*lists: Any) -> bool:
+    return all(isinstance(given, list) and all(isinstance(it, dict) for it in given) for given in lists)
 
 
 def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -257,7 +261,8 @@ def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
         kept[word] = edges = [*edges, *more]
     counts: Counter[str] = Counter()
     if isinstance(edges, list) and isinstance(document.get("nodes"), list):
-        places = {it.get("id") for it in document["nodes"] if isinstance(it, dict) and _is_place(it)}
+        ids = (it.get("id") for it in document["nodes"] if isinstance(it, dict) and _is_place(it))
+        places = {it for it in ids if isinstance(it, str | int)}
         given, edges = edges, [_typed(edge, places) for edge in edges]
         kept[word] = edges
         typed = sum(one is not other for one, other in zip(given, edges, strict=True))
