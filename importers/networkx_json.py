@@ -295,7 +295,7 @@ def _relation(edge: Any) -> tuple[str, str, str]:
         tried.add(f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}")
     others = sorted(edge.keys() - {chosen, *ends.values(), "key"})
     if others:
-        tried.add(f"a relation holds no attribute such as {', '.join(map(shown, others))}; remove it")
+        tried.add(f"a relation holds no attribute such as {', '.join(map(shown, others))}; leave out --strict")
     source, target = (tried.value(partial(_id, edge.get(key), end), "") for end, key in ends.items())
     tried.refuse()
     return source, _type(str(word)), target
