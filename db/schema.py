@@ -236,7 +236,7 @@ class VectorSpace:
 class Declared:
     """What one scene brings: relation types and properties beyond the registry, each name checked, and own actions.
 
-    `actions` is a canonical JSON text (`scenecypher.importers.pddl.domain_json`), `domain` the PDDL that it was read
+    `actions` is a canonical JSON text (`scenecypher.importers.pddl.domain_data`), `domain` the PDDL that it was read
     from; both are empty if the scene has the actions of its vocabulary. `rules` is a canonical JSON text
     (`scenecypher.db.rules`), empty if the scene never had a rule. `vectors` are those that its nodes have.
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -22,6 +22,8 @@ NAME_PREFIX: Final = "babyai/"
 BUDGET: Final = 20
 """The most actions of an episode: over three times the longest of the papers' plans."""
 
+SEEDS: Final = 100
+"""The listed instances of a generated level, as many as the papers have. A single instance may have any seed."""
 LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "NumQA"}
 """The papers' levels and their classes in `scenecypher.importers.babyai_levels`."""
 
@@ -38,6 +40,25 @@ class LevelInstance:
     things: Things
     scene: ImportedScene
     task: Task | None
+
+
+def scenes(only: str | None, level: str) -> Iterator[ImportedScene]:
+    """Yield a level's instances of SEEDS seeds, or the one of the seed `only`. Raises InputError."""
+    return (read_level(level, seed) for seed in _seeds(only))
+
+
+def tasks(only: str | None, level: str) -> Iterator[Task]:
+    """Yield the tasks of these instances, each with its seed as id. Raises InputError."""
+    found = ((seed, read_task(level, seed)) for seed in _seeds(only))
+    return (replace(task, id=str(seed)) for seed, task in found if task is not None)
+
+
+def _seeds(only: str | None) -> range:
+    if only is None:
+        return range(SEEDS)
+    if not (only.isascii() and only.isdecimal() and len(only) <= 18):
+        raise InputError(f"{only[:60]!r} is no seed; give a whole number from 0, as in trv1/7")
+    return range(int(only), int(only) + 1)
 
 
 def read_level(level: str, seed: int) -> ImportedScene:

@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Final
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-OPENABLE: Final = _words(
-    """
-    backpack cabinet car carton cedar_chest clothes_dryer door electric_refrigerator laptop mailbox mason_jar
-    recreational_vehicle recycling_bin window
-    """
+_TEXT: Final = (files("scenecypher.importers") / "data" / "behavior_classes.toml").read_text(encoding="utf-8")
+_CLASSES: Final = {name: frozenset(words.split()) for name, words in tomllib.loads(_TEXT).items()}
+OPENABLE, TOGGLEABLE, SURFACES, CONTAINERS, HEAVY, LIGHT = map(
+    _CLASSES.__getitem__, ("openable", "toggleable", "surfaces", "containers", "heavy", "light")
 )
-"""Classes that open and close, by the package's annotations. Closed at the start unless a definition says otherwise."""
-
-TOGGLEABLE: Final = _words(
-    """
-    air_conditioner alarm atomizer calculator cigar_lighter clothes_dryer desktop_computer digital_camera facsimile
-    flashlight grill hand_blower hot_tub insectifuge_atomizer laptop printer radio_receiver router salt_shaker sink
-    space_heater switch table_lamp vacuum
-    """
-)
-"""Classes that turn on and off, by the package's annotations. Off at the start unless a definition says otherwise."""
-
-SURFACES: Final = _words(
-    """
-    backpack bag bed booth bowl breakfast_table cabinet camera_tripod car carton chair checkout chopping_board
-    coffee_table comic_book conference_table console_table cookie_sheet countertop desk driveway fireplace firewood
-    floor folder grill lawn log magazine mail mason_jar mattress newspaper notebook packing_box pickup place_mat plate
-    platter printer sack shelf shopping_cart sofa table textbook tortilla tray videodisk
-    """
-)
-"""Classes that take objects on top: all that something is on, in the start or goal of any activity."""
-
-CONTAINERS: Final = _words(
-    """
-    ashcan backpack bag barrow bowl bucket cabinet car carton cash_register cedar_chest chest_of_drawers clothes_dryer
-    compost_bin crib cup duffel_bag electric_refrigerator fireplace folder hamper lawn mailbox mason_jar mixing_bowl
-    packing_box pencil_box pizza_box pot recreational_vehicle recycling_bin sack shelf shopping_basket shopping_cart
-    shoulder_bag sink skiff toolbox toy_box tupperware vase wardrobe wicker_basket
-    """
-)
-"""Classes that take objects in: all that something is inside, in any start or goal. One definition alone has `lawn`."""
-
-HEAVY: Final = _words("booth car crib mailbox pickup recreational_vehicle skiff tree")
-"""Objects, since no definition gives their room, that a robot can't pick up; no goal asks for it."""
-
-LIGHT: Final = _words("chair")
-"""Objects although definitions give their room, since a goal moves them."""
+"""Classes by what they admit, by the package's annotations and by what is on or in them in any start or goal."""
 
 AFFORDANCES: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
     "opens": (OPENABLE, ("open", "close")),

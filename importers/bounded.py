@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zlib
 from functools import lru_cache
@@ -11,6 +12,12 @@ from typing import Final
 from scenecypher.errors import DocumentError
 
 _GZIP: Final = b"\x1f\x8b"
+_ENCODINGS: Final = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+}
+"""Encodings by the mark that a file begins with; UTF-8 without one."""
 
 
 def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> bytes:
@@ -37,6 +44,18 @@ def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> byte
     except (EOFError, zlib.error) as error:
         raise DocumentError(str(path), "the file", f"no whole gzip file ({error}); copy it again") from error
     return _within(path, data, max_bytes)
+
+
+def read_text(path: Path, *, max_bytes: int, part: slice | None = None) -> str:
+    """Return a file's text, or that of a part of it, in the encoding that its mark tells. Raises DocumentError."""
+    data = read_bytes(path, max_bytes=max_bytes, part=part)
+    encoding = next((it for mark, it in _ENCODINGS.items() if data.startswith(mark)), "utf-8")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        cause = "not UTF-8 but some other encoding; save the file as UTF-8"
+        cause = "no text; give a file of a format that is read" if b"\0" in data[:512] else cause
+        raise DocumentError(str(path), f"byte {error.start:,}", cause) from error
 
 
 def _unpacked(path: Path, _changed: int, max_bytes: int) -> bytes:

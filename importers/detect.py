@@ -119,11 +119,11 @@ def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[
 
 
 def _is_virtualhome(document: Mapping[str, Any]) -> bool:
-    edges = document.get("edges")
-    first = edges[0] if isinstance(edges, list) and edges else None
-    return (
-        "init_graph" in document or "graph_state_list" in document or (isinstance(first, dict) and "from_id" in first)
-    )
+    if "init_graph" in document or "graph_state_list" in document:
+        return True
+    given = (document.get(key) for key in ("edges", "nodes"))
+    edge, node = (it[0] if isinstance(it, list) and it and isinstance(it[0], dict) else {} for it in given)
+    return "class_name" in node and ("from_id" in edge or {"properties", "states"} <= node.keys())
 
 
 OURS: Final[Mapping[str, FileFormat]] = {
@@ -150,15 +150,15 @@ OURS: Final[Mapping[str, FileFormat]] = {
     "grasif": FileFormat(
         "GraSIF's JSON and pickled graphs",
         _read_grasif,
-        lambda document: isinstance(document.get("nodes"), dict),
+        grasif.is_one,
         grasif_pickle.SUFFIXES,
     ),
     "virtualhome": FileFormat("environment graphs of VirtualHome", _read_virtualhome, _is_virtualhome),
-    "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
-    "graphml": FileFormat("GraphML and GEXF", _read_graph_file, suffixes=graph_files.SUFFIXES),
     "nested-rooms": FileFormat(
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
+    "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
+    "graphml": FileFormat("GraphML and GEXF", _read_graph_file, suffixes=graph_files.SUFFIXES),
 }
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
@@ -178,16 +178,24 @@ OTHERS: Final[Mapping[str, str]] = {
     **dict.fromkeys((".zip", ".tar", ".tgz", ".7z"), "an archive; unpack it and give the files in it"),
 }
 """What files that are not read are by their ending, and what to do."""
+_OF_LISTS: Final[frozenset[Any]] = frozenset(
+    (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
+)
 LOOKS: Final[Mapping[str, str]] = {
     "label_names": "Hydra's label space; give it to `scenecypher import dsg MAP --labels`",
     "segGroups": "3RScan's segments of a mesh; give the scan's relationships.json and objects.json",
     "adjacency": "NetworkX's adjacency form; save networkx.node_link_data of the graph",
     "elements": "Cytoscape's form; save the graph as node-link JSON",
     "annotations": "COCO's labels of pictures, no graph",
+    "features": "GeoJSON; give its features as a list of objects with names and positions",
+    "stage_instance": "a scene of Habitat, which places models; save its objects as node-link JSON",
+    "levels": "a house of SUNCG; save its rooms and objects as node-link JSON",
+    "objects_info": "a scene of OmniGibson; save its objects with their rooms and positions as node-link JSON",
+    "pddl_params": "ALFRED's trajectory; give the metadata of AI2-THOR in its place",
 }
 """What maps that are not read are by a key, and what to do."""
-AROUND: Final = ("scene_graph", "scene", "graph", "environment", "env", "house", "home", "world", "map", "data")
-"""Keys under which a scene of a known format may stand, with other things beside it."""
+AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
+"""Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
 
 def read_any(
@@ -240,7 +248,8 @@ def joined(found: Sequence[tuple[Path, ImportedScene]]) -> list[tuple[Path, Impo
 def prefix_of(path: Path, line: JsonLine) -> str:
     """Return what names of the scenes of a JSON Lines file begin with. Raises DocumentError."""
     document, _ = _unwrapped(read_document(path, line=line))
-    name = _format_of(document, path).read(SceneFile(path, None, document)).name
+    chosen = _format_of(document, path)
+    name = chosen.read(SceneFile(path, None, next(iter(chosen.parts(document))))).name
     return name if name.endswith(stem_of(path)) else name.rpartition("/")[0]
 
 
@@ -272,7 +281,7 @@ def _taken(chosen: FileFormat) -> str:
 def suffixes() -> tuple[str, ...]:
     """Return the endings of files of all formats; a package that can't be read is left out, with a warning."""
     named = (".json", *(suffix for each in _readable() for suffix in each.suffixes))
-    return (*named, ".json.gz", ".jsonl", ".jsonl.gz")
+    return (*named, ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson")
 
 
 def told_form(error: InputError, command: str) -> InputError:
@@ -298,7 +307,7 @@ def _format_of_ending(path: Path) -> FileFormat | None:
     ending = ending_of(path)
     if ending in OTHERS:
         raise _unknown(path, f"this is {OTHERS[ending]}")
-    if ending in {"", ".json", ".jsonl", ".yaml", ".yml"}:
+    if ending in {"", ".json", ".jsonl", ".ndjson", ".yaml", ".yml"}:
         return None
     return next((each for each in _readable() if ending in each.suffixes), None)
 
@@ -318,15 +327,30 @@ def _format_of(document: object, path: Path) -> FileFormat:
         if _is_of(each, document):
             return each
     known = (f"this is {words}" for key, words in LOOKS.items() if isinstance(document, dict) and key in document)
-    raise _unknown(path, next(known, "the content is of no format that is known by its form"))
+    raise _unknown(path, next(known, f"{_described(document)} is of no format that is known by its form"))
 
 
-def _unwrapped(document: Any) -> tuple[Any, tuple[str, ...]]:
+def _described(document: object) -> str:
+    match document:
+        case {}:
+            keys = ", ".join(shown(key) for key in [*document][:8])
+            return f"a map with the keys {keys}" if document else "an empty map"
+        case []:
+            return "an empty list"
+        case [first, *_]:
+            return f"a list of {len(document):,}, the first {shown(first)}," if isinstance(document, list) else "it"
+    return f"the content, {shown(document)},"
+
+
+def _unwrapped(document: Any, depth: int = 3) -> tuple[Any, tuple[str, ...]]:
     """Return a document of a known format that stands in another, with a note; any other document as it is."""
+    if isinstance(document, list) and len(document) == 2 and isinstance(document[0], bool):
+        return _unwrapped(document[1], depth)  # as VirtualHome's simulator answers
     if not isinstance(document, dict) or any(_is_of(each, document) for each in _readable()):
         return document, ()
-    for key in AROUND:
-        inner, notes = _unwrapped(document.get(key))
+    inside = [key for key, it in document.items() if isinstance(it, dict) or (key.lower() in AROUND)]
+    for key in inside if depth else ():
+        inner, notes = _unwrapped(document[key], depth - 1)
         if any(_is_of(each, inner) for each in _readable()):
             left = [shown(it) for it in document if it != key]
             words = f"read from {key}" + (f"; {', '.join(left[:5])} beside it left out" if left else "")
@@ -339,7 +363,7 @@ def _is_of(each: FileFormat, document: object) -> bool:
     if isinstance(document, dict):
         return bool(each.is_one(document))
     test: Callable[[Any], bool] = each.is_one
-    return isinstance(document, list) and test in {thor.is_metadata, networkx_json.is_one} and test(document)
+    return isinstance(document, list) and test in _OF_LISTS and test(document)
 
 
 def _unknown(path: Path, what: str) -> DocumentError:

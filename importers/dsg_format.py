@@ -57,12 +57,7 @@ NO_LABEL: Final = 2**32 - 1
 
 ATTRIBUTES: Final[Mapping[str, str]] = {
     "type": "node_type",
-    "semantic_label": "semantic_label",
-    "is_active": "is_active",
-    "is_predicted": "is_predicted",
-    "registered": "registered",
-    "real_place": "real_place",
-    "distance": "distance",
+    **{it: it for it in ("semantic_label", "is_active", "is_predicted", "registered", "real_place", "distance")},
     "last_update_time_ns": "last_update_time_ns",
 }
 """A node's scalar attributes.

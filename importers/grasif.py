@@ -34,6 +34,14 @@ DECLARED: Final = Declared(properties=(TRAITS,))
 _WORDS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
 
 
+def is_one(document: Any) -> bool:
+    """Check if a document has GraSIF's nodes by kind."""
+    match document:
+        case {"nodes": {"rooms": _} | {"room": _} | {"asset": _} | {"objects": _}}:
+            return True
+    return False
+
+
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     """Return the scene of a file. Raises DocumentError with all its problems, each at its JSON path."""
     return read_file(path, name=name)[0]

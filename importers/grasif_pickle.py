@@ -1,7 +1,7 @@
 """GraSIF's released form, a pickled NetworkX graph, as a scene.
 
 The papers do not print its attributes, so it is read like the JSON form: node attributes have the names of its fields,
-and an edge holds its `relation` and `related_to`.
+and an edge holds its `relation`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, problems_of
@@ -21,187 +21,113 @@ from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, form_node
-from scenecypher.importers.grasif_format import NOTHING, RELATIONS, ItemFacts
+from scenecypher.importers.grasif_format import NOTHING, RELATIONS, ObjectForm, RelationWord
 from scenecypher.importers.pickled import NETWORKX, Instance, read_pickle
 
 SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
-
-KIND_ATTRIBUTES: Final = ("type", "kind", "node_type")
-KINDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("room", "rooms", "place", "places"), "Place"),
-    **dict.fromkeys(("asset", "assets"), "Asset"),
-    **dict.fromkeys(("object", "objects"), "Object"),
-    "agent": "Agent",
-}
-"""Names of the JSON form's lists, singular and plural. The node of the kind `scene`, the root, is left out."""
-ROOT: Final = "scene"
-
-FACTS: Final = ("states", "affordances", "properties")
-PLACED: Final[Mapping[str, str]] = {"room": "INSIDE", "location": "INSIDE", "holding": "HOLDS"}
-"""Node attributes that name another node; so do `relation` and `related_to` together."""
-
-EDGE_ATTRIBUTES: Final = ("relation", "type", "label")
-WORDS: Final[Mapping[str, str]] = {
-    **RELATIONS,
-    "inside": "INSIDE",
-    "ontop": "ON",
-    "holding": "HOLDS",
-    "holds": "HOLDS",
-}
-"""Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
-
-KNOWN: Final = frozenset({*KIND_ATTRIBUTES, *FACTS, *PLACED, "name", "relation", "related_to"})
 LEVELS: Final = ("Place", "Asset", "Object")
 """The hierarchy from the top; the edges that join two levels show the direction of all."""
+KINDS: Final = {"room": "Place", "place": "Place", "asset": "Asset", "object": "Object", "agent": "Agent"}
+"""Types of nodes, singular; the JSON form's lists have plurals. The node of the type `scene`, the root, is left out."""
+TYPES: Final = ("type", "kind", "node_type")
+EDGE_ATTRIBUTES: Final = ("relation", "type", "label")
+WORDS: Final = {**RELATIONS, "inside": "INSIDE", "ontop": "ON", **dict.fromkeys(("holding", "holds"), "HOLDS")}
+"""Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
 _CLASS: Final = re.compile(r"[a-z]+\.(?P<many>Multi)?(?P<directed>Di)?Graph")
-_Attributes: TypeAlias = dict[str, Any]
-_Edge: TypeAlias = tuple[Any, Any, _Attributes]
+_Edge: TypeAlias = tuple[Any, Any, dict[Any, Any]]
+
+
+class NodeForm(ObjectForm):
+    """The attributes of a node of any kind."""
+
+    type: Literal["room", "rooms", "place", "places", "asset", "assets", "object", "objects", "agent"] = Field(
+        validation_alias=AliasChoices(*TYPES)
+    )
+    relation: RelationWord | None = None
+    related_to: str | None = None
+    room: str | None = Field(None, validation_alias=AliasChoices("room", "location"))
+    holding: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of node."""
+        return KINDS[self.type.rstrip("s")]
+
+    def links(self, place: str) -> Iterator[RelationDraft]:
+        """Yield the relations to the nodes that the attributes name."""
+        related = RELATIONS.get(self.relation or "", "")
+        for field, type_ in {"room": "INSIDE", "holding": "HOLDS", "related_to": related}.items():
+            if (other := getattr(self, field)) not in NOTHING:
+                yield RelationDraft(f"{place}.{field}", self.name, type_, other)
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     """Return the scene of a pickled graph. Raises DocumentError with all its problems, or for more than a graph."""
-    reader = _Reader(*_graph_of(read_pickle(path), path))
-    drafts = [*reader.drafts()]
-    links = [*reader.links_of_nodes()]
-    links += reader.links_of_edges({(link.source, link.type, link.target) for link in links})
-    graph, problems = assemble(drafts, links, vocabulary="grasif", declared=DECLARED)
-    if reader.problems or problems:
-        raise document_error(str(path), reader.problems + problems)
+    directed, nodes, edges = _graph_of(read_pickle(path), path)
+    problems: list[Problem] = []
+    forms = dict(_forms(nodes, problems))
+    links = [*_links(forms, [it for it in edges if forms.keys() >= {*it[:2]}], problems, directed=directed)]
+    drafts = [NodeDraft(f"node {shown(key)}", partial(form_node, it.name, it.kind, it)) for key, it in forms.items()]
+    known = {link[1:] for link in links}
+    named = (link for draft, it in zip(drafts, forms.values(), strict=True) for link in it.links(draft.place))
+    links += [link for link in named if link[1:] not in known]
+    graph, more = assemble(drafts, links, vocabulary="grasif", declared=DECLARED)
+    if problems or more:
+        raise document_error(str(path), problems + more)
     return ImportedScene(name or NAME_PREFIX + path.stem, graph, "grasif", declared=DECLARED, source=str(path))
 
 
-def _graph_of(value: Any, path: Path) -> tuple[bool, Mapping[Any, _Attributes], list[_Edge]]:
+def _graph_of(value: Any, path: Path) -> tuple[bool, Mapping[Any, dict[Any, Any]], list[_Edge]]:
     """Return the one graph in a value: if it is directed, its nodes' attributes by key, and its edges."""
     inner = [value] if isinstance(value, Instance) else value.values() if isinstance(value, dict) else value
     found = [item for item in inner if isinstance(item, Instance)] if isinstance(inner, Iterable) else []
     if len(found) != 1:
-        cause = f"one NetworkX graph is needed, here are {len(found)}; pickle one graph a file"
-        raise DocumentError(str(path), "$", cause)
-    state, class_ = found[0].state, found[0].name.removeprefix(NETWORKX)
-    parts: list[Any] = [state.get(f"_{key}", state.get(key)) for key in ("node", "adj")]
-    nodes, neighbours = parts
-    kind = _CLASS.fullmatch(class_)
-    if kind is None or not all(isinstance(it, dict) and _are_maps(it.values()) for it in (nodes, neighbours)):
-        cause = f"{class_} is no graph with nodes and edges; pickle a networkx.DiGraph"
-        raise DocumentError(str(path), "$", cause)
+        raise DocumentError(str(path), "$", f"one NetworkX graph is needed, here are {len(found)}; pickle one a file")
+    class_ = found[0].name.removeprefix(NETWORKX)
+    nodes, neighbours = (found[0].state.get(f"_{key}", found[0].state.get(key)) for key in ("node", "adj"))
+    if (kind := _CLASS.fullmatch(class_)) is None or not (_is_map_of_maps(nodes) and _is_map_of_maps(neighbours)):
+        raise DocumentError(str(path), "$", f"{class_} is no graph with nodes and edges; pickle a networkx.DiGraph")
     edges: dict[Any, _Edge] = {}  # an undirected graph has each edge at both ends, with the same attributes
-    for source, ends in neighbours.items():
-        for target, given in ends.items():
-            for one in given.values() if kind["many"] and isinstance(given, dict) else (given,):
-                key = (source, target) if kind["directed"] else frozenset((source, target))
-                edges.setdefault((key, id(one)), (source, target, one if isinstance(one, dict) else {}))
+    for source, target, given in ((source, *end) for source, ends in neighbours.items() for end in ends.items()):
+        for one in given.values() if kind["many"] and isinstance(given, dict) else (given,):
+            key = (source, target) if kind["directed"] else frozenset((source, target))
+            edges.setdefault((key, id(one)), (source, target, one if isinstance(one, dict) else {}))
     return bool(kind["directed"]), nodes, [*edges.values()]
 
 
-def _are_maps(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, dict) for value in values)
+def _is_map_of_maps(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(inner, dict) for inner in value.values())
 
 
-def _word(attributes: _Attributes, names: tuple[str, ...]) -> Any:
-    return next((attributes[name] for name in names if attributes.get(name) is not None), None)
+def _forms(nodes: Mapping[Any, dict[Any, Any]], problems: list[Problem]) -> Iterator[tuple[Any, NodeForm]]:
+    """Yield the form of each node but the root, by its key; add the problems of the others."""
+    for key, attributes in nodes.items():
+        given = {name: [*it] if isinstance(it, tuple | set) else it for name, it in attributes.items()}
+        given = {"name": str(key) if type(key) is int else key, **{k: it for k, it in given.items() if it is not None}}
+        try:
+            if "scene" not in [given.get(name) for name in TYPES]:
+                yield key, NodeForm.model_validate(given)
+        except ValidationError as error:
+            problems += problems_of(error, given, root=f"node {shown(key)}")
 
 
-def _place(key: Any) -> str:
-    return f"node {shown(key)}"
-
-
-class _Reader:
-    """Reads the nodes and edges of one graph; `problems` are those found so far."""
-
-    def __init__(self, directed: bool, nodes: Mapping[Any, _Attributes], edges: list[_Edge]) -> None:  # noqa: FBT001
-        words = {key: _word(attributes, KIND_ATTRIBUTES) for key, attributes in nodes.items()}
-        self.directed = directed
-        self.nodes = {key: attributes for key, attributes in nodes.items() if words[key] != ROOT}
-        roots = nodes.keys() - self.nodes.keys()
-        self.edges = [edge for edge in edges if roots.isdisjoint(edge[:2])]
-        found = {key: KINDS.get(word.casefold()) for key, word in words.items() if isinstance(word, str)}
-        self.kinds = {key: kind for key, kind in found.items() if kind is not None}
-        self.problems: list[Problem] = []
-        for key, attributes in self.nodes.items():
-            if key not in self.kinds:
-                cause = f"its type should be one of {', '.join(KINDS)} or {ROOT}, not {shown(words[key])}"
-                self.problems.append((_place(key), cause))
-            for extra in attributes.keys() - KNOWN:
-                self.problems.append((_place(key), f"GraSIF has no attribute {shown(extra)}; remove it"))
-
-    def _name(self, key: Any) -> Any:
-        """Return a node's name; the key of a missing node, for the message."""
-        name = self.nodes.get(key, {}).get("name", key)
-        return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
-
-    def drafts(self) -> Iterator[NodeDraft]:
-        for key, kind in self.kinds.items():
-            given = {fact: self.nodes[key].get(fact) for fact in FACTS}
-            facts = {
-                fact: [*it] if isinstance(it, tuple | set | list) else [] if it is None else it
-                for fact, it in given.items()
-            }
-            read: ItemFacts | None = None
-            if kind in LEVELS[1:]:
-                try:
-                    read = ItemFacts.model_validate(facts)
-                except ValidationError as error:
-                    self.problems += problems_of(error, facts, root=_place(key))
-            yield NodeDraft(_place(key), partial(form_node, self._name(key), kind, read))
-
-    def links_of_nodes(self) -> Iterator[RelationDraft]:
-        for key in self.kinds:
-            attributes, place, name = self.nodes[key], _place(key), self._name(key)
-            given = [(field, type_, attributes.get(field)) for field, type_ in PLACED.items()]
-            given = [it for it in given if it[2] not in NOTHING]
-            word, target = attributes.get("relation"), attributes.get("related_to")
-            if isinstance(word, str) and word in RELATIONS:
-                given.append(("related_to", RELATIONS[word], target))
-            elif word is not None or target is not None:
-                self.problems.append((place, f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
-            for field, type_, other in given:
-                if isinstance(name, str) and isinstance(other, str):
-                    yield RelationDraft(f"{place}.{field}", name, type_, other)
-                else:
-                    self.problems.append((f"{place}.{field}", f"should be the name of a node, not {shown(other)}"))
-
-    def links_of_edges(self, known: set[tuple[str, str, str]]) -> Iterator[RelationDraft]:
-        downwards = self._runs_downwards()
-        for source, target, attributes in self.edges:
-            place = f"edge {shown(source)} to {shown(target)}"
-            word = _word(attributes, EDGE_ATTRIBUTES) or "inside_of"
-            if not isinstance(word, str) or word not in WORDS:
-                self.problems.append((place, f"relation should be one of {', '.join(WORDS)}, not {shown(word)}"))
-                continue
-            ends = (self._name(source), self._name(target))
-            low, high = ends[::-1] if self._is_reversed(source, target, WORDS[word], downwards=downwards) else ends
-            if not (isinstance(low, str) and isinstance(high, str)):
-                self.problems.append((place, "its two ends should be nodes with names of text"))
-            elif (low, WORDS[word], high) not in known:
-                yield RelationDraft(place, low, WORDS[word], high)
-
-    def _is_reversed(self, source: Any, target: Any, type_: str, *, downwards: bool | None) -> bool:
-        """Return True if an edge is to be read from its target to its source."""
-        if type_ == "HOLDS":
-            return self.kinds.get(target) == "Agent"
-        return self._level(source) < self._level(target) if downwards is None else downwards
-
-    def _level(self, key: Any) -> int:
-        return LEVELS.index(self.kinds[key]) if self.kinds.get(key) in LEVELS else len(LEVELS) - 1
-
-    def _runs_downwards(self) -> bool | None:
-        """Return True if edges lead from a room to its content; None if the direction differs by edge."""
-        joined = [
-            (s, t) for s, t, given in self.edges if s in self.kinds and t in self.kinds and not _is_holding(given)
-        ]
-        steps = [self._level(t) - self._level(s) for s, t in joined]
-        if not self.directed:
-            cause = "an undirected graph can't say which of the two is in the other"
-            alike = ((s, t) for (s, t), step in zip(joined, steps, strict=True) if step == 0)
-            self.problems += [(f"edge {shown(s)} to {shown(t)}", cause) for s, t in alike]
-            return None
-        if min(steps, default=0) < 0 < max(steps, default=0):
-            self.problems.append(
-                ("the edges", "some lead from a room to what is in it, some back; let all lead one way")
-            )
-        return max(steps, default=0) > 0
-
-
-def _is_holding(attributes: _Attributes) -> bool:
-    word = _word(attributes, EDGE_ATTRIBUTES)
-    return isinstance(word, str) and WORDS.get(word) == "HOLDS"
+def _links(
+    forms: Mapping[Any, NodeForm], edges: list[_Edge], problems: list[Problem], *, directed: bool
+) -> Iterator[RelationDraft]:
+    """Yield the relations of all edges, each from the lower of its two nodes; a directed graph's all lead one way."""
+    words = [next((it[name] for name in EDGE_ATTRIBUTES if it.get(name) is not None), "inside_of") for *_, it in edges]
+    types = [WORDS.get(str(word)) for word in words]
+    levels = {key: LEVELS.index(form.kind) if form.kind in LEVELS else len(LEVELS) - 1 for key, form in forms.items()}
+    steps = {levels[t] - levels[s] for (s, t, _), type_ in zip(edges, types, strict=True) if type_ != "HOLDS"}
+    if directed and min(steps, default=0) < 0 < max(steps, default=0):
+        problems.append(("the edges", "some lead from a room to what is in it, some back; let all lead one way"))
+    for (source, target, _), word, type_ in zip(edges, words, types, strict=True):
+        place, step = f"edge {shown(source)} to {shown(target)}", levels[target] - levels[source]
+        if type_ is None:
+            problems.append((place, f"relation should be one of {', '.join(WORDS)}, not {shown(word)}"))
+            continue
+        if not directed and type_ != "HOLDS" and step == 0:
+            problems.append((place, "an undirected graph can't say which of the two is in the other"))
+        is_down = forms[target].kind == "Agent" if type_ == "HOLDS" else (max(steps) if directed else step) > 0
+        low, high = (target, source) if is_down else (source, target)
+        yield RelationDraft(place, forms[low].name, type_, forms[high].name)

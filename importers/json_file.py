@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -15,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_bytes
+from scenecypher.importers.bounded import read_bytes, read_text
 
 FILE_BYTES: Final = 512 * 2**20
 """The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
@@ -28,12 +28,17 @@ JSON_LINES: Final = (
     "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
     "scene of its own, NAME/1, NAME/2 and so on"
 )
-_OTHER_ENCODINGS: Final = {
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
+LOOKS: Final[Mapping[str, str]] = {
+    "version https://git-lfs": "a pointer of Git LFS, not the file: `git lfs pull` brings it",
+    "<!doctype html": "a page of HTML, perhaps an error's in place of the file; download it again",
+    "<html": "a page of HTML, perhaps an error's in place of the file; download it again",
+    "<": "XML; graphs of NetworkX and Gephi are read from .graphml and .gexf",
+    "solid ": "a mesh; give the graph as node-link JSON",
+    "ply": "a point cloud; give the graph as node-link JSON",
+    "(define": "PDDL; give it to `scenecypher import pddl PROBLEM --domain DOMAIN`",
 }
+"""What text that is no JSON is by its beginning, in lower case, and what to do."""
+_COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,8 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
 
     Raises DocumentError if it is not strict JSON or can't be read.
     """
-    text = _decoded(path, line)
+    part = None if line is None else slice(line.start, line.end)
+    text = read_text(path, max_bytes=FILE_BYTES, part=part)
     repeated: list[tuple[dict[str, Any], str]] = []
 
     def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -85,7 +91,7 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
         value = json.loads(text, object_pairs_hook=to_dict, parse_constant=NotFinite)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno if line is None else line.number}, column {error.colno}"
-        cause = JSON_LINES if _is_next_value(error) else f"no valid JSON ({error.msg}); mend the file"
+        cause = JSON_LINES if _is_next_value(error) else _no_json(text, error)
         raise DocumentError(str(path), place, cause) from error
     except RecursionError as error:
         raise DocumentError(str(path), "$", TOO_DEEP) from error
@@ -122,7 +128,8 @@ def _filled(value: Any, key: str, left: Counter[str]) -> Any:
     A list or a position by axis is left out whole.
     """
     parts = value if isinstance(value, list) else [*value.values()] if _is_position(value) else [value]
-    if any(map(_is_gap, parts)) or (None in parts and any(isinstance(part, int | float) for part in parts)):
+    has_numbers = any(isinstance(part, int | float) for part in parts)
+    if any(map(_is_gap, parts)) or (has_numbers and any(it is None or _is_gap_as_text(it) for it in parts)):
         left[key] += 1
         return None
     if isinstance(value, dict):
@@ -132,6 +139,10 @@ def _filled(value: Any, key: str, left: Counter[str]) -> Any:
 
 def _is_gap(value: Any) -> bool:
     return isinstance(value, NotFinite) or (isinstance(value, float) and not isfinite(value))
+
+
+def _is_gap_as_text(value: Any) -> bool:
+    return isinstance(value, str) and value.lower().lstrip("-") in {"nan", "inf", "infinity"}
 
 
 def _is_position(value: Any) -> bool:
@@ -163,7 +174,7 @@ def read_document(path: Path, *, line: JsonLine | None = None) -> Any:
         first: [it for it in found if first in "tTfF" or not it[0].endswith(words)]
         for first, found in SafeLoader.yaml_implicit_resolvers.items()
     }
-    text = _decoded(path, None)
+    text = read_text(path, max_bytes=FILE_BYTES)
     try:
         if any(isinstance(event, AliasEvent) for event in parse(text, Loader=SafeLoader)):
             raise DocumentError(str(path), "$", "it has aliases (*name), which are not read; write each value out")
@@ -190,15 +201,17 @@ def _is_next_value(error: json.JSONDecodeError) -> bool:
     return error.msg == "Extra data" and error.lineno > 1 and error.doc[error.pos : error.pos + 1] in {"{", "["}
 
 
-def _decoded(path: Path, line: JsonLine | None) -> str:
-    part = None if line is None else slice(line.start, line.end)
-    data = read_bytes(path, max_bytes=FILE_BYTES, part=part)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        names = (name for mark, name in _OTHER_ENCODINGS.items() if data.startswith(mark))
-        cause = f"not UTF-8 but {next(names, 'some other encoding')}; save the file as UTF-8"
-        raise DocumentError(str(path), f"byte {error.start:,}", cause) from error
+def _no_json(text: str, error: json.JSONDecodeError) -> str:
+    begin, before = text.lstrip()[:40].lower(), text[: error.pos].rstrip()
+    if not begin:
+        return "no valid JSON, the file is empty; was it copied whole?"
+    if (looks := next((words for mark, words in LOOKS.items() if begin.startswith(mark)), None)) is not None:
+        return f"no valid JSON but {looks}"
+    if _COMMENT.match(text, error.pos):
+        return "no valid JSON (a comment stands here, which JSON has none of); remove it"
+    if before.endswith(",") and text[error.pos : error.pos + 1] in {"}", "]"}:
+        return "no valid JSON (a comma stands before this bracket); remove the comma"
+    return f"no valid JSON ({error.msg}); mend the file"
 
 
 def _too_deep(value: Any) -> bool:

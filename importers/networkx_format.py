@@ -48,18 +48,21 @@ EMBEDDINGS: Final = frozenset(
 """Attributes that are vectors of the nodes where they are lists of numbers, unless the scene declares them."""
 
 ENDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "source": ("source", "from", "subject"),
-    "target": ("target", "to", "object"),
+    "source": ("source", "from", "subject", "from_id", "source_id", "subject_id", "src", "start", "head", "u"),
+    "target": ("target", "to", "object", "to_id", "target_id", "object_id", "dst", "end", "tail", "v"),
 }
 """Names of the ends of an edge, which may also be a list of source, relation type and target."""
 
-EDGE_ATTRIBUTES: Final[tuple[str, ...]] = ("relation", "type", "relation_type", "label", "predicate")
-"""Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
-
-WEIGHTS: Final = frozenset(
-    {"weight", "value", "confidence", "distance", "score", "probability", "length", "id", "reason", "caption"}
+EDGE_ATTRIBUTES: Final[tuple[str, ...]] = (
+    "relation",
+    "type",
+    "relation_type",
+    "label",
+    "predicate",
+    "relationship",
+    "rel",
 )
-"""Attributes of edges that are left out, counted and told."""
+"""Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
 
 ABOUT: Final = frozenset({"metadata", "meta", "info", "name", "description", "version", "frame_id", "stamp", "header"})
 """Facts about a file, which are left out and told, unless they are lists."""
@@ -70,32 +73,20 @@ FIELDS: Final = ("directed", "multigraph", "graph", "nodes", "edges", "links")
 DEFAULT_KIND: Final = "Object"
 
 KINDS: Final[Mapping[str, str]] = {
-    "place": "Place",
-    "room": "Place",
-    "region": "Place",
-    "asset": "Asset",
-    "furniture": "Asset",
-    "appliance": "Asset",
-    "object": "Object",
-    "item": "Object",
-    "agent": "Agent",
-    "robot": "Agent",
+    **dict.fromkeys(("place", "room", "region"), "Place"),
+    **dict.fromkeys(("asset", "furniture", "appliance"), "Asset"),
+    **dict.fromkeys(("object", "item"), "Object"),
+    **dict.fromkeys(("agent", "robot"), "Agent"),
     "door": "Door",
 }
 """Words for kinds, case-insensitive; an export writes ours."""
 
 RELATIONS: Final[Mapping[str, str]] = {
-    "in": "INSIDE",
-    "inside": "INSIDE",
-    "inside_of": "INSIDE",
-    "on": "ON",
-    "ontop": "ON",
-    "ontop_of": "ON",
-    "on_top_of": "ON",
+    **dict.fromkeys(("in", "inside", "inside_of"), "INSIDE"),
+    **dict.fromkeys(("on", "ontop", "ontop_of", "on_top_of"), "ON"),
+    **dict.fromkeys(("connected", "connected_to"), "CONNECTS"),
     "attached": "ATTACHED_TO",
     "near": "CLOSE",
-    "connected": "CONNECTS",
-    "connected_to": "CONNECTS",
     "holding": "HOLDS",
 }
 """Words for relations, case-insensitive, with blanks and hyphens as underscores.

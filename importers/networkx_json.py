@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,27 +25,26 @@ from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.json_file import JsonLine, read_document, stem_of, without_gaps
 from scenecypher.importers.networkx_format import (
-    ABOUT,
     DEFAULT_KIND,
     EDGE_ATTRIBUTES,
     EMBEDDINGS,
     ENDS,
-    FIELDS,
     KINDS,
     NODE_ATTRIBUTES,
     OPEN_VOCABULARY,
     RELATIONS,
     SYMMETRIC,
-    WEIGHTS,
     GraphAttributes,
     NodeLink,
 )
-from scenecypher.importers.open_vocabulary import node_link_form
-from scenecypher.importers.space import as_value, box, caption, position, size
+from scenecypher.importers.open_vocabulary import first_of, keys_of, node_link_form, plain_form, word_for_edges
+from scenecypher.importers.space import as_value, box, caption, numbers, position, size
 from scenecypher.importers.tried import Tried
 from scenecypher.importers.vectors_file import vectors_of_nodes
 
 NAME_PREFIX: Final = "networkx/"
+IN_LISTS: Final = {"id", "object1", *NODE_ATTRIBUTES["center"], *NODE_ATTRIBUTES["box"], "Position", "predicate"}
+"""Attributes one of which shows that a list of maps is one of objects."""
 NOTHING: Final[Mapping[str, object]] = {}
 TRIPLE: Final = ("source", "relation", "target")
 NO_LABELS: Final[tuple[str, ...]] = ()
@@ -55,12 +53,10 @@ _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 
 def is_one(document: Any) -> bool:
     """Check if a document is of node-link form, or a map of objects with positions or relations."""
-    found = node_link_form(document)
-    if isinstance(document, list) and not any(
-        isinstance(it, dict) and it.keys() & {"id", "object1"} for it in document
-    ):
-        return False
-    return isinstance(found, dict) and isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"})
+    if isinstance(document, list):
+        return any(isinstance(it, list) or it.keys() & IN_LISTS for it in document if isinstance(it, dict | list))
+    found = node_link_form(document) if keys_of(document) is None else {"nodes": []}
+    return isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"} or keys_of(document))
 
 
 def read_scene(
@@ -95,13 +91,15 @@ def from_document(
 def _from_document(document: object, *, file: str, name: str, declare: Declared | None, strict: bool) -> ImportedScene:
     document = node_link_form(document)
     notes: list[str] = []
+    if isinstance(document, dict) and (made := document.pop("made_ids", 0)):
+        notes.append(f"ids of {made:,} nodes made of name or class and number, since the file has none")
     if isinstance(document, dict) and not strict:
-        document = _without_extras(document, notes)
+        document = plain_form(document, notes)
     form, problems = _form(document)
     graph_is_readable = not any(place.startswith("$.graph") for place, _ in problems)
     problems += _graph_problems(form.graph)
     declared = _declared(form, declare or Declared())
-    links = [*_links(form, _word_for_edges(document), problems)]
+    links = [*_links(form, word_for_edges(document), problems)]
     vocabulary = current_name(form.graph.vocabulary) if not problems else DEFAULT
     graph, more = assemble(
         _drafts(form.nodes, declared),
@@ -123,34 +121,6 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     return upright(_with_vectors(scene, form.nodes), form.graph.up)
 
 
-def _without_extras(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Return a document without facts about the file, and without weights of edges; note each sort once."""
-    about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
-    kept = {key: value for key, value in document.items() if key not in about}
-    if about:
-        notes.append(f"{', '.join(about)} of the file left out")
-    word = _word_for_edges(document)
-    edges = document.get(word)
-    counts: Counter[str] = Counter()
-    if isinstance(edges, list):
-        counts.update(key for edge in edges if isinstance(edge, dict) for key in edge if key in WEIGHTS)
-        kept[word] = [_plain_edge(edge) for edge in edges] if counts else edges
-    if counts:
-        told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
-        notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
-    return {"directed": True, **kept}
-
-
-def _is_about_the_file(key: str, value: object) -> bool:
-    """Check if a field is no part of the graph: one of ABOUT, or a plain value whose name is near to no field's."""
-    is_plain = not isinstance(value, list | dict) and key not in FIELDS and not did_you_mean(key, FIELDS)
-    return is_plain or (key in ABOUT and not isinstance(value, list))
-
-
-def _plain_edge(edge: Any) -> Any:
-    return {key: value for key, value in edge.items() if key not in WEIGHTS} if isinstance(edge, dict) else edge
-
-
 def _form(document: object) -> tuple[NodeLink, list[Problem]]:
     """Return the form of a document, of malformed ones the readable parts, and the problems of the others."""
     try:
@@ -158,7 +128,7 @@ def _form(document: object) -> tuple[NodeLink, list[Problem]]:
     except ValidationError as error:
         problems = problems_of(error, document)
     given = document if isinstance(document, dict) else {}
-    read = {"nodes": given.get("nodes"), "edges": given.get(_word_for_edges(given))}
+    read = {"nodes": given.get("nodes"), "edges": given.get(word_for_edges(given))}
     parts = {key: value for key, value in read.items() if isinstance(value, list)}
     return NodeLink.model_validate({"nodes": [], "edges": [], "directed": True} | parts), problems
 
@@ -197,10 +167,6 @@ def _graph_problems(graph: GraphAttributes) -> Iterator[Problem]:
         yield "$.graph.vocabulary", f"{shown(graph.vocabulary)} is none of {', '.join(vocabulary_names())}"
 
 
-def _word_for_edges(document: object) -> str:
-    return "edges" if isinstance(document, dict) and "edges" in document else "links"
-
-
 def _with_vectors(scene: ImportedScene, nodes: list[Any]) -> ImportedScene:
     """Return the scene with the vectors of its nodes, and a note on lists that are none. Raises DocumentError."""
     for key in sorted(EMBEDDINGS):
@@ -229,7 +195,7 @@ def _node(attributes: Any, declared: Declared) -> Node:
     given = _with_position(attributes, declared)
     kept = {key: value for key, value in given.items() if not _is_embedding(key, value, declared)}
     chosen = {
-        ours: _first(kept, [it for it in names if it not in declared.properties or it == ours])
+        ours: first_of(kept, [it for it in names if it not in declared.properties or it == ours])
         for ours, names in NODE_ATTRIBUTES.items()
     }
     read = {ours: kept[name] for ours, name in chosen.items() if name is not None}
@@ -256,9 +222,10 @@ def _with_position(attributes: Mapping[str, Any], declared: Declared) -> Mapping
 
     A gap in one of them leaves all out.
     """
-    axes = {it: attributes[it] for it in "xyz" if it in attributes and it not in declared.properties}
+    given = {it: attributes[it] for it in "xyz" if it in attributes and it not in declared.properties}
+    axes = dict(zip(given, numbers([*given.values()]), strict=True))
     are_numbers = all(it is None or (isinstance(it, int | float) and it is not True) for it in axes.values())
-    has_position = _first(attributes, NODE_ATTRIBUTES["center"]) is not None
+    has_position = first_of(attributes, NODE_ATTRIBUTES["center"]) is not None
     if not {"x", "y"} <= axes.keys() or not are_numbers or has_position:
         return attributes
     others = {key: value for key, value in attributes.items() if key not in axes}
@@ -276,10 +243,6 @@ def _space(read: Mapping[str, Any], chosen: Mapping[str, str | None], tried: Tri
         if ours in read:
             found |= tried.value(partial(reader, read[ours], chosen[ours] or ours), NOTHING)
     return found
-
-
-def _first(attributes: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return next((name for name in names if attributes.get(name) is not None), None)
 
 
 def _id(given: object, place: str) -> str:
@@ -324,15 +287,15 @@ def _relation(edge: Any) -> tuple[str, str, str]:
         edge = dict(zip(TRIPLE, edge, strict=True))
     if not isinstance(edge, dict):
         raise InvalidValue(f"should be a map, not {shown(edge)}")
-    ends = {end: _first(edge, names) or end for end, names in ENDS.items()}
-    chosen = _first(edge, EDGE_ATTRIBUTES)
+    ends = {end: first_of(edge, names) or end for end, names in ENDS.items()}
+    chosen = first_of(edge, EDGE_ATTRIBUTES)
     word = edge[chosen] if chosen else edge.get("key")
     tried = Tried()
     if not isinstance(word, str):
         tried.add(f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}")
     others = sorted(edge.keys() - {chosen, *ends.values(), "key"})
     if others:
-        tried.add(f"a relation holds no attribute such as {', '.join(map(shown, others))}; remove it")
+        tried.add(f"a relation holds no attribute such as {', '.join(map(shown, others))}; leave out --strict")
     source, target = (tried.value(partial(_id, edge.get(key), end), "") for end, key in ends.items())
     tried.refuse()
     return source, _type(str(word)), target

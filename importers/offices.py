@@ -26,7 +26,13 @@ def scene(subset: str) -> ImportedScene:
     return _read(subset)[0]
 
 
-def tasks(subset: str, only: str | None = None) -> Iterator[Task]:
+def scenes(only: str | None, subset: str) -> Iterator[ImportedScene]:
+    """Yield the one scene of an office, also for the id of a task. Raises InputError for an unknown id."""
+    if only is None or any(tasks(only, subset)):
+        yield scene(subset)
+
+
+def tasks(only: str | None, subset: str) -> Iterator[Task]:
     """Return the tasks in the order of the file, or the one with the id `only`. Raises InputError for an unknown id."""
     found = {task.id: task for task in _read(subset)[1]}
     if only is not None and only not in found:

@@ -1,9 +1,15 @@
-"""Open-vocabulary maps such as ConceptGraphs', brought into NetworkX's node-link form."""
+"""Other people's graphs and maps, such as ConceptGraphs', brought into NetworkX's node-link form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
+
+from scenecypher.db.schema import KINDS as OUR_KINDS
+from scenecypher.errors import did_you_mean
+from scenecypher.importers.networkx_format import ABOUT, EDGE_ATTRIBUTES, ENDS, FIELDS, KINDS
 
 RELATIONS: Final[Mapping[str, tuple[str, str, str]]] = {
     "a on b": ("object1", "on", "object2"),
@@ -12,27 +18,210 @@ RELATIONS: Final[Mapping[str, tuple[str, str, str]]] = {
     "b in a": ("object2", "in", "object1"),
 }
 """ConceptGraphs' `object_relation`; with any other, two objects are not related."""
+NODES: Final = (
+    *("nodes", "vertices", "entities", "objects", "instances", "detections", "landmarks", "things", "gameobjects"),
+)
+EDGES: Final = ("edges", "links", "relations", "relationships", "triplets", "triples")
+"""Keys of the two lists, the first that a document has; an empty list of edges where it has none."""
+NAMES: Final = ("name", "object_tag", "class", "class_name", "label", "category", "type")
+"""Attributes from which nodes without ids get these."""
+BY_KIND: Final = frozenset({"rooms", "room", "assets", "asset", "agent", "agents", "objects", "object"})
+"""Keys of nodes by kind, which SayPlan's and GraSIF's graphs have."""
+PARENTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("on", "on_top", "ontop_of", "on_top_of", "supported_by"), "ON"),
+    **dict.fromkeys(("in", "inside", "inside_of", "room", "location", "floor", "building", "contained_in"), "INSIDE"),
+    **dict.fromkeys(("parent", "parent_id"), ""),
+}
+"""Attributes that name another node, with the relation to it; a node is in a parent that is a place, on others."""
+PLAIN_EDGE: Final = frozenset({"source", "target", "relation", "key"})
+"""Attributes of most edges, of which nothing is to be left out."""
+MAPS: Final = ("attributes", "properties", "attrs")
+"""Attributes that are maps of attributes."""
+PLACES: Final = frozenset(
+    """place room region kitchen bathroom bedroom livingroom living_room dining_room hall hallway corridor office lobby
+    garage entrance toilet closet pantry laundry_room study balcony stairs building floor house apartment""".split()  # noqa: SIM905
+)
+"""Words of types that are places; any other word that is no kind is a class."""
+_CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
+_ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
 
 
-def node_link_form(document: Any) -> Any:
-    """Return a map in node-link form; a document of any other form is returned unchanged.
+def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
+    """Return a graph or map in node-link form; a document of any other form is returned unchanged.
 
     ConceptGraphs writes a list of objects, a map of them by name, or a list of pairs of objects with their relation;
-    others write `objects` and `relations`.
+    others write nodes as a map by id or as text, or `objects` and `relations`.
     """
     match document:
         case [{"object1": {}, "object2": {}}, *_]:
             return _of_pairs(document)
+        case [[str(), str(), str()], *_] | [{"subject": _, "object": _}, *_]:
+            return _of_edges(document)
         case [{}, *_]:
-            return {"directed": True, "nodes": document, "edges": []}
-        case {"objects": list() as objects} if "nodes" not in document:
-            rest = {key: value for key, value in document.items() if key not in {"objects", "relations"}}
-            return {"directed": True, **rest, "nodes": objects, "edges": document.get("relations", [])}
+            return _with_ids({"directed": True, "nodes": document, "edges": []})
+        case {"triples": [*triples]} | {"triplets": [*triples]} if keys_of(document) is None:
+            return _of_edges(triples)
+        case {"elements": {"nodes": [*nodes], "edges": [*edges]}}:
+            parts = ([it.get("data", it) if isinstance(it, dict) else it for it in given] for given in (nodes, edges))
+            return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
+        case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends) and _are_maps(nodes, *ends):
+            return {"directed": document.get("directed", True), "nodes": nodes, "edges": [*_of_adjacency(nodes, ends)]}
         case {} if document and all(_is_object(value) for value in document.values()):
-            nodes = [{"id": key, **value} for key, value in document.items()]
-            return {"directed": True, "nodes": nodes, "edges": []}
-        case _:
-            return document
+            return {"directed": True, "nodes": _listed(document), "edges": []}
+    return _of_lists(document) if isinstance(document, dict) else document
+
+
+def keys_of(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the keys of a map's nodes and edges, the second empty if there are none; None if it has no nodes."""
+    lower = {key.lower(): key for key in document if isinstance(document[key], list | dict)}
+    listed = (lower[it] for it in NODES if it in lower)
+    nodes = next((key for key in listed if isinstance(document[key], list) or _is_by_id(document[key])), None)
+    edges = next((lower[it] for it in EDGES if it in lower), "")
+    if nodes is None or (not edges if nodes == "nodes" else {"rooms", "room", "assets"} & document.keys()):
+        return None
+    return nodes, edges
+
+
+def _of_lists(document: dict[str, Any]) -> Any:
+    """Return a document that has its nodes and edges under any of their keys, as lists or as maps."""
+    keys = keys_of(document)
+    if keys is None:
+        return document
+    nodes, edges = keys
+    word = edges if edges == "links" else "edges"
+    is_plain = nodes == "nodes" and word == edges
+    if is_plain and not any(isinstance(document[it], dict) or _has_text(document[it]) for it in keys):
+        return _with_ids(document)
+    rest = {key: value for key, value in document.items() if key not in keys}
+    given = {"nodes": _listed(document[nodes]), word: _listed(document[edges], key="") if edges else []}
+    return _with_ids({**({} if is_plain else {"directed": True}), **rest, **given})
+
+
+def _has_text(given: Sequence[Any]) -> bool:
+    return any(isinstance(it, str) for it in given)
+
+
+def _is_by_id(given: Any) -> bool:
+    is_map = isinstance(given, dict) and all(isinstance(it, dict) for it in given.values())
+    return is_map and bool(given) and BY_KIND.isdisjoint(given)
+
+
+def _listed(given: Any, *, key: str = "id") -> list[Any]:
+    """Return a map as a list, with its keys under `key`; nodes that are text by this id, and edges as triples."""
+    if isinstance(given, dict):
+        return [{key: name, **it} if key and isinstance(it, dict) else it for name, it in given.items()]
+    return [_parts(it, key) if isinstance(it, str) else it for it in given]
+
+
+def _parts(text: str, key: str) -> Any:
+    if key:
+        return {key: text}
+    if call := _CALL.fullmatch(text.strip()):
+        return [call[2].strip(), call[1], call[3].strip()]
+    parts = [it for it in _ARROW.split(text.strip()) if it]
+    return parts if len(parts) in {2, 3} else text
+
+
+def _of_edges(edges: Sequence[Any]) -> dict[str, Any]:
+    """Return a document of relations alone, whose ends are its nodes."""
+    parts = [[*it.values()] if isinstance(it, dict) and len(it) == 3 else it for it in edges]
+    ends = [it[at] for it in parts if isinstance(it, list) and len(it) == 3 for at in (0, 2)]
+    ends += [it[key] for it in edges if isinstance(it, dict) for key in ("subject", "object") if key in it]
+    nodes = [{"id": it} for it in dict.fromkeys(it for it in ends if isinstance(it, str | int))]
+    return {"directed": True, "nodes": nodes, "edges": [*edges]}
+
+
+def texts(value: Any) -> list[str]:
+    """Return the texts of a value: itself, those of a list, or of a map the keys of what is true and the texts."""
+    if isinstance(value, dict):
+        named = ((str(key).removeprefix("is_"), it) for key, it in value.items())
+        return [it if isinstance(it, str) else key for key, it in named if it is True or isinstance(it, str)]
+    return [it for it in (value if isinstance(value, list) else [value]) if isinstance(it, str)]
+
+
+def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], list[Any]]:
+    """Return nodes with states as lists, classes as such and no maps of attributes, and the edges to what they name.
+
+    A note tells what was taken for a class.
+    """
+    known = {it.get("id"): it for it in nodes if isinstance(it, dict) and isinstance(it.get("id"), str | int)}
+    classes: Counter[str] = Counter()
+    edges: list[Any] = []
+    plain = [_plain_node(it, known, edges, classes) if isinstance(it, dict) else it for it in nodes]
+    if classes:
+        told = ", ".join(f"{word} ({count:,})" for word, count in classes.most_common(5))
+        notes.append(f"types that are no kinds taken for classes: {told}")
+    return plain, edges
+
+
+def _plain_node(
+    node: dict[str, Any],
+    known: Mapping[Any, dict[str, Any]],
+    edges: list[Any],
+    classes: Counter[str],
+) -> dict[str, Any]:
+    maps = [node[key] for key in MAPS if isinstance(node.get(key), dict)]
+    given = {key: it for key, it in node.items() if key not in MAPS or not isinstance(it, dict)}
+    given = {key: it for inner in maps for key, it in inner.items()} | given
+    states = given.pop("state") if isinstance(given.get("state"), str | list | dict) and "states" not in given else None
+    if states is not None or isinstance(given.get("states"), str | dict):
+        given["states"] = texts(given.get("states") if states is None else states)
+    for key in [it for it in PARENTS if it in given]:
+        parent = known.get(given[key]) if isinstance(given[key], str | int) else None
+        if parent is not None and parent is not node and "id" in given:
+            type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
+            edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
+    word = given.get("type")
+    if isinstance(word, str) and "kind" not in given and "class" not in given and not _is_near_kind(word):
+        classes[word] += 1
+        given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_place({"type": word}) else {})}
+    return given
+
+
+def _are_maps(*lists: Any) -> bool:
+    return all(isinstance(given, list) and all(isinstance(it, dict) for it in given) for given in lists)
+
+
+def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    for node, others in zip(nodes, ends, strict=True):
+        for it in others:
+            facts = {key: value for key, value in it.items() if key != "id"}
+            yield {**facts, "source": node.get("id"), "target": it.get("id")}
+
+
+def _with_ids(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document whose nodes all lack ids with ids made of name or class, and a number if several have it.
+
+    An edge may then give the place of a node in the list, from 0.
+    """
+    nodes = document["nodes"]
+    if not nodes or not all(isinstance(it, dict) for it in nodes):
+        return document
+    if any("Name" in it or "Id" in it for it in nodes):  # Unity's keys
+        nodes = [{key[:1].lower() + key[1:]: value for key, value in it.items()} for it in nodes]
+        document = {**document, "nodes": nodes}
+    if any("id" in it for it in nodes):
+        return document
+    names = [next((str(it[key]) for key in NAMES if isinstance(it.get(key), str | int)), "object") for it in nodes]
+    counts, seen = Counter(names), Counter[str]()
+    ids: list[str] = []
+    for name in names:
+        seen[name] += 1
+        ids.append(name if counts[name] == 1 else f"{name}_{seen[name]}")
+    word = "edges" if "edges" in document else "links"
+    made = [{"id": id_, **it} for id_, it in zip(ids, nodes, strict=True)]
+    return {**document, "nodes": made, word: [_by_place(edge, ids) for edge in document[word]], "made_ids": len(ids)}
+
+
+def _by_place(edge: Any, ids: Sequence[str]) -> Any:
+    """Return an edge with ids where it gives places in the list."""
+
+    def named(end: Any) -> Any:
+        return ids[end] if type(end) is int and 0 <= end < len(ids) else end
+
+    if isinstance(edge, dict):
+        return {key: named(value) if key not in {"weight", "id", "key"} else value for key, value in edge.items()}
+    return [*map(named, edge)] if isinstance(edge, list) else edge
 
 
 def _is_object(value: object) -> bool:
@@ -56,3 +245,85 @@ def _of_pairs(pairs: Sequence[Any]) -> dict[str, Any]:
             case _:
                 nodes[len(nodes), "unreadable"] = pair
     return {"directed": True, "nodes": [*nodes.values()], "edges": [*edges.values()]}
+
+
+def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Return a document without facts about the file, and without weights of edges; note each sort once."""
+    about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
+    kept = {key: value for key, value in document.items() if key not in about}
+    if about:
+        notes.append(f"{', '.join(about)} of the file left out")
+    word = word_for_edges(document)
+    edges = document.get(word)
+    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
+        kept["nodes"], more = _plain_nodes(document["nodes"], notes)
+        document = {**document, "nodes": kept["nodes"]}
+        kept[word] = edges = [*edges, *more]
+    counts: Counter[str] = Counter()
+    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
+        ids = (it.get("id") for it in document["nodes"] if isinstance(it, dict) and _is_place(it))
+        places = {it for it in ids if isinstance(it, str | int)}
+        given, edges = edges, [_typed(edge, places) for edge in edges]
+        kept[word] = edges
+        typed = sum(one is not other for one, other in zip(given, edges, strict=True))
+        if typed:
+            notes.append(f"{typed:,} edges without a relation type read by kinds: what is joined to a room is in it")
+    if isinstance(edges, list):
+        kept[word] = [_plain_edge(edge) for edge in edges]
+        pairs = zip(edges, kept[word], strict=True)
+        counts.update(key for edge, plain in pairs if edge is not plain for key in edge.keys() - plain.keys())
+    if counts:
+        told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
+        notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
+    return {"directed": True, **kept}
+
+
+def _is_near_kind(word: str) -> bool:
+    """Check if a word is a kind, or a misspelt one."""
+    words = (*OUR_KINDS, *KINDS)
+    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, words))
+
+
+def _is_place(node: Mapping[str, Any]) -> bool:
+    word = node.get("kind", node.get("type"))
+    return isinstance(word, str) and word.casefold().replace(" ", "_") in PLACES
+
+
+def _typed(edge: Any, places: set[Any]) -> Any:
+    """Return an edge without a relation type with one, if an end is a place; any other edge as it is."""
+    if isinstance(edge, dict) and edge.get("relation") is not None:
+        return edge
+    is_pair = isinstance(edge, list) and len(edge) == 2
+    given: Any = {"source": edge[0], "target": edge[1]} if is_pair else edge
+    if not isinstance(given, dict) or first_of(given, (*EDGE_ATTRIBUTES, "key")) is not None:
+        return edge
+    one, other = (given.get(first_of(given, names) or end) for end, names in ENDS.items())
+    if not isinstance(one, str | int) or not isinstance(other, str | int) or places.isdisjoint((one, other)):
+        return given
+    low, high = (other, one) if one in places and other not in places else (one, other)
+    return {"source": low, "target": high, "relation": "CONNECTS" if places >= {one, other} else "INSIDE"}
+
+
+def _is_about_the_file(key: str, value: object) -> bool:
+    """Check if a field is no part of the graph: one of ABOUT, or a plain value whose name is near to no field's."""
+    is_plain = not isinstance(value, list | dict) and key not in FIELDS and not did_you_mean(key, FIELDS)
+    return is_plain or (key in ABOUT and not isinstance(value, list))
+
+
+def _plain_edge(edge: Any) -> Any:
+    """Return an edge without what a relation can't hold, if it has a type and both ends."""
+    if not isinstance(edge, dict) or edge.keys() <= PLAIN_EDGE:
+        return edge
+    parts = [first_of(edge, names) for names in (*ENDS.values(), (*EDGE_ATTRIBUTES, "key"))]
+    others = edge.keys() - {*parts, "key"}
+    return edge if None in parts or not others else {key: it for key, it in edge.items() if key not in others}
+
+
+def first_of(attributes: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first of `names` that has a value."""
+    return next((name for name in names if attributes.get(name) is not None), None)
+
+
+def word_for_edges(document: object) -> str:
+    """Return the key of a node-link document's edges."""
+    return "edges" if isinstance(document, dict) and "edges" in document else "links"

@@ -17,7 +17,7 @@ from scenecypher.importers.eai import graph_files, package_name, program_files
 from scenecypher.importers.grasif import NAME_PREFIX
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.robothow_graph import READ, NodeFact, facts_of, reduce_to_grasif, with_admitted_actions
-from scenecypher.importers.robothow_words import instruction
+from scenecypher.importers.robothow_words import WORDS, instruction
 from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.importers.virtualhome import GraphPart, part_name
 from scenecypher.importers.virtualhome_check import checked_graph
@@ -27,25 +27,8 @@ from scenecypher.importers.virtualhome_tasks import parse_program
 SUBSET: Final = "robothow"
 MIN_BUDGET: Final = 20
 
-ACTIONS: Final = frozenset(
-    (
-        *("find", "walk", "run", "turnto", "lookat", "open", "close", "switchon", "switchoff"),
-        *("grab", "putin", "putback", "putobjback"),
-    )
-)
-"""The 13 actions that a program may contain."""
-
-EXCLUDED: Final = frozenset(
-    title.strip().casefold()
-    for title in """
-    Open door, Lock door, Look out window, Movie, Clean, Write school paper, Dust, Play games, Get dressed, Playing
-    video game, Shave, Print out papers, Watch fly, Walk through, Admire art, Gaze out window, Look at painting, Check
-    appearance in mirror, Shut front door, Look at mirror, Write an email, Browse internet, Watch TV, Take shower, Work,
-    Drink, Wash teeth, Wash dishes by hand, Pet cat, Brush teeth, Keep an eye on stove as something is cooking, Open
-    front door, Close door, Pick up phone
-    """.replace("\n    ", " ").split(",")
-)
-"""The 34 titles of programs that are left out, whatever they contain."""
+EXCLUDED: Final = frozenset(title.casefold() for title in WORDS["excluded"])
+ACTIONS: Final = frozenset(WORDS["actions"].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +89,11 @@ def program_scene(program: Program, *, part: GraphPart = "initial") -> ImportedS
     """Return the graph before the program, or the one after it as the scene ``NAME@final``."""
     name = part_name(scene_name(program.id), part)
     return ImportedScene(name, _graphs(program)[part], "grasif", source=f"{_source(program)}, {part} graph")
+
+
+def final_graph(task_id: str) -> SceneGraph:
+    """Return the graph after a program. Raises InputError, as `programs` does."""
+    return program_scene(next(programs(task_id)), part="final").graph
 
 
 @lru_cache(maxsize=512)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, assert_never
+from importlib.resources import files
+from typing import Any, Final, assert_never
 
 from scenecypher.db.condition import HasState, Id, Related, Term
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.importers.robothow_graph import NodeFact
 
-LEADS: Final[Mapping[str, str]] = {
-    "Change TV channel": "It is time for the news",
-    "Cook some food": "Get the cooking under way",
-    "Listen to music": "Let there be music",
-    "Make coffee": "Prepare the coffee",
-    "Put groceries in Fridge": "Stow the groceries",
-    "Set up table": "Lay the table",
-    "Wash clothes": "See to the laundry",
-    "Wash dishes with dishwasher": "See to the dishes",
-}
-"""The words before the colon, by a program's title; the other titles need none."""
-
+_FILE: Final = files("scenecypher.importers") / "data" / "robothow.toml"
+WORDS: Final[Mapping[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+"""Actions and titles that programs are chosen by, and the `leads` of instructions."""
 MOVING: Final[Mapping[str, str]] = {"ON": "put {} on {}", "INSIDE": "put {} into {}"}
 STATES: Final[Mapping[str, str]] = {
     "open": "leave {} open",
@@ -35,7 +28,7 @@ def instruction(title: str, wanted: Sequence[NodeFact], graph: SceneGraph) -> st
     """Return one sentence that names each node, place and state of `wanted`."""
     parts = [*_moves(wanted, graph), *_states(wanted, graph)]
     said = _listed(parts, ", and " if len(parts) > 1 else "")
-    lead = LEADS.get(title)
+    lead = WORDS["leads"].get(title)
     return f"{lead}: {said}." if lead else f"{said[0].upper()}{said[1:]}."
 
 

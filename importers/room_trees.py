@@ -15,6 +15,8 @@ from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
+from scenecypher.importers.networkx_format import KINDS
+from scenecypher.importers.open_vocabulary import texts
 from scenecypher.importers.space import as_value, position
 
 NAME_PREFIX: Final = "rooms/"
@@ -50,7 +52,14 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "Agent": ("agent", "robot"),
 }
 """Words before `_id` and `_name` in keys that name a node, by its kind."""
+WITHIN: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("building", "buildings"), "floors"),
+    **dict.fromkeys(("floor", "floors"), "rooms"),
+    **dict.fromkeys(("room", "rooms"), "furniture"),
+}
+"""What a map of maps by name holds in what a key holds; in all others, contents."""
 ROOTS: Final = ("rooms", "floors", "buildings", "building")
+SPACE: Final = ("position", "pos", "rotation", "attributes", "properties", "bbox")
 _ENDS: Final = re.compile(r"\s*(?:↔|→|<?-{1,2}>|--|\s-\s)\s*")
 
 
@@ -58,18 +67,26 @@ def is_sayplan(document: Any) -> bool:
     """Check if a document has nodes by kind, with links or an agent in a list."""
     match document:
         case {"nodes": {} as nodes}:
-            return "links" in document or isinstance(nodes.get("agent"), list) or "room" in nodes
+            is_own = "room" in nodes or "asset" not in nodes or isinstance(nodes.get("agent"), list)
+            return "links" in document or (is_own and not NESTED.keys().isdisjoint(nodes))
     return False
 
 
 def is_tree(document: Any) -> bool:
     """Check if a document is of rooms that have things in them."""
-    return isinstance(document, dict) and any(isinstance(document.get(key), dict | list) for key in ROOTS)
+    if isinstance(document, list):
+        return bool(document) and all(isinstance(it, dict) and "name" in it and _has_nested(it) for it in document)
+    is_map = isinstance(document, dict) and "nodes" not in document
+    if is_map and isinstance(document.get("children"), list) and document.keys() & {"id", "name"}:
+        return True
+    return is_map and any(isinstance(document.get(key), dict | list) for key in ROOTS)
 
 
 def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     """Return the scene of a document of either form. Raises DocumentError with all its problems."""
     tree = _Tree()
+    if is_tree(document) and (isinstance(document, list) or "children" in document):
+        document = {"rooms": document if isinstance(document, list) else [document]}
     given = document if isinstance(document, dict) else {}
     nodes = given.get("nodes", given)
     if not isinstance(nodes, dict):
@@ -107,7 +124,9 @@ class _Tree:
     def read(self, record: Mapping[str, Any], place: str, around: _Item | None = None) -> None:
         """Read what is nested in a record."""
         for key, value in record.items():
-            if key in NESTED and isinstance(value, list | dict):
+            if key in {"building", "house"} and _is_by_name(value):
+                self.read({"floors": value}, place, around)
+            elif key in NESTED and isinstance(value, list | dict):
                 kind, relation = NESTED[key]
                 for where, inner in _records(value, f"{place}.{key}"):
                     self._add(inner, where, kind, relation, around)
@@ -124,6 +143,10 @@ class _Tree:
         if id_ in self.items:
             self.problems.append((place, f"{shown(id_)} is the id of {self.items[id_].place} already; give it another"))
             return
+        word = record.get("kind", record.get("type"))
+        kind = KINDS.get(word.casefold(), kind) if isinstance(word, str) else kind
+        if isinstance(word, str) and word.casefold() not in KINDS:
+            record = {"class": word, **record}
         is_furniture = kind == "Object" and around is not None and around.kind == "Place" and _has_nested(record)
         try:
             facts = _facts(record)
@@ -139,7 +162,7 @@ class _Tree:
         named = [(NAMED[key], record[key]) for key in NAMED if isinstance(record.get(key), str)]
         item.placed += [] if item.placed else named[:1]
         item.placed += [("HOLDS", it) for it in [record.get("holding")] if isinstance(it, str) and it != "nothing"]
-        item.near += [it for key in NEIGHBOURS for it in _texts(record.get(key))]
+        item.near += [it for key in NEIGHBOURS for it in texts(record.get(key))]
         self.read(record, place, item)
 
     def link(self, links: Any) -> None:
@@ -197,8 +220,15 @@ def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[st
         yield place, value
     else:
         for name, inner in value.items():
-            parts = {"contents": inner} if isinstance(inner, list) else inner or {}
+            is_by_name = isinstance(inner, list) or _is_by_name(inner)
+            parts = {WITHIN.get(place.rpartition(".")[2], "contents"): inner} if is_by_name else inner or {}
             yield f"{place}.{name}", {"name": name, **parts} if isinstance(parts, dict) else parts
+
+
+def _is_by_name(value: Any) -> bool:
+    """Check if a map has names of things alone as keys: each holds a map or a list."""
+    is_map = isinstance(value, dict) and bool(value) and all(isinstance(it, list | dict) for it in value.values())
+    return is_map and value.keys().isdisjoint({*NESTED, *NAMED, *NEIGHBOURS, *STATES, "affordances", *SPACE})
 
 
 def _has_nested(record: Mapping[str, Any]) -> bool:
@@ -207,8 +237,8 @@ def _has_nested(record: Mapping[str, Any]) -> bool:
 
 def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return states and affordances, the position, and every other plain value as a property."""
-    states = [it for key in STATES for it in _texts(record.get(key))]
-    affordances = [AFFORDANCES.get(it, it) for it in _texts(record.get("affordances"))]
+    states = [it for key in STATES for it in texts(record.get(key))]
+    affordances = [AFFORDANCES.get(it, it) for it in texts(record.get("affordances"))]
     known = {"id", "name", "type", "kind", *STATES, "affordances", *NESTED, *NAMED, *NEIGHBOURS, "position", "pos"}
     others = {key: as_value(value) for key, value in record.items() if key not in known}
     maps = [it for it in others.values() if isinstance(it, dict) and "point" not in it]
@@ -227,15 +257,6 @@ def _own_names(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
     }
     found = {word: next((record[it] for it in keys[word] if it in record), None) for word in keys}
     return {word: value for word, value in found.items() if value is not None and word not in record}
-
-
-def _texts(value: Any) -> list[str]:
-    """Return the texts of a value: itself, those of a list, or of a map the keys of what is true and the texts."""
-    if isinstance(value, dict):
-        return [
-            str(it if isinstance(it, str) else key) for key, it in value.items() if it is True or isinstance(it, str)
-        ]
-    return [it for it in (value if isinstance(value, list) else [value]) if isinstance(it, str)]
 
 
 def _ends(link: Any) -> list[str]:

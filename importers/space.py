@@ -18,7 +18,7 @@ def position(given: Given, place: str) -> Mapping[str, object]:
         given = given["position"]
     if isinstance(given, dict) and "point" in given:
         return {"center": value_from(given, place)}
-    given = _by_axis(given)
+    given = numbers(_by_axis(given))
     if not isinstance(given, list) or len(given) not in {2, 3}:
         raise InvalidValue(f"{place} should be a position, [x, y] or [x, y, z], not {shown(given)}")
     return {"center": Point(*given)}
@@ -35,7 +35,7 @@ def as_value(given: Given) -> Given:
 
 def size(given: Given, place: str) -> Mapping[str, object]:
     """Return `size_x`, `size_y` and `size_z` of two or three lengths, listed or by axis. Raises InvalidValue."""
-    given = _by_axis(given)
+    given = numbers(_by_axis(given))
     if not isinstance(given, list) or len(given) not in {2, 3} or not all(map(_is_length, given)):
         raise InvalidValue(f"{place} should be a size, [x, y] or [x, y, z], not {shown(given)}")
     return dict(zip(("size_x", "size_y", "size_z"), map(float, given), strict=False))
@@ -80,8 +80,21 @@ def _between(low: Sequence[Given], high: Sequence[Given], place: str) -> Mapping
     return {"center": Point(*middle), **size([abs(b - a) for a, b in ends], place)}
 
 
+def numbers(given: Given) -> Given:
+    """Return numbers that are written as text, one by one or all in one, as numbers; any other value as it is."""
+    parts = given.replace(",", " ").split() if isinstance(given, str) else given
+    if not isinstance(parts, list) or not parts or not any(isinstance(it, str) for it in parts):
+        return given
+    try:
+        return [float(it) for it in parts]
+    except (TypeError, ValueError):
+        return given
+
+
 def _by_axis(given: Given) -> Given:
     """Return {"x": …, "y": …, "z": …} as a list; any other value as it is."""
+    if isinstance(given, dict) and {"X", "Y"} <= given.keys() <= {"X", "Y", "Z"}:
+        given = {key.lower(): value for key, value in given.items()}
     is_by_axis = isinstance(given, dict) and {"x", "y"} <= given.keys() <= {"x", "y", "z"}
     return [given[axis] for axis in "xyz" if axis in given] if is_by_axis else given
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from scenecypher.db.graph.axes import TURNED
 from scenecypher.db.graph.imported import ImportedScene
@@ -63,13 +63,19 @@ class _Box(_Read):
     size: _Axes
 
 
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
 class _Object(_Read):
     model_config = ConfigDict(extra="allow")
     id: str = Field(alias="objectId")
     type: str = Field(alias="objectType")
     position: _Axes | None = None
     box: _Box | None = Field(None, alias="axisAlignedBoundingBox")
-    parents: list[str] | None = Field(None, alias="parentReceptacles")
+    parents: Annotated[list[str] | None, BeforeValidator(_listed)] = Field(
+        None, validation_alias=AliasChoices("parentReceptacles", "parentReceptacle")
+    )
 
     def has(self, flag: str) -> bool:
         return (self.model_extra or {}).get(flag) is True
@@ -83,28 +89,47 @@ class _Pose(_Read):
     position: _Axes | None = None
 
 
+class _Held(_Read):
+    id: str = Field(alias="objectId")
+
+
 class _Metadata(_Read):
     objects: list[_Object]
+    held: list[_Held] = Field([], alias="inventoryObjects")
     scene: str | None = Field(None, alias="sceneName")
     agent: _Pose | None = None
 
 
 def is_metadata(document: Any) -> bool:
-    """Check if a document is an event's metadata, or its list of objects."""
-    match document.get("metadata", document) if isinstance(document, dict) else document:
-        case [{"objectId": _, "objectType": _}, *_] | {"objects": [{"objectId": _, "objectType": _}, *_]}:
-            return True
-        case {"objects": [], "sceneName": _}:
+    """Check if a document is an event's metadata, its list of objects or map of them by id, or a list of events."""
+    match _metadata(document):
+        case {"objects": [{"objectId": _, "objectType": _}, *_]} | {"objects": [], "sceneName": _}:
             return True
     return False
 
 
+def _metadata(document: Any) -> Any:
+    match document:
+        case [*_, {"metadata": {} as last}]:
+            return last
+        case [{"objectId": _}, *_]:
+            return {"objects": document}
+        case {"metadata": {} as inner}:
+            return inner
+        case {} if document and all(isinstance(it, dict) and "objectId" in it for it in document.values()):
+            return {"objects": [*document.values()]}
+    return document
+
+
 def from_metadata(document: Any, *, file: str, name: str) -> ImportedScene:
-    """Return the scene of metadata: the room, its objects and the agent. Raises DocumentError with all problems."""
-    given = {"objects": document} if isinstance(document, list) else document
-    given = given.get("metadata", given) if isinstance(given, dict) else given
-    form = validated(_Metadata, given, file)
-    return own_words(_drafts(form), _links(form), file=file, name=name, notes=(TURNED,))
+    """Return the scene of metadata: the room, its objects and the agent. Raises DocumentError with all problems.
+
+    Of a list of events the last is read, with a note.
+    """
+    form = validated(_Metadata, _metadata(document), file)
+    events = len(document) if isinstance(document, list) and "metadata" in document[-1] else 1
+    notes = (TURNED, *([f"the last of {events:,} events is read"] if events > 1 else []))
+    return own_words(_drafts(form), _links(form), file=file, name=name, notes=notes)
 
 
 def _drafts(form: _Metadata) -> Iterator[NodeDraft]:
@@ -142,10 +167,10 @@ def _space(it: _Object) -> dict[str, object]:
 
 
 def _links(form: _Metadata) -> Iterator[RelationDraft]:
-    by_id = {it.id: it for it in form.objects}
+    by_id, held = {it.id: it for it in form.objects}, {it.id for it in form.held}
     for index, it in enumerate(form.objects):
         place, parents = f"$.objects[{index}]", it.parents or []
-        if form.agent is not None and it.has("isPickedUp"):
+        if form.agent is not None and (it.has("isPickedUp") or it.id in held):
             yield RelationDraft(place, AGENT, "HOLDS", it.id)
         elif parents:
             for parent in parents:

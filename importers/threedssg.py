@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import json_path, validated
@@ -36,14 +36,27 @@ class _Read(BaseModel):
 class _Object(_Read):
     id: str | int
     label: str
-    affordances: list[str] = []
-    attributes: dict[str, list[str] | str] = {}
+    affordances: list[str] | None = None
+    attributes: dict[str, list[str] | str] | None = None
+
+
+def _four(given: Any) -> Any:
+    """Return a relationship as subject, object, number and predicate, of which others leave out the number."""
+    match given:
+        case [source, target, str(predicate)]:
+            return [source, target, 0, predicate]
+        case {"subject": source, "object": target, "predicate": predicate}:
+            return [source, target, 0, predicate]
+    return given
+
+
+_Four = Annotated[tuple[int | str, int | str, int, str], Field(strict=False), BeforeValidator(_four)]
 
 
 class _Scan(_Read):
-    scan: str
+    scan: str = Field(validation_alias=AliasChoices("scan", "scan_id"))
     objects: list[_Object] | dict[str, str]
-    relationships: list[Annotated[tuple[int | str, int | str, int, str], Field(strict=False)]] = []
+    relationships: list[_Four] = []
 
 
 class _Scans(_Read):
@@ -53,14 +66,24 @@ class _Scans(_Read):
 def is_one(document: Any) -> bool:
     """Check if a document is one of the two files, or a scan of one."""
     match document:
-        case {"scans": [{"objects": _}, *_] | []} | {"scan": _, "objects": _}:
+        case {"scans": [{"objects": _}, *_] | []} | [{"scan": _, "objects": _}, *_]:
             return True
+        case {"scan": _, "objects": _} | {"scan_id": _, "objects": _, "relationships": _}:
+            return True
+        case {}:
+            return bool(document) and all(_is_facts(it) for it in document.values())
     return False
+
+
+def _is_facts(value: Any) -> bool:
+    return isinstance(value, dict) and {"objects", "relationships"} <= value.keys()
 
 
 def scans(document: Any) -> Iterator[Any]:
     """Yield a document of each scan."""
-    given = document.get("scans", [document])
+    if isinstance(document, dict) and all(map(_is_facts, document.values())):
+        document = [{"scan": scan, **facts} for scan, facts in document.items()]
+    given = document if isinstance(document, list) else document.get("scans", [document])
     yield from ({"scans": [scan]} for scan in given) if given else (document,)
 
 
@@ -95,9 +118,9 @@ def _drafts(scan: _Scan, root: str) -> Iterator[NodeDraft]:
     given = scan.objects
     objects = given if isinstance(given, list) else [_Object(id=id_, label=label) for id_, label in given.items()]
     for index, it in enumerate(objects):
-        words = {key: [value] if isinstance(value, str) else value for key, value in it.attributes.items()}
+        words = {key: [value] if isinstance(value, str) else value for key, value in (it.attributes or {}).items()}
         states = [_word(state) for state in words.pop(STATE, [])]
-        affordances = [AFFORDANCES.get(word, _word(word)) for word in it.affordances]
+        affordances = [AFFORDANCES.get(word, _word(word)) for word in it.affordances or ()]
         kind = "Asset" if it.label in SHELL or {*affordances} & {*AFFORDANCES.values()} else "Object"
         place = json_path(("objects", index), root=root)
         name = f"{it.label}_{it.id}"

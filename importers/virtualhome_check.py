@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from scenecypher.db.graph.problems import Problem, document_error, problems_of
-from scenecypher.db.graph.value import shown
+from scenecypher.db.graph.scene_check import NodeFacts, RelationDraft, Wording, find_faults
 from scenecypher.importers.virtualhome_format import Graph
+
+ENDS: Final = ("from_id", "relation_type", "to_id")
 
 
 def checked_graph(raw: Any, root: str, path: Path) -> Graph:
@@ -38,42 +40,22 @@ def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     if not isinstance(raw, dict):
         return
     nodes, edges = (raw[key] if isinstance(raw.get(key), list) else [] for key in ("nodes", "edges"))
-    ids: list[Any] = [node.get("id") if isinstance(node, dict) else None for node in nodes]
-    yield from _repeated_ids(ids, root)
-    well_formed = [(index, edge) for index, edge in enumerate(edges) if _is_edge(edge)]
-    yield from _repeated_edges(well_formed, root)
-    if isinstance(raw.get("nodes"), list) and all(type(number) is int for number in ids):
-        yield from _dangling_edges(well_formed, set(ids), root)
-
-
-def _repeated_ids(ids: Sequence[Any], root: str) -> Iterator[Problem]:
-    first: dict[int, int] = {}
-    for index, number in enumerate(ids):
-        if type(number) is int and first.setdefault(number, index) != index:
-            cause = f"{shown(number)} is the id of nodes[{first[number]}] already; give each node an id of its own"
-            yield f"{root}.nodes[{index}].id", cause
-
-
-def _repeated_edges(edges: Sequence[tuple[int, Any]], root: str) -> Iterator[Problem]:
-    first: dict[tuple[int, str, int], int] = {}
-    for index, edge in edges:
-        key = (edge["from_id"], edge["relation_type"], edge["to_id"])
-        if first.setdefault(key, index) != index:
-            yield f"{root}.edges[{index}]", f"the same relation as edges[{first[key]}]; remove one"
-
-
-def _dangling_edges(edges: Sequence[tuple[int, Any]], ids: set[int], root: str) -> Iterator[Problem]:
-    for index, edge in edges:
-        for end in ("from_id", "to_id"):
-            if edge[end] not in ids:
-                cause = f"no node has the id {shown(edge[end])}; add the node or remove the relation"
-                yield f"{root}.edges[{index}].{end}", cause
+    ids = ((index, node.get("id") if isinstance(node, dict) else None) for index, node in enumerate(nodes))
+    known: list[tuple[int, Any]] = [(index, number) for index, number in ids if type(number) is int]
+    links = [RelationDraft(index, *map(edge.get, ENDS)) for index, edge in enumerate(edges) if _is_edge(edge)]
+    are_all = isinstance(raw.get("nodes"), list) and len(known) == len(nodes)
+    yield from find_faults(
+        [NodeFacts(index, number, ()) for index, number in known],
+        links,
+        None,
+        broken=() if are_all else {end for link in links for end in (link.source, link.target)},
+        words=Wording(
+            lambda index, *_: f"{root}.nodes[{index}].id",
+            lambda index, *part: f"{root}.edges[{index}]" + "".join(f".{ENDS[it]}" for it in part),
+            missing="no node has the id",
+        ),
+    )
 
 
 def _is_edge(edge: Any) -> bool:
-    return (
-        isinstance(edge, dict)
-        and type(edge.get("from_id")) is int
-        and type(edge.get("to_id")) is int
-        and type(edge.get("relation_type")) is str
-    )
+    return isinstance(edge, dict) and [type(edge.get(key)) for key in ENDS] == [int, str, int]

@@ -10,13 +10,23 @@ from typing import Final
 from pydantic import BaseModel, RootModel
 
 from scenecypher.db.condition import And, Condition, HasState, Id, Related
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import validated
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
+from scenecypher.importers.eai import (
+    GOALS,
+    graph_files,
+    package_folder,
+    package_name,
+    program_files,
+    task_order,
+    unknown_task,
+)
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep, Task
-from scenecypher.importers.virtualhome import NAME_PREFIX, PackagedPair
+from scenecypher.importers.virtualhome import NAME_PREFIX, PackagedPair, packaged_scene
 from scenecypher.importers.virtualhome_format import STATES
 from scenecypher.importers.virtualhome_graph import node_id, source_id
 
@@ -47,6 +57,16 @@ class _Goal(BaseModel):
 
 class _Goals(RootModel[dict[str, dict[str, dict[str, _Goal]]]]):
     """Task ids in categories in scenes."""
+
+
+def scenes(only: str | None = None) -> Iterator[ImportedScene]:
+    """Return the initial graphs of `eai-eval` in the order of their tasks' ids, or the one of `only`."""
+    return (packaged_scene(task_id) for task_id in graph_files(only))
+
+
+def final_graph(task_id: str) -> SceneGraph:
+    """Return the graph after a task's recorded program. Raises InputError."""
+    return packaged_scene(task_id, part="final").graph
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:

@@ -36,9 +36,10 @@ class NearestNames:
         return cls(tuple(known))
 
     def hint(self, name: str) -> str:
-        """Return ``(did you mean 'a'?)``, empty if no name is near."""
+        """Return ``(did you mean 'a'?)``, empty if no name is near; no number, as VirtualHome's ids are, is near."""
         self._left -= 1
-        return did_you_mean(name, self.known) if self._left >= 0 and len(self.known) <= NAMES_COMPARED else ""
+        is_told = self._left >= 0 and len(self.known) <= NAMES_COMPARED and isinstance(name, str)
+        return did_you_mean(name, self.known) if is_told else ""
 
 
 def json_path(keys: Sequence[str | int], *, root: str = "$") -> str:

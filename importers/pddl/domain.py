@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, starmap
 from typing import Final, NoReturn
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import InvalidValue, relation_type
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.pddl.domain_data import (
+    ActionEffect,
+    ActionParameter,
+    ActionRequirement,
+    Domain,
+    DomainAction,
+    EachNode,
+)
 from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
 from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
 from scenecypher.importers.pddl.stored_as import (
@@ -61,77 +69,6 @@ REFUSED_WORDS: Final[Mapping[str, str]] = {
 }
 MAX_NAMED: Final = 5
 """Maximum number of objects that a note lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class ActionParameter:
-    """A parameter of an action, and the types that a node must be of one of; none for any node."""
-
-    name: str
-    types: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ActionRequirement:
-    """One conjunct of a precondition; `words` are its PDDL text, with ``{x}`` for the node x.
-
-    `of_type` says that it is the type of a parameter.
-    """
-
-    condition: c.Condition
-    words: str
-    of_type: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ActionEffect:
-    """A fact that begins or ends to hold where `when` is true, for `each` variable's nodes of which a condition is."""
-
-    form: FactForm
-    nodes: tuple[c.Term, ...]
-    holds: bool
-    when: c.Condition = c.ALWAYS
-    each: tuple[tuple[str, c.Condition], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DomainAction:
-    """An action without the node that acts among its parameters."""
-
-    name: str
-    words: str
-    parameters: tuple[ActionParameter, ...]
-    requires: tuple[ActionRequirement, ...]
-    effects: tuple[ActionEffect, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """A domain: the form of each predicate and type, its constants by name, its actions, and what was left out.
-
-    `goal` is that of the problem whose scene the actions are for, if it has one. `others` are domains that the scene
-    was given before.
-    """
-
-    name: str
-    predicates: Mapping[str, FactForm]
-    types: Mapping[str, tuple[FactForm, ...]]
-    constants: Mapping[str, str]
-    actions: tuple[DomainAction, ...]
-    agent_types: frozenset[str] = frozenset()
-    notes: tuple[str, ...] = ()
-    goal: c.Condition | None = None
-    others: tuple[Domain, ...] = ()
-
-    @property
-    def all_domains(self) -> tuple[Domain, ...]:
-        """The domains of the scene, oldest first."""
-        return (*self.others, self)
-
-    @property
-    def all_actions(self) -> tuple[DomainAction, ...]:
-        """The actions of all domains of the scene."""
-        return tuple(action for domain in self.all_domains for action in domain.actions)
 
 
 def read_domain(source: PddlFile, mapping: DomainMapping | None = None, words: SceneWords | None = None) -> Domain:
@@ -391,7 +328,7 @@ class _ActionReader:
         return f"needs {needs or 'nothing'}; then {', '.join(made) or 'nothing changes'}"
 
     def _effects(
-        self, item: Expression, when: c.Condition = c.ALWAYS, each: tuple[tuple[str, c.Condition], ...] = ()
+        self, item: Expression, when: c.Condition = c.ALWAYS, each: tuple[EachNode, ...] = ()
     ) -> Iterator[ActionEffect]:
         """Yield the effects of an expression, under a condition and for each of what is quantified around it."""
         if not isinstance(item, Form):
@@ -406,7 +343,7 @@ class _ActionReader:
                 yield from self._effects(parts[1], also if when == c.ALWAYS else c.And((when, also)), each)
             case "forall":
                 outer = dict(self._reader.names)
-                yield from self._effects(parts[1], when, (*each, *self._reader.bind_all(parts[0])))
+                yield from self._effects(parts[1], when, (*each, *starmap(EachNode, self._reader.bind_all(parts[0]))))
                 self._reader.names = outer
             case head if head in MEASURES:
                 costs = "action costs are ignored"
@@ -415,7 +352,7 @@ class _ActionReader:
                 yield from self._change(item, parts[0] if head == "not" else item, when, each)
 
     def _change(
-        self, item: Form, fact: Expression, when: c.Condition, each: tuple[tuple[str, c.Condition], ...]
+        self, item: Form, fact: Expression, when: c.Condition, each: tuple[EachNode, ...]
     ) -> Iterator[ActionEffect]:
         form = self._forms.get(fact.head) if isinstance(fact, Form) else None
         if form is None or not isinstance(fact, Form):

@@ -10,7 +10,8 @@ from typing import Final, NoReturn
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.pddl.domain import Domain, DomainReader, facts_of
+from scenecypher.importers.pddl.domain import DomainReader, facts_of
+from scenecypher.importers.pddl.domain_data import Domain
 from scenecypher.importers.pddl.expressions import ExpressionReader
 from scenecypher.importers.pddl.naming import KIND_WORDS
 from scenecypher.importers.pddl.stored_as import ACTING, DERIVED, FactForm

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, cast
 
 from pydantic import Field, PlainValidator
 
@@ -18,7 +19,7 @@ from scenecypher.db.graph.scene import InvalidValue, SceneGraph, relation_type
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import KINDS
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_bytes
+from scenecypher.importers.bounded import read_text
 
 ACTING: Final = "agent"
 """The variable of the node that acts."""
@@ -137,54 +138,39 @@ FORM_EXAMPLES: Final[Mapping[str, FactForm]] = {
 """Every sort of text that a mapping file can give for a predicate, and its form."""
 
 
+_FORM: Final = re.compile(
+    r"(?P<of_agent>agent )?(?:state (?P<state>\S+)(?: else (?P<otherwise>\S+))?|(?P<derived>within|holds nothing)"
+    r"|(?P<type>\S+))|(?P<of_type>class|affordance|kind) (?P<word>.+)|(?P<back>\S+) reverse"
+)
+
+
 def parse_form(text: object) -> FactForm:
     """Return the form of one of the texts that FORM_EXAMPLES shows. Raises InvalidValue."""
-    words = text.split() if isinstance(text, str) else []
-    of_agent = words[:1] == ["agent"]
-    form = _own_form(words) or _form_with_agent(words[of_agent:], of_agent=of_agent)
-    if form is None:
-        shapes = ", ".join(f'"{example}"' for example in FORM_EXAMPLES)
-        msg = f"{shown(text)} is no single form; write one such as {shapes}"
-        raise InvalidValue(msg)
-    return form
+    found = _FORM.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
+    given: dict[str, str] = {key: it for key, it in found.groupdict().items() if it is not None} if found else {}
+    match given:
+        case {"of_type": "kind", "word": word} if word not in KINDS:
+            pass
+        case {"of_type": how, "word": word}:
+            return FactForm(cast("How", how), word)
+        case {"back": type_}:
+            return FactForm("relation", relation_type(type_), reverse=True)
+        case {"state": state}:
+            return FactForm("state", state, "of_agent" in given, otherwise=given.get("otherwise"))
+        case {"derived": how}:
+            return FactForm(cast("How", how), of_agent="of_agent" in given)
+        case {"type": type_}:
+            return FactForm("relation", relation_type(type_), "of_agent" in given)
+    shapes = ", ".join(f'"{example}"' for example in FORM_EXAMPLES)
+    raise InvalidValue(f"{shown(text)} is no single form; write one such as {shapes}")
 
 
 def type_form(text: object) -> FactForm:
     """Return the form of a type. Raises InvalidValue."""
-    form = _own_form(text.split() if isinstance(text, str) else [])
-    if form is None or form.how == "relation":
-        msg = f'{shown(text)} is no form of a type; write one such as "class cup", "kind Place"'
-        raise InvalidValue(msg)
+    form = parse_form(text)
+    if form.how not in {"class", "kind", "affordance"}:
+        raise InvalidValue(f'{shown(text)} is no form of a type; write one such as "class cup", "kind Place"')
     return form
-
-
-def _own_form(words: list[str]) -> FactForm | None:
-    """Return a form that the node that acts can't stand in for."""
-    match words:
-        case ["class", _, *_]:
-            return FactForm("class", " ".join(words[1:]))
-        case ["affordance", _, *_]:
-            return FactForm("affordance", " ".join(words[1:]))
-        case ["kind", word] if word in KINDS:
-            return FactForm("kind", word)
-        case [type_, "reverse"]:
-            return FactForm("relation", relation_type(type_), reverse=True)
-    return None
-
-
-def _form_with_agent(words: list[str], *, of_agent: bool) -> FactForm | None:
-    match words:
-        case ["state", state]:
-            return FactForm("state", state, of_agent)
-        case ["state", state, "else", otherwise]:
-            return FactForm("state", state, of_agent, otherwise=otherwise)
-        case ["within"]:
-            return FactForm("within", of_agent=of_agent)
-        case ["holds", "nothing"]:
-            return FactForm("holds nothing", of_agent=of_agent)
-        case [type_]:
-            return FactForm("relation", relation_type(type_), of_agent)
-    return None
 
 
 def form_text(form: FactForm) -> str:
@@ -209,8 +195,8 @@ class _MappingForm(Form):
 def read_mapping(path: Path) -> DomainMapping:
     """Return the mapping of a TOML file with `agent`, `[predicates]` and `[types]`. Raises DocumentError."""
     try:
-        document = tomllib.loads(read_bytes(path, max_bytes=MAPPING_BYTES).decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        document = tomllib.loads(read_text(path, max_bytes=MAPPING_BYTES))
+    except tomllib.TOMLDecodeError as error:
         raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
     form = validated(_MappingForm, document, str(path))
     twice = [*_used_twice(form.predicates)]

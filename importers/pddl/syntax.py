@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_bytes
+from scenecypher.importers.bounded import read_text
 
 FILE_BYTES: Final = 2**20
 MAX_DEPTH: Final = 60
@@ -75,10 +75,7 @@ class PddlFile:
 
 def read_pddl_file(path: Path, what: str) -> PddlFile:
     """Return the sections of a file that defines a `what`, "domain" or "problem". Raises DocumentError."""
-    try:
-        text = read_bytes(path, max_bytes=FILE_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DocumentError(str(path), f"byte {error.start:,}", "not UTF-8; save the file as UTF-8") from error
+    text = read_text(path, max_bytes=FILE_BYTES)
     return parse_pddl(text, what, file=str(path))
 
 
@@ -87,11 +84,14 @@ def parse_pddl(text: str, what: str, *, file: str) -> PddlFile:
     if BDDL.search(text):
         where = "`scenecypher import grasif --subset behavior-1k` brings its scenes"
         raise DocumentError(file, "line 1", f"this is BDDL, a task of BEHAVIOR, which has no actions; {where}")
-    form = _only_form([*expressions(text, file)], file)
-    title = form.items[1] if len(form.items) > 1 else None
-    titled = isinstance(title, Form) and title.head == what and len(title.items) == 2
-    name = title.items[1] if titled and isinstance(title, Form) else None
-    if form.head != "define" or not isinstance(name, Word):
+    forms, other = [*expressions(text, file)], _OTHER[what]
+    wanted = [it for it in forms if isinstance(it, Form) and _title_of(it, what) is not None]
+    others = [it for it in forms if _title_of(it, other) is not None]
+    if others and not wanted:
+        raise DocumentError(file, "line 1", f"this is a {other}, no {what}; exchange the two files")
+    form = wanted[0] if len(wanted) == 1 == len(forms) - len(others) else _only_form(forms, file)
+    name = _title_of(form, what)
+    if name is None:
         raise DocumentError(file, f"line {form.line}", f"a PDDL {what} begins with `(define ({what} NAME)`")
     for section in form.items[2:]:
         if not isinstance(section, Form) or not section.head.startswith(":"):
@@ -101,7 +101,16 @@ def parse_pddl(text: str, what: str, *, file: str) -> PddlFile:
     return PddlFile(file, text, name.text, tuple(it for it in form.items[2:] if isinstance(it, Form)))
 
 
+_OTHER: Final = {"domain": "problem", "problem": "domain"}
 _SECTION: Final = {"domain": "predicates", "problem": "init"}
+
+
+def _title_of(form: Expression, what: str) -> Word | None:
+    """Return the name of a ``(define (domain NAME) …)``, None for another form."""
+    match form:
+        case Form((Word("define"), Form((Word(kind), Word() as name)), *_)) if kind == what:
+            return name
+    return None
 
 
 def typed_names(items: Sequence[Expression]) -> Iterator[tuple[Word, tuple[Word, ...]]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.importers.pddl.domain import ActionEffect, ActionRequirement, Domain, DomainAction
+from scenecypher.importers.pddl.domain_data import ActionEffect, ActionRequirement, Domain, DomainAction
 from scenecypher.planner.actions.operator import (
     AGENT,
     Become,

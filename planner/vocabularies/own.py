@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.pddl.domain_json import domain_from_document
+from scenecypher.importers.pddl.domain_data import domain_from_document
 from scenecypher.planner.actions.from_domain import operators_of_domain
 from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, Words
 

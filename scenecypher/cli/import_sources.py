@@ -112,7 +112,7 @@ def of_files(paths: Sequence[str], only: str | None, parts: Sequence[GraphPart])
     """Yield the graphs of VirtualHome's files. Raises InputError if none is chosen."""
     from scenecypher.importers import virtualhome
 
-    found = files_at(paths, (".json", JSON_LINES))
+    found = files_at(paths, (".json", *JSON_LINES))
     files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in found]
     wanted = {name for _, name in files} if only is None else {virtualhome.NAME_PREFIX + only}
     chosen = [(path, name) for path, name in files if name in wanted]

@@ -32,7 +32,7 @@ WRITERS: Final = 2
 COLLECTOR_THRESHOLDS: Final = (50_000, 20, 50)
 
 
-JSON_LINES: Final = ".jsonl"
+JSON_LINES: Final = (".jsonl", ".ndjson")
 """Ending of files with one document a line."""
 
 
@@ -113,7 +113,7 @@ def sources_of_files(
 
 def sources_of_file(path: Path, read: Callable[..., ImportedScene], *, name: str) -> Iterator[Source]:
     """Yield the source of a file, or of each line of a JSON Lines file."""
-    if path.suffix != JSON_LINES:
+    if path.suffix not in JSON_LINES:
         yield Source(str(path), name, partial(read, path, name=name))
         return
     from scenecypher.importers.json_file import json_lines
@@ -141,7 +141,7 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
             files = sorted(Path(match) for match in glob(given, recursive=True))  # noqa: PTH207
             folder = Path(os.path.commonpath([file.parent for file in files])) if files else folder
         if not files:
-            kinds = "JSON" if {*suffixes} <= {".json", JSON_LINES} else " or ".join(suffixes)
+            kinds = "JSON" if {*suffixes} <= {".json", *JSON_LINES} else " or ".join(suffixes)
             msg = f"no {kinds} file is at {given}; check the path"
             raise InputError(msg)
         yield from ((file, folder) for file in files)

@@ -162,7 +162,7 @@ def networkx(
     from scenecypher.importers import networkx_json
 
     read = partial(networkx_json.read_scene, declare=Declared.of_names(declare or ()), strict=strict)
-    suffixes = (".json", JSON_LINES)
+    suffixes = (".json", *JSON_LINES)
     sources = sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only)
     import_and_print(sources, how, command="networkx")
 

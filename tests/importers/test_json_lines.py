@@ -78,5 +78,5 @@ def test_a_room_that_a_home_has_twice_is_refused_with_its_line(command: RunComma
         "import", "virtualhome", str(written(tmp_path / "h.jsonl", good_virtualhome(), twice, same)), "--dry-run"
     )
     assert ran.code == 2
-    assert "h.jsonl:2: $.nodes[3].id: 1 is the id of nodes[0] already" in ran.err
-    assert "h.jsonl:3: $.edges[2]: the same relation as edges[0]" in ran.err
+    assert "h.jsonl:2: $.nodes[3].id: 1 is the id of $.nodes[0].id already" in ran.err
+    assert "h.jsonl:3: $.edges[2]: is the same relation as $.edges[0]" in ran.err

@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -22,6 +23,7 @@ from scenecypher.importers.pddl.stored_as import read_mapping
 from scenecypher.planner.perception.look import read_look_files
 from scenecypher.planner.vocabularies.own_actions import read_pddl_scene
 from tests.importers.test_bad_input import GOOD, good_networkx
+from tests.importers.test_foreign_files import READ
 from tests.scenecypher.cli.conftest import RunCommand, command
 
 __all__ = ["command"]
@@ -86,6 +88,7 @@ def _sightings() -> dict[str, Any]:
     return {"seen": "part", "sightings": [seen, boxed]}
 
 
+FOREIGN: Final = ("adjacency", "parents by attribute", "a building by names", "scans by name", "relations as calls")
 SCENES: Final[Mapping[str, Callable[[], Any]]] = {
     **{form: good for form, (good, _, _) in GOOD.items() if form != "pickle"},
     "networkx links": _links,
@@ -97,6 +100,7 @@ SCENES: Final[Mapping[str, Callable[[], Any]]] = {
         "objects": _objects(),
         "relations": [{"source": 1, "target": 2, "relation": "on"}],
     },
+    **{name: partial(copy.deepcopy, READ[name][0]) for name in FOREIGN},
 }
 READERS: Final[Mapping[str, Reader]] = {
     "json": own_document.read_document,
@@ -236,7 +240,7 @@ def test_a_part_of_a_node_may_be_anything(tmp_path: Path, key: str) -> None:
     for form, value in itertools.product(SCENES, ([], {}, 1, None)):
         document = SCENES[form]()
         nodes = [within for within, at in _places({"": document}) if at in {"id", "name"}]
-        nodes[-1][key] = value
+        (nodes or [document])[-1][key] = value
         file = tmp_path / "scene.json"
         file.write_text(json.dumps(document), encoding="utf-8")
         check_told(file, READERS["any"])

@@ -428,7 +428,7 @@ def test_a_map_of_hydra_with_a_position_of_nan_keeps_its_other_nodes(tmp_path: P
     assert found["R(1)"].properties["center"] == Point(0, 0, 0)
     with pytest.raises(DocumentError, match="should be a number, not NaN"):
         dsg.read_scene(file, strict=True)
-    lounge, chair = LabelSpace("rooms.yaml", 1, {1: "lounge"}), LabelSpace("objects.yaml", 1, {1: "chair"})
+    lounge, chair = LabelSpace("rooms.yaml", {1: "lounge"}), LabelSpace("objects.yaml", {1: "chair"})
     named = dsg.read_scene(file, labels=chair, room_labels=lounge).graph.nodes
     assert (named["O(1)"].class_, named["R(1)"].class_) == ("chair", "lounge")
 

@@ -20,7 +20,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
 from scenecypher.importers import behavior, offices
 from scenecypher.importers.pddl.domain import read_domain
-from scenecypher.importers.pddl.domain_json import declaration_of
+from scenecypher.importers.pddl.domain_data import declaration_of
 from scenecypher.importers.pddl.stored_as import SceneWords, read_mapping
 from scenecypher.importers.pddl.syntax import PddlFile, read_pddl_file
 from scenecypher.importers.reference_plans import reference_plans
@@ -117,7 +117,7 @@ def test_a_task_is_planned(task_id: str) -> None:
     assert evaluate(TASKS[task_id].goal, state.after(*found.plan).graph, {})
 
 
-@pytest.mark.parametrize("task", sample([*offices.tasks(OFFICE)], 3), ids=lambda it: it.id)
+@pytest.mark.parametrize("task", sample([*offices.tasks(None, OFFICE)], 3), ids=lambda it: it.id)
 def test_in_an_office_of_200_nodes_what_the_goal_is_about_is_planned_on(task: Task) -> None:
     pytest.importorskip("up_fast_downward")
     state, vocabulary = at_the_start(task, offices.scene(OFFICE).graph)

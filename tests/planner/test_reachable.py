@@ -15,7 +15,7 @@ from scenecypher.planner.actions.execution import Infeasible
 from tests.planner.operator_robot import Robot
 from tests.sampling import sample
 
-OFFICES: Final = [(offices.scene(subset), task) for subset in offices.SUBSETS for task in offices.tasks(subset)]
+OFFICES: Final = [(offices.scene(subset), task) for subset in offices.SUBSETS for task in offices.tasks(None, subset)]
 HOMES: Final = [(scene, task) for scene in homes.scenes() for task in homes.tasks() if task.scene == scene.name]
 PROGRAMS: Final = sample([program.id for program in robothow.programs()], 6)
 

@@ -10,8 +10,8 @@ import pytest
 import scenecypher.db.condition as c
 from scenecypher.db.vocabulary import load_vocabulary
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.pddl.domain import Domain, DomainReader, read_domain
-from scenecypher.importers.pddl.domain_json import domain_document, domain_from_document
+from scenecypher.importers.pddl.domain import DomainReader, read_domain
+from scenecypher.importers.pddl.domain_data import Domain, domain_document, domain_from_document
 from scenecypher.importers.pddl.problem import read_problem
 from scenecypher.importers.pddl.stored_as import (
     FORM_EXAMPLES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -11,11 +12,11 @@ import pytest
 import scenecypher.db.condition as c
 from scenecypher.db.vocabulary import DEFAULT, with_own_actions
 from scenecypher.errors import DocumentError
-from scenecypher.importers.pddl.domain import Domain, DomainReader, read_domain
-from scenecypher.importers.pddl.domain_json import declaration_of
+from scenecypher.importers.pddl.domain import DomainReader, read_domain
+from scenecypher.importers.pddl.domain_data import Domain, declaration_of
 from scenecypher.importers.pddl.problem import PddlScene, read_problem
 from scenecypher.importers.pddl.stored_as import DomainMapping, SceneWords
-from scenecypher.importers.pddl.syntax import parse_pddl
+from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
 from scenecypher.planner.symbolic.required_actions import apply_call
 from tests.importers.pddl.instances import DATA
@@ -346,3 +347,22 @@ def test_a_problem_of_one_agent_keeps_it() -> None:
     scene = scene_of(TEAM, "red - robot a b - room", "(robot-at red a) (free b) (door a b)", "(swept b)")
     assert [it.id for it in scene.graph.nodes.values() if it.kind == "Agent"] == ["red"]
     assert scene.domain.notes == ()
+
+
+def test_a_domain_and_a_problem_may_share_a_file_and_are_told_apart() -> None:
+    problem = "(define (problem p) (:domain home) (:objects k - room) (:init) (:goal (robot-in k)))"
+    both = DOMAIN + problem
+    assert parse_pddl(both, "domain", file="x").name == "home"
+    assert parse_pddl(both, "problem", file="x").name == "p"
+    with pytest.raises(DocumentError, match="this is a problem, no domain; exchange the two files"):
+        parse_pddl(problem, "domain", file="x")
+    for more in (DOMAIN + DOMAIN, DOMAIN + "(x)", DOMAIN + "x"):
+        with pytest.raises(DocumentError, match="one definition a file"):
+            parse_pddl(more, "domain", file="x")
+
+
+def test_a_file_of_pddl_may_have_a_mark_of_its_encoding(tmp_path: Path) -> None:
+    file = tmp_path / "d.pddl"
+    for encoding in ("utf-8-sig", "utf-16"):
+        file.write_bytes(DOMAIN.upper().replace("\n", "\r\n").encode(encoding))
+        assert read_pddl_file(file, "domain").name == "home"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenecypher.evaluation import homes as of_homes
-from scenecypher.importers import babyai, datasets
+from scenecypher.importers import babyai
 from scenecypher.planner.methods.sayplan.sayplan import SayPlanReply
 from scenecypher.planner.prompts.home_examples import TITLE, action_text, graph_lines, home_examples, relevant_part
 from scenecypher.planner.prompts.solution import parse_solution
@@ -38,7 +38,7 @@ BY_HAND = {
 def test_they_are_two_each_of_trv1_alone_and_never_tested() -> None:
     assert len(TRAVERSALS) == len(QUESTIONS) == 2
     assert {level for level, _ in TRAVERSALS} == {"trv1"}
-    assert all(seed >= 900_000 > 10 * datasets.SEEDS for _, seed in (*TRAVERSALS, *QUESTIONS))
+    assert all(seed >= 900_000 > 10 * babyai.SEEDS for _, seed in (*TRAVERSALS, *QUESTIONS))
     for name, text in texts().items():
         assert text.count("Task: ") == 2, name
         assert text.startswith((TITLE, "Examples, of tasks in a home:"))

@@ -1,0 +1,238 @@
+"""Files as labs have them on their disks: other keys, shapes and encodings come in, or are told what they look like."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from scenecypher.db.graph.scene import Point
+from scenecypher.errors import DocumentError
+from scenecypher.importers.detect import read_any
+from tests.importers.test_other_forms import METADATA, RELATIONSHIPS, relations, written
+
+HALL: Final = {"id": "hall", "type": "room"}
+IN: Final = {("mug", "INSIDE", "hall")}
+EDGE: Final = {"source": "mug", "target": "hall", "relation": "inside"}
+SCAN: Final = RELATIONSHIPS["scans"][0]
+SCAN_RELATIONS: Final = {
+    ("2", "ON", "1"),
+    ("3", "ON", "2"),
+    ("3", "CLOSE", "2"),
+    ("2", "CLOSE", "3"),
+    ("3", "LEFT", "2"),
+}
+FLOOR: Final = {"ground": {"hall": {"table": ["mug", "pen"]}, "attic": {}}}
+
+
+def vh(number: int, class_: str, **facts: object) -> dict[str, object]:
+    return {"id": number, "class_name": class_, "properties": [], "states": [], **facts}
+
+
+READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
+    "nodes and edges as maps": ({"nodes": {"hall": {"type": "room"}, "mug": {}}, "edges": {"e1": EDGE}}, IN),
+    "vertices": ({"vertices": [HALL, {"id": "mug"}], "edges": [EDGE]}, IN),
+    "relationships by id": (
+        {"nodes": [HALL, {"id": "mug"}], "relationships": [{"from_id": "mug", "to_id": "hall", "rel": "in"}]},
+        IN,
+    ),
+    "text": ({"directed": True, "nodes": ["hall", "mug"], "edges": ["mug -[in]-> hall"]}, IN),
+    "pairs with a room": ({"directed": True, "nodes": [HALL, {"id": "mug"}], "edges": [["hall", "mug"]]}, IN),
+    "rooms in pairs": (
+        {"directed": True, "nodes": [HALL, {"id": "attic", "type": "room"}], "links": [["hall", "attic"]]},
+        {("hall", "CONNECTS", "attic")},
+    ),
+    "Cytoscape": (
+        {"elements": {"nodes": [{"data": HALL}, {"data": {"id": "mug"}}], "edges": [{"data": EDGE}]}},
+        IN,
+    ),
+    "adjacency": (
+        {"directed": True, "nodes": [HALL, {"id": "mug"}], "adjacency": [[], [{"id": "hall", "relation": "in"}]]},
+        IN,
+    ),
+    "two levels deeper": ({"reply": {"result": {"nodes": [HALL, {"id": "mug"}], "links": [EDGE]}}, "ms": 3}, IN),
+    "lists by kind": (
+        {"rooms": [HALL], "assets": [{"id": "desk", "room": "hall"}], "objects": [{"id": "mug", "parent": "desk"}]},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk")},
+    ),
+    "SayPlan in the plural": (
+        {"nodes": {"rooms": [HALL], "objects": [{"id": "mug", "parent": "hall"}], "agents": []}},
+        IN,
+    ),
+    "a building by names": (
+        {"building": FLOOR},
+        {
+            ("hall", "INSIDE", "ground"),
+            ("attic", "INSIDE", "ground"),
+            ("table", "INSIDE", "hall"),
+            ("mug", "ON", "table"),
+            ("pen", "ON", "table"),
+        },
+    ),
+    "scans without their list": ([SCAN], SCAN_RELATIONS),
+    "scans by name": ({SCAN["scan"]: {key: it for key, it in SCAN.items() if key != "scan"}}, SCAN_RELATIONS),
+    "triples of a scan": (
+        {"scans": [{**SCAN, "relationships": [[a, b, word] for a, b, _, word in SCAN["relationships"]]}]},
+        SCAN_RELATIONS,
+    ),
+    "relationships of a scan as maps": (
+        {
+            "scan_id": "9z",
+            "objects": {"1": "floor", "2": "desk"},
+            "relationships": [{"subject": 2, "object": 1, "predicate": "standing on"}],
+        },
+        {("2", "ON", "1")},
+    ),
+    "nulls of a scan": (
+        {"scans": [{"scan": "9z", "objects": [{"id": 1, "label": "mug", "affordances": None, "attributes": None}]}]},
+        set(),
+    ),
+    "objects of AI2-THOR by id": (
+        {it["objectId"]: it for it in METADATA["objects"]},
+        {("Mug|1", "INSIDE", "Fridge|1"), ("Fork|1", "ON", "CounterTop|1")},
+    ),
+    "one parent, as older AI2-THOR has": (
+        [
+            {"objectId": "Pan|1", "objectType": "Pan"},
+            {"objectId": "Egg|1", "objectType": "Egg", "parentReceptacle": "Pan|1"},
+        ],
+        {("Egg|1", "INSIDE", "Pan|1")},
+    ),
+    "the inventory of older AI2-THOR": (
+        {**METADATA, "objects": METADATA["objects"][:1], "inventoryObjects": [{"objectId": "Fridge|1"}]},
+        {("agent", "HOLDS", "Fridge|1"), ("agent", "INSIDE", "FloorPlan12_physics")},
+    ),
+    "things by their place in the list": (
+        {"objects": [{"class": "mug"}, {"class": "mug"}, {"label": "desk"}],
+         "relations": [{"subject": 1, "predicate": "on", "object": 2}]},
+        {("mug_2", "ON", "desk")},
+    ),
+    "triples alone": ([["mug", "inside", "hall"]], IN),
+    "relations alone": ([{"subject": "mug", "predicate": "in", "object": "hall"}], IN),
+    "relations as calls": ({"objects": ["mug", "hall"], "relations": ["inside(mug, hall)"]}, IN),
+    "parents by attribute": (
+        {"objects": [{"id": "mug", "parent": "desk"}, {"id": "desk", "room": "hall"}, HALL]},
+        {("mug", "ON", "desk"), ("desk", "INSIDE", "hall")},
+    ),
+    "a list of rooms": ([{"name": "hall", "objects": ["mug"]}, {"name": "attic", "objects": []}], IN),
+    "a tree of children": ({"id": "hall", "children": [{"id": "mug"}]}, IN),
+    "what VirtualHome's simulator answers": (
+        [True, {"nodes": [vh(1, "hall", category="Rooms"), vh(2, "mug")],
+                "edges": [{"from_id": 2, "relation_type": "INSIDE", "to_id": 1}]}],
+        {("mug_2", "INSIDE", "hall_1")},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READ)
+def test_another_shape_of_a_known_form_is_read(tmp_path: Path, name: str) -> None:
+    document, expected = READ[name]
+    assert relations(read_any(written(tmp_path, "x.json", document))) == expected
+
+
+def test_events_are_read_as_the_last(tmp_path: Path) -> None:
+    scene = read_any(written(tmp_path, "x.json", [{"metadata": {"objects": []}}, {"metadata": METADATA}]))
+    assert "agent" in scene.graph.nodes
+    assert "the last of 2 events is read" in scene.notes
+
+
+def test_nodes_without_ids_get_them_and_it_is_said_once(tmp_path: Path) -> None:
+    things = [{"name": "mug", "position": {"x": 1, "y": 2, "z": 3}}, {"name": "mug", "position": [1, 2]}]
+    scene = read_any(written(tmp_path, "x.json", things))
+    assert [*scene.graph.nodes] == ["mug_1", "mug_2"]
+    assert [it for it in scene.notes if "ids of" in it] == [
+        "ids of 2 nodes made of name or class and number, since the file has none"
+    ]
+    unity = {"GameObjects": [{"Name": "mug", "Position": {"X": 1, "Y": 2, "Z": 3}}]}
+    assert read_any(written(tmp_path, "y.json", unity)).graph.nodes["mug"].properties["center"] == Point(1, 2, 3)
+
+
+def test_words_of_kinds_states_and_attributes_are_understood(tmp_path: Path) -> None:
+    nodes = [
+        {"id": "k", "type": "kitchen"},
+        {"id": "m", "type": "cup", "state": "dirty", "attributes": {"color": "red"}},
+        {"id": "d", "states": {"is_open": True, "is_locked": False}},
+        {"id": "f", "type": "furnitur"},
+    ]
+    edge = {"source": "m", "target": "k", "relation": "inside", "relationship_id": 7, "why": "seen"}
+    document = {"directed": True, "nodes": nodes[:3], "edges": [edge]}
+    scene = read_any(written(tmp_path, "x.json", document))
+    kitchen, cup, door = scene.graph.nodes.values()
+    assert (kitchen.kind, kitchen.class_) == ("Place", "kitchen")
+    assert (cup.kind, cup.class_, cup.states, cup.properties["color"]) == ("Object", "cup", ("dirty",), "red")
+    assert door.states == ("open",)
+    assert scene.notes[1] == "types that are no kinds taken for classes: kitchen (1), cup (1)"
+    assert "a relation holds no attributes: relationship_id (1), why (1); --strict refuses" in scene.notes[2]
+    with pytest.raises(DocumentError, match="did you mean 'furniture'"):
+        read_any(written(tmp_path, "y.json", {**document, "nodes": nodes}))
+    with pytest.raises(DocumentError, match="kind should be one of"):
+        read_any(written(tmp_path, "z.json", document), strict=True)
+
+
+def test_types_of_nested_records_are_kinds_or_classes(tmp_path: Path) -> None:
+    things = [{"name": "spot", "type": "robot", "room": "r1"}, {"name": "m1", "type": "cup", "parent": "spot"}]
+    document = {"rooms": [{"name": "r1", "type": "kitchen"}], "objects": things}
+    scene = read_any(written(tmp_path, "x.json", document))
+    found = {it.id: (it.kind, it.class_) for it in scene.graph.nodes.values()}
+    assert found == {"r1": ("Place", "kitchen"), "spot": ("Agent", "spot"), "m1": ("Object", "cup")}
+    assert relations(scene) == {("spot", "INSIDE", "r1"), ("spot", "HOLDS", "m1")}
+
+
+@pytest.mark.parametrize(
+    ("given", "center"),
+    [
+        ({"position": "1.0 2.0 3.0"}, Point(1, 2, 3)),
+        ({"pos": ["1", "2", "3"]}, Point(1, 2, 3)),
+        ({"x": "1", "y": "2"}, Point(1, 2)),
+        ({"position": {"x": "1", "y": "2", "z": "3"}}, Point(1, 2, 3)),
+        ({"pos": ["nan", 1, 2]}, None),
+    ],
+)
+def test_numbers_may_be_text(tmp_path: Path, given: dict[str, Any], center: Point | None) -> None:
+    document = {"directed": True, "nodes": [{"id": "mug", **given}], "edges": []}
+    assert read_any(written(tmp_path, "x.json", document)).graph.nodes["mug"].properties.get("center") == center
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
+def test_files_with_a_mark_of_their_encoding_are_read(tmp_path: Path, encoding: str) -> None:
+    text = json.dumps({"directed": True, "nodes": [HALL, {"id": "mug"}], "links": [EDGE]}, indent=1)
+    data = text.replace("\n", "\r\n").encode(encoding)
+    file = tmp_path / "x.json"
+    file.write_bytes(b"\xff\xfe" + data if encoding == "utf-16-le" else data)
+    assert relations(read_any(file)) == IN
+    file.write_bytes(gzip.compress(file.read_bytes()))
+    assert relations(read_any(file)) == IN
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "the file is empty"),
+        (" \n", "the file is empty"),
+        ("<!DOCTYPE html><html>", "a page of HTML"),
+        ("version https://git-lfs.github.com/spec/v1\n", "`git lfs pull` brings it"),
+        ("<graph/>", "XML"),
+        ("(define (problem p))", "scenecypher import pddl"),
+        ('{"nodes": [], // none\n "links": []}', "a comment stands here"),
+        ('{"nodes": [{"id": "a"},], "links": []}', "a comma stands before this bracket"),
+        ("\x00\x01\x02", "no valid JSON"),
+        ("42", "the content, 42, is of no format"),
+        ("[]", "an empty list is of no format"),
+        ("[1, 2]", "a list of 2, the first 1, is of no format"),
+        ('{"frames": 1, "fps": 2}', "a map with the keys 'frames', 'fps' is of no format"),
+        ('{"features": []}', "GeoJSON"),
+        ('{"stage_instance": {}}', "a scene of Habitat"),
+        ('{"levels": []}', "a house of SUNCG"),
+        ('{"objects_info": {}}', "a scene of OmniGibson"),
+        ('{"pddl_params": {}}', "ALFRED"),
+        ('{"directed": true, "nodes": [{"id": "a"}, {"id": "b"}], "edges": [["a", "b"]]}', "has no relation type"),
+    ],
+)
+def test_what_is_not_read_is_told_what_it_looks_like(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(DocumentError) as refused:
+        read_any(written(tmp_path, "x.json", text))
+    assert told in str(refused.value)
+    assert "remove it" not in str(refused.value) or "comment" in told
