@@ -38,8 +38,8 @@ def quantified(
     variables: Sequence[Variable], facts: Sequence[Fact], bound: tuple[Variable, ...]
 ) -> Iterator[c.Condition]:
     """Yield the conjuncts: each group of facts that share variables, within the quantifiers of these."""
-    for group in _groups(variables, facts):
-        inner = [it for it in variables if any(it.name in fact.about for fact in group)]
+    for names, group in _groups(variables, facts):
+        inner = [it for it in variables if it.name in names]
         if not inner:
             yield from (fact.claim for fact in group)
             continue
@@ -79,8 +79,8 @@ def _no_other(owner: Variable, own: Variable, facts: Sequence[Fact]) -> c.Condit
     return c.Not(c.Exists(other, c.And((*alike, c.Not(c.Same(other, owner.name))))))
 
 
-def _groups(variables: Sequence[Variable], facts: Sequence[Fact]) -> list[list[Fact]]:
-    """Return the facts in groups that share none of the variables and constrain none of each other's."""
+def _groups(variables: Sequence[Variable], facts: Sequence[Fact]) -> list[tuple[set[str], list[Fact]]]:
+    """Return the facts in groups that share none of the variables, and constrain none of each other's, with these."""
     groups: list[tuple[set[str], list[Fact]]] = []
     for fact in facts:
         names = {it.name for it in variables if it.name in fact.about}
@@ -88,7 +88,7 @@ def _groups(variables: Sequence[Variable], facts: Sequence[Fact]) -> list[list[F
         joined = [group for group in groups if group[0] & names]
         merged = (names.union(*(group[0] for group in joined)), [*(it for group in joined for it in group[1]), fact])
         groups = [*(group for group in groups if group not in joined), merged]
-    return [group for _, group in groups]
+    return groups
 
 
 def _differ(one: Variable, other: Variable) -> bool:

@@ -155,10 +155,13 @@ class _Reading:
     parser: GoalParser
     variables: dict[str, Variable] = field(default_factory=dict)
     facts: list[Fact] = field(default_factory=list)
+    earlier: frozenset[str] = frozenset()
+    """The variables of earlier parts: a phrase such as `no cup` stands for things of its own in each part."""
     suffix: str = ""
 
     def add(self, part: str) -> None:
         """Read a part: what a name stands for, or facts of which one must hold."""
+        self.earlier = frozenset(self.variables)
         named = _NAMED.fullmatch(part)
         things = _THINGS.fullmatch(named[2]) if named else None
         if named is None or things is None:
@@ -224,17 +227,26 @@ class _Reading:
         class_, adjectives = self._class_of(found["words"])
         kind = c.HasKind(name, "Object") if class_ is None else c.HasClass(name, class_)
         quantity, number = _quantity(found["quantity"].lower())
+        if quantity == "as many" and not found["counted"]:
+            raise UnknownReference("as many as what? say before, as in `y: all mat; x: as many cup as y`")
         if found["counted"]:
             quantity, number = "exactly", len(self._nodes(self._variable(found["counted"])))
         owner = self._variable(found["owner"]) if found["owner"] else None
         if owner is not None and owner.quantity not in {"all", "at least"}:
             raise UnknownReference(f"{owner.name!r} is one thing: {name!r} is for each of several, such as `all cup`")
-        others = tuple(self._variable(it).name for it in re.findall(r"\w+", found["others"] or ""))
+        apart = [self._variable(it) for it in re.findall(r"\w+", found["others"] or "")]
+        others = tuple(it.name for it in apart if it.quantity != "all")
         own, counted = owner.name if owner else "", found["counted"] or ""
         it = Variable(name, (kind,), quantity, number, own, others, counted=counted)
         self.variables[name] = it
         where = _AND.split(re.sub(r"\bit\b", name, found["where"])) if found["where"] else ()
         claims = [self._claim_now(name, fact) for fact in (*(f"{name} is {word}" for word in adjectives), *where)]
+        # Who is none of all the others is so at all times; of one other, while that one is chosen.
+        claims += [
+            c.Not(all_of(tuple(c.bind(part, {it.name: name}) for part in it.among)))
+            for it in apart
+            if it.name not in others
+        ]
         nodes = self._nodes(replace(it, among=(kind, *claims)))
         if self.parser.is_rule:
             if found["alike"] or found["counted"]:
@@ -243,7 +255,7 @@ class _Reading:
             return
         if not all(map(is_static, claims)):
             claims = [*filter(is_static, claims), c.Or(tuple(c.Same(name, c.Id(node)) for node in nodes))]
-        least = number if quantity in {"at least", "exactly"} else int(quantity == "one" and c.Or(()) in claims)
+        least = number if quantity in {"at least", "exactly"} else int(quantity == "one")
         if least > len(nodes) and class_ not in self.parser.elsewhere:
             raise UnknownReference(f"of {found['words'][:60]!r} there are {len(nodes)} like that here: ask for no more")
         self.variables[name] = replace(it, among=(kind, *claims), kinds=self._kinds(nodes, number, found["alike"]))
@@ -277,12 +289,11 @@ class _Reading:
 
     def _claim_now(self, name: str, text: str) -> c.Condition:
         """Return what a fact after `where` claims; other names in it stand for any of their things."""
-        known, before = self.variables, {*self.variables}
-        fact = self._one_of(text, now=True)
+        before = {*self.variables}
+        fact = self._closed(self._one_of(text, now=True), before)
         claim = fact.claim
         for other in sorted(fact.about - {name}):
-            among = known[other].among if other in before else known.pop(other).among
-            claim = c.Exists(other, c.And((*among, claim)))
+            claim = c.Exists(other, c.And((*self.variables[other].among, claim)))
         return claim
 
     # --- facts
@@ -296,11 +307,15 @@ class _Reading:
 
     def _alone(self, text: str, number: int, *, now: bool) -> Fact:
         """Return one of several alternatives, in which phrases such as `all cup` stand for things of its own."""
-        known, before = self.variables, {*self.variables}
+        before = {*self.variables}
         self.suffix = f"_{number}"
         fact = self._fact(text, now=now)
         self.suffix = ""
-        own = [known.pop(name) for name in [*known] if name not in before]
+        return self._closed(fact, before)
+
+    def _closed(self, fact: Fact, before: set[str]) -> Fact:
+        """Return a fact within the quantifiers of its own phrases, whose variables were not there before."""
+        own = [self.variables.pop(name) for name in [*self.variables] if name not in before]
         claim = all_of(tuple(quantified(own, [fact], ()))) if own else fact.claim
         return Fact(fact.about - {it.name for it in own}, claim)
 
@@ -390,7 +405,7 @@ class _Reading:
         if things and (any_of_class or not graph.by_class.get(class_ or "", ())):
             name = name_for(phrase)
             if not (self.parser.is_rule and name in self.variables):
-                name += self.suffix
+                name += self.suffix + (f"_{len(self.facts)}" if name + self.suffix in self.earlier else "")
             if name not in self.variables:
                 self._declare(name, things)
             return name

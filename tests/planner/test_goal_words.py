@@ -117,6 +117,10 @@ def test_quantities_mean_what_they_say(on: set[tuple[str, str]]) -> None:
         "at most 1 cup ON mat": laid <= 1,
         "no cup ON mat": laid == 0,
         "exactly 0 cup ON mat": laid == 0,
+        "no cup ON mat_1; no cup ON mat_2": not cups["mat_1"] and not cups["mat_2"],
+        "at most 1 cup ON mat_1; at most 1 cup ON mat_2": max(len(cups["mat_1"]), len(cups["mat_2"])) <= 1,
+        "one cup ON mat_1; one cup ON mat_2": bool(cups["mat_1"] and cups["mat_2"]),
+        "a: one cup; b: all cup other than a; b ON mat": laid >= 2,
         "all cup ON mat_1 or all cup ON mat_2": all("mat_1" in it for it in mats.values())
         or all("mat_2" in it for it in mats.values()),
         "c: all cup; c ON mat_1 or c ON mat_2": all(it & {"mat_1", "mat_2"} for it in mats.values()),
@@ -175,6 +179,7 @@ def test_a_bound_variable_is_left_alone() -> None:
         ("cup_1 is back", "cup_1 never was elsewhere"),
         ("cup_1 is sparkling", "no state 'sparkling' occurs"),
         ("cup_1 has owner Jun", "no owner 'Jun' occurs"),
+        ("x: as many cup; x is on", "as many as what?"),
     ],
 )
 def test_what_is_no_goal_is_told(text: str, told: str) -> None:
@@ -230,8 +235,32 @@ def _on(node: Node, but: str = "") -> Node:
         ("cup where x has color red", {"cup_2"}),
         ("bed where pillow_1 ON x", {"bed_1"}),
         ("pillow where x ON one bed", {"pillow_1", "pillow_4"}),
+        ("pillow where x ON no bed", {"pillow_2", "pillow_3"}),
     ],
 )
 def test_what_holds_at_the_start_chooses_the_things(things: str, expected: set[str]) -> None:
     """Kind: a goal that can't say "the dirty ones" or "what is in there" is stated of too much or of nothing."""
     assert meant(things) == expected
+
+
+def test_others_than_all_of_some_are_none_of_these() -> None:
+    """Two red cups: the others are the cup that is not red, not each red one beside the other."""
+    colors = {"cup_1": "red", "cup_2": "red", "cup_3": "blue"}
+    nodes = [
+        Node(
+            it.id, it.kind, it.id, it.class_, properties=Properties({"color": colors[it.id]} if it.id in colors else {})
+        )
+        for it in NODES
+    ]
+    text = ("a: all red cup", "b: all cup other than a", "a ON mat_1", "b ON mat_2")
+    stated = goal(*text, graph=SceneGraph.of(nodes))
+    right = {("cup_1", "mat_1"), ("cup_2", "mat_1"), ("cup_3", "mat_2")}
+    for on in (right, right - {("cup_2", "mat_1")}, right - {("cup_3", "mat_2")}):
+        there = SceneGraph.of(nodes, (Relation(cup, "ON", mat) for cup, mat in on))
+        assert evaluate(stated, there, {}) is (on == right)
+
+
+def test_one_of_what_is_not_here_is_told() -> None:
+    red = SceneGraph.of((*NODES, Node("lamp_2", "Asset", "lamp_2", "lamp", properties=Properties({"color": "red"}))))
+    with pytest.raises(UnknownReference, match="of 'red cup' there are 0"):
+        goal("one red cup ON mat_1", graph=red)
