@@ -65,7 +65,7 @@ def test_labels_become_words(command: RunCommand, store: SceneStore, folder: Pat
     labels.write_text(ALL_LABELS.replace("label: 5,", "label: 99,"), encoding="utf-8")
     hole = command("import", "dsg", str(file), "--labels", str(labels))
     assert hole.code == 2
-    assert f"{labels}: line 1: label 5 has no name" in hole.err
+    assert f"{labels}: $.label_names: label 5 has no name" in hole.err
     assert store.find(name).version == named["version"], "nothing is half-written"
 
 
