@@ -158,6 +158,8 @@ class _Reading:
     earlier: frozenset[str] = frozenset()
     """The variables of earlier parts: a phrase such as `no cup` stands for things of its own in each part."""
     suffix: str = ""
+    mentioned: set[str] = field(default_factory=set)
+    """The variables named after `other than`: no fact need be about them."""
 
     def add(self, part: str) -> None:
         """Read a part: what a name stands for, or facts of which one must hold."""
@@ -175,8 +177,8 @@ class _Reading:
 
     def parts(self) -> tuple[c.Condition, ...]:
         """Return the parts of the goal. Raises UnknownReference for names and facts that do not go together."""
-        used = {name for it in self.variables.values() for name in (*it.others, it.owner, it.counted)}
-        used |= {*(self.parser.given or ())}
+        used = {name for it in self.variables.values() for name in (it.owner, it.counted)}
+        used |= {*(self.parser.given or ()), *self.mentioned}
         for name in self.variables.keys() - used.union(*(fact.about for fact in self.facts)):
             raise UnknownReference(f"no fact is about {name!r}: state one, or leave it out")
         claims = {fact.claim for fact in self.facts}
@@ -235,13 +237,14 @@ class _Reading:
         if owner is not None and owner.quantity not in {"all", "at least"}:
             raise UnknownReference(f"{owner.name!r} is one thing: {name!r} is for each of several, such as `all cup`")
         apart = [self._variable(it) for it in re.findall(r"\w+", found["others"] or "")]
+        self.mentioned.update(it.name for it in apart)
         others = tuple(it.name for it in apart if it.quantity != "all")
         own, counted = owner.name if owner else "", found["counted"] or ""
         it = Variable(name, (kind,), quantity, number, own, others, counted=counted)
         self.variables[name] = it
         where = _AND.split(re.sub(r"\bit\b", name, found["where"])) if found["where"] else ()
         claims = [self._claim_now(name, fact) for fact in (*(f"{name} is {word}" for word in adjectives), *where)]
-        # Who is none of all the others is so at all times; of one other, while that one is chosen.
+        # All of some are known here, and are left out by what they are; `others` are chosen when the goal is evaluated.
         claims += [
             c.Not(all_of(tuple(c.bind(part, {it.name: name}) for part in it.among)))
             for it in apart

@@ -258,6 +258,9 @@ def test_others_than_all_of_some_are_none_of_these() -> None:
     for on in (right, right - {("cup_2", "mat_1")}, right - {("cup_3", "mat_2")}):
         there = SceneGraph.of(nodes, (Relation(cup, "ON", mat) for cup, mat in on))
         assert evaluate(stated, there, {}) is (on == right)
+    alone = goal("a: all red cup", "b: all cup other than a", "b ON mat_2", graph=SceneGraph.of(nodes))
+    assert evaluate(alone, SceneGraph.of(nodes, (Relation("cup_3", "ON", "mat_2"),)), {})
+    assert not evaluate(alone, SceneGraph.of(nodes), {})
 
 
 def test_one_of_what_is_not_here_is_told() -> None:
