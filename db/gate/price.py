@@ -58,7 +58,7 @@ class Pricer:
     def __init__(self, parsed: Parsed, limits: Limits, bounds: Bounds, schema: Schema) -> None:
         self.tokens, self.past, self.limits, self.is_scene = parsed.tokens, parsed.past, limits, schema.is_scene
         self.names = schema.labels | schema.relation_types
-        self.dimension = max((it.dimension for it in schema.vectors), default=0)
+        self.compared_numbers = max((0 if it.indexed else it.dimension for it in schema.vectors), default=0)
         self.meter, self.paths = Meter(limits.steps), Paths(bounds, unique="id" if schema.is_scene else "")
         self.owners: dict[int, str] = {}
         self.hints: tuple[list[tuple[int, str, str]], list[tuple[int, str, str]]] = ([], [])
@@ -363,7 +363,7 @@ class Pricer:
                 tree.Expression(terms=(tree.Variable(),)),
                 tree.Expression(terms=(tree.Constant(token=Token(kind="string", value=text)),)),
             ) if _owner_of(sizes[0]) == ENTITY and text.strip() and not call.is_distinct:
-                self.meter.spend(self.tokens[call.at], steps=SEEK_STEPS + NUMBER_STEPS * self.dimension)
+                self.meter.spend(self.tokens[call.at], steps=SEEK_STEPS + NUMBER_STEPS * self.compared_numbers)
                 return NUMBER
         hint = "give it the variable of a node and a text, as in similarity(n, 'something soft to sit on')"
         raise too_much(self.tokens[call.at].text, "similarity() compares a node with a text", hint, code="function")

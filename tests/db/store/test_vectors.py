@@ -17,6 +17,7 @@ from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.vectors import VectorSource, checked_vectors
+from scenecypher.db.schema import VectorSpace
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.vectors import read_ids, read_vectors
@@ -163,6 +164,37 @@ def test_equal_vectors_are_written_once_and_others_replace_them(
     assert (changed.outcome, changed.version) == ("updated", first.version + 1)
     assert nearest(ask, scene.name, "soft") == [["lamp_1"]]
     assert store.put(replace(scene, vectors=())).outcome == "unchanged"
+
+
+@pytest.fixture
+def indexed(database: Database) -> SceneStore:
+    """A store whose sets of over two vectors get an index."""
+    return SceneStore(database, most_compared=2)
+
+
+def wait_for_indexes(database: Database) -> None:
+    database.rows("CALL db.awaitIndexes(60)")
+
+
+def index_names(database: Database, space: VectorSpace) -> list[str]:
+    found = database.rows(
+        "SHOW VECTOR INDEXES YIELD name WHERE name = $name RETURN name", {"name": f"Vectors_{space.set}"}
+    )
+    return [record["name"] for record in found]
+
+
+def test_of_many_vectors_the_nearest_are_read_from_an_index_of_the_set_alone(
+    indexed: SceneStore, database: Database, ask: Callable[[str, str], Answer]
+) -> None:
+    name = indexed.put(imported()).name
+    others = indexed.put(imported(couch_1=(0.0, 1.0, 0.0), lamp_1=(1.0, 0.0, 0.0))).name
+    (space,) = indexed.find(name).declared.vectors
+    wait_for_indexes(database)
+    assert (space.indexed, index_names(database, space)) == (True, [f"Vectors_{space.set}"])
+    assert [nearest(ask, name, text) for text in TEXTS] == [[["couch_1"]], [["lamp_1"]], [["mug_1"]]]
+    assert nearest(ask, others, "soft") == [["lamp_1"]]
+    cypher = "MATCH (n) WITH n.name AS name, similarity(n, 'soft') AS near RETURN name, near ORDER BY name"
+    assert ask(name, cypher).rows == ask(SceneStore(database).put(imported()).name, cypher).rows
 
 
 def test_sets_that_no_scene_names_are_deleted(store: SceneStore, database: Database) -> None:
