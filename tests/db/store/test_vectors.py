@@ -17,7 +17,7 @@ from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.vectors import VectorSource, checked_vectors
-from scenecypher.db.schema import VectorSpace
+from scenecypher.db.schema import VectorSpace, vector_label
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.vectors import read_ids, read_vectors
@@ -195,6 +195,32 @@ def test_of_many_vectors_the_nearest_are_read_from_an_index_of_the_set_alone(
     assert nearest(ask, others, "soft") == [["lamp_1"]]
     cypher = "MATCH (n) WITH n.name AS name, similarity(n, 'soft') AS near RETURN name, near ORDER BY name"
     assert ask(name, cypher).rows == ask(SceneStore(database).put(imported()).name, cypher).rows
+
+
+def test_an_index_that_is_not_there_is_told_in_words(
+    indexed: SceneStore, database: Database, ask: Callable[[str, str], Answer]
+) -> None:
+    name = indexed.put(imported()).name
+    (space,) = indexed.find(name).declared.vectors
+    database.execute(f"DROP INDEX Vectors_{space.set}")  # type: ignore[arg-type]
+    with pytest.raises(QueryRefused, match=r"the index of the vectors clip is lost; .* import the scene again"):
+        nearest(ask, name, "soft")
+
+
+def test_an_index_goes_with_its_set(indexed: SceneStore, database: Database) -> None:
+    name = indexed.put(imported()).name
+    (space,) = indexed.find(name).declared.vectors
+    indexed.delete_leftovers(grace_s=0.0)
+    assert index_names(database, space) == [f"Vectors_{space.set}"]
+    indexed.delete(name)
+    indexed.delete_leftovers(grace_s=0.0)
+    assert (index_names(database, space), read_ids(database, space)) == ([], [])
+
+
+@pytest.mark.parametrize("key", ["", "x", "a" * 31, "a" * 33, "A" * 32, "a" * 31 + "`", "a" * 32 + "\n"])
+def test_no_label_is_made_of_what_is_no_key(key: str) -> None:
+    with pytest.raises(InputError, match="is no key of vectors"):
+        vector_label(key)
 
 
 def test_sets_that_no_scene_names_are_deleted(store: SceneStore, database: Database) -> None:
