@@ -83,9 +83,20 @@ def test_a_query_compares_nodes_with_a_text(store: SceneStore, ask: Callable[[st
     ],
 )  # fmt: skip
 def test_the_function_stands_wherever_a_value_may(
-    store: SceneStore, ask: Callable[[str, str], Answer], cypher: str, rows: object
+    store: SceneStore, indexed: SceneStore, ask: Callable[[str, str], Answer], cypher: str, rows: object
 ) -> None:
     assert ask(store.put(imported("looks/wherever")).name, cypher).rows == rows
+    name = indexed.put(imported("looks/wherever-indexed")).name
+    wait_for_indexes(indexed.database)
+    assert ask(name, cypher).rows == rows
+
+
+def test_a_look_up_costs_less_than_a_comparison(store: SceneStore, indexed: SceneStore) -> None:
+    cypher, gate = NEAREST.format("soft"), Gate(store.database, encoders=encoder)
+    compared, looked_up = (gate.check(cypher, SceneRef.of(it.find(it.put(imported()).name))) for it in (store, indexed))
+    assert compared.cost is not None
+    assert looked_up.cost is not None
+    assert 1 < looked_up.cost.steps < compared.cost.steps
 
 
 @pytest.mark.parametrize(
