@@ -19,6 +19,7 @@ from scenecypher.db.graph.vectors import Row, VectorSource
 from scenecypher.db.schema import VectorSpace, vector_label
 from scenecypher.db.store.catalog import lookup_scene
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Batch, Progress, write_batch
 from scenecypher.errors import QueryFailed, QueryRefused
 
@@ -69,6 +70,8 @@ def with_vectors(
     """
     if not scene.vectors:
         return scene
+    if not database.is_prepared:
+        prepare(database)
     known = lookup_scene(database, scene.name)
     stored = {replace(it, set="", indexed=False): it for it in (known.declared.vectors if known else ())}
     spaces = tuple(stored.get(it.space) or _write(database, it, most, progress) for it in scene.vectors)
