@@ -318,14 +318,15 @@ class Gate:
         )
 
     def _vector(self, text: str, space: VectorSpace, embed: Embed) -> list[float]:
-        def encoded() -> list[float]:
-            vector = [float(number) for number in embed([text])[0]]
-            if cause := fault(array("f", vector), space.dimension):
-                msg = f"the vector of this text by {space.model} can't be compared with {space.name}: it {cause}"
-                raise QueryRefused("vectors", msg, piece=text[:40], hint="give other words")
-            return vector
-
-        return self._encoded.get_or_create((space.model, text), encoded)
+        vector = self._encoded.get_or_create(
+            (space.model, text), lambda: [float(number) for number in embed([text])[0]]
+        )
+        if cause := fault(array("f", vector), space.dimension):
+            msg = f"the vector of this text by {space.model} can't be compared with {space.name}: it {cause}"
+            is_other = len(vector) != space.dimension
+            hint = f"name the model of {space.name} at its import (--vectors)" if is_other else "give other words"
+            raise QueryRefused("vectors", msg, piece=text[:40], hint=hint)
+        return vector
 
     def _current_bounds(self, graph: Graph) -> Bounds:
         """Return the bounds of a scene as of the version that was seen last; of another graph as they were measured.

@@ -130,7 +130,11 @@ def test_a_scene_without_vectors_and_one_of_another_model_say_so(
     other = store.put(imported(model="another")).name
     with pytest.raises(QueryRefused, match=r"no encoder is set .* by another.*SCENECYPHER_EMBEDDING_MODEL"):
         nearest(ask, other, "soft")
-    with pytest.raises(QueryRefused, match="by toy can't be compared with clip: it is all zeros"):
+    short = {node_id: vector[:2] for node_id, vector in VECTORS.items()}
+    named = store.put(ImportedScene(f"looks/{uuid4().hex}", graph(), vectors=(source(short),))).name
+    with pytest.raises(QueryRefused, match=r"it has 3 numbers, others 2.*; name the model of clip at its import"):
+        nearest(ask, named, "soft")
+    with pytest.raises(QueryRefused, match="by toy can't be compared with clip: it is all zeros.*; give other words"):
         nearest(ask, store.put(imported()).name, "a word of which the model knows nothing")
 
 
