@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from reprlib import repr as short_repr
-from typing import Final, LiteralString, cast
+from typing import Any, Final, LiteralString, cast
 
 from scenecypher.errors import InputError
 
@@ -381,7 +381,8 @@ def vector_label(key: str) -> LiteralString:
     """Return the label of the vectors of an indexed set, and its index's name. Raises InputError for no set's key."""
     if not VECTOR_SET.fullmatch(key):
         raise InputError(f"{short_repr(key)} is no key of vectors; import the scene again")
-    return "Vectors_" + cast("LiteralString", key)
+    label: LiteralString = "Vectors_" + cast("Any", key)
+    return label
 
 
 def _index_of(label: LiteralString, field: LiteralString) -> tuple[LiteralString, LiteralString]:

@@ -21,7 +21,7 @@ from scenecypher.db.store.catalog import lookup_scene
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Batch, Progress, write_batch
-from scenecypher.errors import QueryFailed, QueryRefused
+from scenecypher.errors import QueryRefused
 
 NUMBERS_PER_BATCH: Final = 131_072
 """Numbers in a transaction: 1 MB on the wire, 128 vectors of 1,024."""
@@ -107,15 +107,14 @@ def create_index(database: Database, space: VectorSpace) -> None:
 def nearest(database: Database, space: VectorSpace, vector: list[float], *, timeout_s: float) -> dict[str, float]:
     """Return how near the nearest vectors of an indexed set are to another, by node. Raises QueryRefused meanwhile."""
     given = {"index": vector_label(space.set), "nearest": NEAREST, "vector": vector}
-    try:
-        return {record["id"]: record["near"] for record in database.rows(READ_NEAREST, given, timeout_s=timeout_s)}
-    except QueryFailed as error:
-        found = database.row(READ_STATE, given)
-        if found is None or found["state"] == "FAILED":
-            msg = f"the index of the vectors {space.name} is lost"
-            raise QueryRefused("vectors", msg, hint="compare names and classes; import the scene again") from error
+    found = database.row(READ_STATE, given, timeout_s=timeout_s)  # a search would wait for an index that is being made
+    if found is None or found["state"] == "FAILED":
+        msg = f"the index of the vectors {space.name} is lost"
+        raise QueryRefused("vectors", msg, hint="compare names and classes; import the scene again")
+    if found["state"] != "ONLINE":
         msg = f"the index of the vectors {space.name} is still being made ({found['percent']:.0f} %)"
-        raise QueryRefused("vectors", msg, hint="compare names and classes, or ask again in some minutes") from error
+        raise QueryRefused("vectors", msg, hint="compare names and classes, or ask again in some minutes")
+    return {record["id"]: record["near"] for record in database.rows(READ_NEAREST, given, timeout_s=timeout_s)}
 
 
 def read_ids(database: Database, space: VectorSpace) -> list[str]:
