@@ -130,7 +130,7 @@ def test_a_scene_without_vectors_and_one_of_another_model_say_so(
     other = store.put(imported(model="another")).name
     with pytest.raises(QueryRefused, match=r"no encoder is set .* by another.*SCENECYPHER_EMBEDDING_MODEL"):
         nearest(ask, other, "soft")
-    short = {node_id: vector[:2] for node_id, vector in VECTORS.items()}
+    short: dict[str, Sequence[float]] = {node_id: vector[:2] for node_id, vector in VECTORS.items()}
     named = store.put(ImportedScene(f"looks/{uuid4().hex}", graph(), vectors=(source(short),))).name
     with pytest.raises(QueryRefused, match=r"it has 3 numbers, others 2.*; name the model of clip at its import"):
         nearest(ask, named, "soft")
@@ -217,7 +217,7 @@ def test_an_index_that_is_not_there_is_told_in_words(
 ) -> None:
     name = indexed.put(imported()).name
     (space,) = indexed.find(name).declared.vectors
-    database.execute(f"DROP INDEX Vectors_{space.set}")  # type: ignore[arg-type]
+    database.execute(f"DROP INDEX Vectors_{space.set}")
     with pytest.raises(QueryRefused, match=r"the index of the vectors clip is lost; .* import the scene again"):
         nearest(ask, name, "soft")
 
