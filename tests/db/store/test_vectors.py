@@ -134,7 +134,7 @@ def test_a_scene_without_vectors_and_one_of_another_model_say_so(
     named = store.put(ImportedScene(f"looks/{uuid4().hex}", graph(), vectors=(source(short),))).name
     with pytest.raises(QueryRefused, match=r"it has 3 numbers, others 2.*; name the model of clip at its import"):
         nearest(ask, named, "soft")
-    with pytest.raises(QueryRefused, match="by toy can't be compared with clip: it is all zeros.*; give other words"):
+    with pytest.raises(QueryRefused, match=r"by toy can't be compared with clip: it is all zeros.*; give other words"):
         nearest(ask, store.put(imported()).name, "a word of which the model knows nothing")
 
 
