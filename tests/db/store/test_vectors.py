@@ -91,6 +91,14 @@ def test_the_function_stands_wherever_a_value_may(
     assert ask(name, cypher).rows == rows
 
 
+def test_of_several_sets_that_of_the_known_model_counts(database: Database, ask: Callable[[str, str], Answer]) -> None:
+    """An index of another set says nothing of how this one is compared."""
+    many, few = source({**VECTORS, "rug_1": (1.0, 1.0, 1.0)}, model="another"), source(dict(VECTORS))
+    scene = replace(imported(), vectors=(many, replace(few, space=replace(few.space, name="toy"))))
+    name = SceneStore(database, most_compared=3).put(scene).name
+    assert [nearest(ask, name, text) for text in TEXTS] == [[["couch_1"]], [["lamp_1"]], [["mug_1"]]]
+
+
 def test_a_look_up_costs_less_than_a_comparison(store: SceneStore, indexed: SceneStore) -> None:
     cypher, gate = NEAREST.format("soft"), Gate(store.database, encoders=encoder)
     compared, looked_up = (gate.check(cypher, SceneRef.of(it.find(it.put(imported()).name))) for it in (store, indexed))
