@@ -15,6 +15,7 @@ mkdir -p "$root"/usr/{bin,sbin,lib,lib64,local/bin,local/lib} "$root"/{etc,root,
 for folder in bin sbin lib lib64; do ln -s "usr/$folder" "$root/$folder"; done
 install -d -m 1777 "$root/tmp"
 
+shopt -s nullglob
 # Each file comes to its own place, and what it links to with it.
 bring() {
   local needed
@@ -32,9 +33,13 @@ printf 'root:x:0:0:root:/root:/bin/sh\n' >"$root/etc/passwd"
 printf 'root:x:0:\n' >"$root/etc/group"
 printf 'passwd: files\ngroup: files\nhosts: files dns\n' >"$root/etc/nsswitch.conf"
 # pip asks where this machine's pip asks.
+settings=()
+for each in PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST HTTP_PROXY HTTPS_PROXY NO_PROXY; do
+  [ -z "${!each:-}" ] || settings+=(-c "ENV $each=${!each}")
+done
 [ ! -e /etc/pip.conf ] || install -D /etc/pip.conf "$root/etc/pip.conf"
 chroot "$root" /usr/local/bin/python -m ensurepip --default-pip >/dev/null
 
 tar -C "$root" --numeric-owner --sort=name -c . | docker import \
   -c 'ENV PATH=/usr/local/bin:/usr/sbin:/usr/bin LANG=C.UTF-8 PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_ROOT_USER_ACTION=ignore' \
-  -c "LABEL stand-in-for=$tag" - "$tag"
+  "${settings[@]}" -c "LABEL stand-in-for=$tag" - "$tag"
