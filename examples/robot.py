@@ -1,7 +1,4 @@
-"""A robot's program, of Python's standard library alone, to be copied: `python robot.py HOME.json [SECONDS [PORT]]`.
-
-It plays a robot in the home of a node-link file; an action takes SECONDS. Put your arm and camera in place of `Home`.
-"""
+"""A robot to be copied, with your arm and camera in place of `Home`: python robot.py HOME.json [SECONDS [PORT]]."""
 
 import json
 import sys
@@ -12,7 +9,6 @@ from threading import Condition, Event, Thread
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
 
-OPENAPI = Path(__file__).resolve().parents[1] / "scenecypher" / "robots" / "openapi.json"
 FIELDS = {"id": "", "kind": "", "name": "", "arguments": [], "words": "", "boot": ""}
 KEPT = 100  # ids that are remembered; a planner asks again for its last one
 MOVES = {"pick_up": "HELD", "put_on": "ON", "put_in": "INSIDE"}
@@ -58,7 +54,8 @@ class Desk:  # the robot's memory, named by `boot`, which ends with the program:
             if key not in self.states:
                 self.asked[key], self.states[key] = action, self.state(key, "working")
                 for oldest in [*self.states][:-KEPT]:
-                    self.asked.pop(oldest, self.states.pop(oldest))
+                    del self.states[oldest]
+                    self.asked.pop(oldest, None)
                 self.stop.clear()
                 Thread(target=self.carry_out, args=(action,), daemon=True).start()
             return self.states[key]
@@ -109,8 +106,6 @@ class Handler(BaseHTTPRequestHandler):
     def found(self, path: str, query: dict) -> tuple:
         if self.headers["Origin"]:
             return 403, {"error": "a page in a browser may not command a robot"}
-        if path == "/openapi.json":
-            return 200, json.loads(OPENAPI.read_text("utf-8"))
         if (self.command, path) == ("POST", "/actions"):
             asked = json.loads(self.rfile.read(min(int(self.headers["Content-Length"]), 100_000)))
             action = {name: asked.get(name, empty) for name, empty in FIELDS.items()}
