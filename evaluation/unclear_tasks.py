@@ -16,7 +16,7 @@ from scenecypher.db.schema import HOLDING
 from scenecypher.evaluation.result import Document
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task
-from scenecypher.planner.sessions.method import AskBack
+from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.worlds.perturbation import Perturbation
 
 FILE: Final = files("scenecypher.evaluation") / "data" / "unclear.jsonl"

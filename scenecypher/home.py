@@ -24,7 +24,7 @@ from scenecypher.db.store.rewind import SceneAt, load_version, read_moment, scen
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.importers.task import Task
-from scenecypher.planner.actions.ruled import Approve
+from scenecypher.planner.actions.ruled import Answer
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.detections import Detection, Detections, DetectionsFile
@@ -37,7 +37,7 @@ from scenecypher.planner.sessions.budget import SPARE_STEPS, UNASKED_STEPS, Budg
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished
 from scenecypher.planner.sessions.events import Event as PlanEvent
 from scenecypher.planner.sessions.goal_words import read_goal_in
-from scenecypher.planner.sessions.method import Answer, AskingBack
+from scenecypher.planner.sessions.method import AskingBack
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.planner.vocabularies.own_actions import own_goal_in_words
 from scenecypher.planner.worlds.belief_simulator import simulator_of
@@ -58,11 +58,11 @@ class PlanOptions(TypedDict, total=False):
     `goal`, what shall hold, such as ``mug ON shelf; fridge is closed``. Without any of them the goal of the scene's own
     PDDL problem counts. `method` is a name that `scenecypher methods` lists (default ``stepwise``), `ablations` leave
     parts of it out. `belief` says whether to decide by what the robot has seen, `fix` whether to correct actions by
-    rule; by default the method decides both. `budget` bounds steps, tokens and seconds. `approve` asks a person where a
-    rule of the house demands it: called with the rule and the action, it returns who approved, or None; without it such
-    actions are refused. `ask` is asked what is meant where an instruction leaves it open (by methods that state a
-    goal): called with a question that has `choices` in words, it returns one of them, an id among them, "" for any, or
-    None to stop. With `ask_back` ``always`` it is asked also where the choices are alike, with ``never`` not at all.
+    rule; by default the method decides both. `budget` bounds steps, tokens and seconds. `ask` is asked what is meant
+    where an instruction leaves it open (by methods that state a goal): called with a question that has `choices` in
+    words, it returns one of them, an id among them, "" for any, or None to stop. With `ask_back` ``always`` it is asked
+    also where the choices are alike, with ``never`` not what is meant. Where a rule of the house has a person asked, it
+    returns who approves the action, or None; without `ask` such actions are refused.
     """
 
     task: str | None
@@ -73,7 +73,6 @@ class PlanOptions(TypedDict, total=False):
     belief: bool | None
     fix: bool | None
     budget: Budget
-    approve: Approve | None
     ask: Answer | None
     ask_back: AskingBack
 
@@ -177,7 +176,7 @@ class Home(ReadableHome):
 
         `fix` first does, by rule, what the action needs. `agent` is the node that acts, by default the first agent;
         `actor` is whom the history names. With an `action_id` the call is safe to repeat: an action of that id that is
-        done already is returned, not done again. `approve` asks a person where a rule of the house demands it, as in
+        done already is returned, not done again. `ask` asks a person where a rule of the house demands it, as in
         `PlanOptions`.
 
         Raises ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer
@@ -357,7 +356,6 @@ def session_setting(
         budget=options.get("budget", _default_budget(task, asks=recipe.model)),
         belief=options.get("belief"),
         fix=options.get("fix"),
-        approve=options.get("approve"),
         answer=options.get("ask"),
         asking=options.get("ask_back"),
         engine_timeout_s=services.settings.engine_timeout_s,

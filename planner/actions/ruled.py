@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
-from scenecypher.db.condition import (
-    And,
-    Condition,
-    Exists,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    Or,
-    Related,
-    Same,
-    Term,
-    Within,
-    bind,
-    conjuncts,
-    evaluate,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.rule_memory import decide, memory_of, required_now
 from scenecypher.db.rules import Rule, Rules, forbidden_by
@@ -44,21 +28,38 @@ from scenecypher.planner.actions.operator import (
 )
 from scenecypher.planner.actions.variables import is_static, variables_of
 
-Approve: TypeAlias = Callable[[Rule, str], str | None]
-"""Asks a person whether an action that a rule reserves may be done; returns who approved it, None if nobody did."""
+
+@dataclass(frozen=True, slots=True)
+class AskBack:
+    """A question to a person: what is meant, in a session in which somebody can be asked, or whether to do an action.
+
+    `choices` are in words, `nodes` the ids that each stands for; without any the answer is a word. `about` is the
+    variable of the goal that is meant, `count` the number of its things; or the action, whose choices have no nodes.
+    """
+
+    question: str
+    choices: tuple[str, ...] = ()
+    nodes: tuple[tuple[str, ...], ...] = ()
+    about: str = ""
+    count: int = 1
+
+
+Answer: TypeAlias = Callable[[AskBack], str | None]
+"""Asks a person: returns one of the choices or an id among them, "" for any of them, None to stop the session.
+
+An action is approved by APPROVED, or by the name of who approves it.
+"""
+APPROVED: Final = "do it"
+LEFT: Final = "leave it"
 
 
 class ApprovalNeeded(RuleBroken):
-    """An action before which a rule has a person asked; nothing was committed."""
+    """An action before which a rule has a person asked the `question`; nothing was committed."""
 
     def __init__(self, action: str, rule: Rule) -> None:
-        super().__init__(action, [f"{asks_for(rule)}, and nobody is here to ask: leave it, or let a person do it"])
-        self.rule = rule
-
-
-def asks_for(rule: Rule) -> str:
-    """Return the words with which a rule asks for approval."""
-    return f"the rule {rule.name} has a person asked: {rule.words}"
+        self.asks, self.rule = f"the rule {rule.name} has a person asked: {rule.words}", rule
+        self.question = AskBack(f"{action}: {self.asks}", (APPROVED, LEFT), about=action)
+        super().__init__(action, [f"{self.asks}, and nobody is here to ask: leave it, or let a person do it"])
 
 
 def under_rules(operator: Operator, rules: Rules, repairing: Collection[Operator] = ()) -> Operator:
@@ -93,9 +94,7 @@ def check_approval(
     """Raise ApprovalNeeded for the first rule that asks before an action, but those of the names `but`."""
     for rule in rules.by_action.get(operator.name, ()):
         asks = rule.kind == "ask" and rule.name not in but
-        if asks and evaluate(
-            And((_of(operator, rule, rule.fits), _of(operator, rule, rule.condition))), graph, bindings
-        ):
+        if asks and c.evaluate(_of(operator, rule, c.And((rule.fits, rule.condition))), graph, bindings):
             raise ApprovalNeeded(action, rule)
 
 
@@ -110,24 +109,24 @@ def refusal_by_rules(operator: Operator, rules: Rules, graph: GraphView, given: 
 
 
 def _requirement(rule: Rule, operator: Operator, repairing: Collection[Operator]) -> Requirement:
-    condition = Or((Not(_of(operator, rule, rule.fits)), _of(operator, rule, required_now(rule))))
+    condition = c.Or((c.Not(_of(operator, rule, rule.fits)), _of(operator, rule, required_now(rule))))
     words = forbidden_by(rule).replace("{", "{{").replace("}", "}}")
     can_follow = repairing and rule.tense in {"", "once"}
     repair = _repair(_of(operator, rule, rule.condition), repairing) if can_follow else None
     return Requirement(condition, words, repair=repair)
 
 
-def _repair(condition: Condition, repairing: Collection[Operator]) -> Repair | None:
+def _repair(condition: c.Condition, repairing: Collection[Operator]) -> Repair | None:
     """Return the action that brings about the one fact that a rule asks for; None if that is not the case."""
-    parts, facts, choices = [condition], list[Condition](), list[Choose]()
+    parts, facts, choices = [condition], list[c.Condition](), list[Choose]()
     for part in parts:
         match part:
-            case And(inner):
+            case c.And(inner):
                 parts += inner
-            case Exists(var, where):
-                fixed = [it for it in conjuncts(where) if is_static(it) and variables_of(it) == {var}]
-                choices.append(Choose(var, (And(tuple(fixed)),)))
-                parts += [it for it in conjuncts(where) if it not in fixed]
+            case c.Exists(var, where):
+                fixed = [it for it in c.conjuncts(where) if is_static(it) and variables_of(it) == {var}]
+                choices.append(Choose(var, (c.And(tuple(fixed)),)))
+                parts += [it for it in c.conjuncts(where) if it not in fixed]
             case _:
                 facts.append(part)
     for operator in repairing if len(facts) == 1 else ():
@@ -135,31 +134,30 @@ def _repair(condition: Condition, repairing: Collection[Operator]) -> Repair | N
         for effect in nested_effects(operator.effects):
             given = _given(effect, facts[0])
             if {*names} == given.keys() - {AGENT}:
-                named = {name: f"the_{it.id}" if isinstance(it, Id) else it for name, it in given.items()}
-                known = (
-                    Choose(named[name], (Same(named[name], it),)) for name, it in given.items() if isinstance(it, Id)
-                )
+                named = {name: f"the_{it.id}" if isinstance(it, c.Id) else it for name, it in given.items()}
+                ids = ((named[name], it) for name, it in given.items() if isinstance(it, c.Id))
+                known = (Choose(var, (c.Same(var, it),)) for var, it in ids)
                 return Repair(operator.name, tuple(named[it] for it in names), (*choices, *known))
     return None
 
 
-def _given(effect: Effect, fact: Condition) -> dict[str, Term]:
+def _given(effect: Effect, fact: c.Condition) -> dict[str, c.Term]:
     """Return the ends of a fact by the variables of an effect that brings it about; empty if it does not."""
     match effect, fact:
-        case (Become(y, state), HasState(x, wanted)) if state == wanted:
+        case (Become(y, state), c.HasState(x, wanted)) if state == wanted:
             return {y: x}
-        case (Become(y, _, state) | Cease(y, state), Not(HasState(x, unwanted))) if state == unwanted:
+        case (Become(y, _, state) | Cease(y, state), c.Not(c.HasState(x, unwanted))) if state == unwanted:
             return {y: x}
-        case Relate(source, type_, target), Related(x, wanted, y) if type_ == wanted and source != AGENT:
+        case Relate(source, type_, target), c.Related(x, wanted, y) if type_ == wanted and source != AGENT:
             return {source: x, target: y}
-        case Relate(source, type_, target), Within(x, y, types) if type_ == types[0] and source != AGENT:
+        case Relate(source, type_, target), c.Within(x, y, types) if type_ == types[0] and source != AGENT:
             return {source: x, target: y}
-        case Relate(source, type_, target), HeldBy(x, agent) if type_ in HOLDING:
+        case Relate(source, type_, target), c.HeldBy(x, agent) if type_ in HOLDING:
             return {source: agent, target: x}
     return {}
 
 
-def _of(operator: Operator, rule: Rule, condition: Condition) -> Condition:
+def _of(operator: Operator, rule: Rule, condition: c.Condition) -> c.Condition:
     """Return a condition of a rule about the operator's parameters."""
     names = (parameter.name for parameter in operator.parameters)
-    return bind(condition, dict(zip(rule.arguments, names, strict=False)))
+    return c.bind(condition, dict(zip(rule.arguments, names, strict=False)))

@@ -35,7 +35,7 @@ from scenecypher.planner.actions.execution import (
 from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
-from scenecypher.planner.actions.ruled import ApprovalNeeded, Approve, asks_for, check_approval, under_rules
+from scenecypher.planner.actions.ruled import APPROVED, LEFT, Answer, ApprovalNeeded, check_approval, under_rules
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
@@ -71,14 +71,14 @@ class CommittedAction:
 class Acting(TypedDict, total=False):
     """Who acts and how: `actor` is whom the history names (PERSON), `agent` the acting node's id (the first by id).
 
-    `fix` inserts missing actions. `approve` asks a person where a rule of the house demands it; without it, such an
+    `fix` inserts missing actions. `ask` asks a person where a rule of the house demands it; without it, such an
     action is refused.
     """
 
     actor: str
     agent: str | None
     fix: bool
-    approve: Approve | None
+    ask: Answer | None
 
 
 class ActionSimulator(ABC):
@@ -86,7 +86,7 @@ class ActionSimulator(ABC):
 
     def __init__(self, scene: SceneInfo, *, pick_node: NodePicker = lowest_id, **how: Unpack[Acting]) -> None:
         self.scene, self.fix, self._pick_node = scene, how.get("fix", False), pick_node
-        self._approve, self._asks = how.get("approve"), True
+        self._ask, self._asks = how.get("ask"), True
         self._approved: dict[str, str] = {}
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
@@ -229,12 +229,12 @@ class ActionSimulator(ABC):
             try:
                 return self._commit(operator, call, because, replace(intent, approved_by=self._approved_by))
             except ApprovalNeeded as needed:
-                if self._approve is None:
+                if self._ask is None:
                     raise
-                by = self._approve(needed.rule, str(call))
-                if by is None:
-                    raise RuleBroken(str(call), [f"{asks_for(needed.rule)}; it was not approved"]) from needed
-                self._approved[needed.rule.name] = by
+                said = self._ask(needed.question)
+                if said in {None, "", LEFT}:
+                    raise RuleBroken(str(call), [f"{needed.asks}; it was not approved"]) from needed
+                self._approved[needed.rule.name] = PERSON if said == APPROVED else str(said)
 
     @property
     def _approved_by(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, Protocol, Self, TypeAlias
 
 from scenecypher.chat.model import Usage
+from scenecypher.planner.actions.ruled import AskBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +62,8 @@ class Solve:
     told: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AskBack:
-    """Ask a person what is meant, in a session in which somebody can be asked.
-
-    `choices` are in words, `nodes` the ids that each stands for; without any the answer is a word. `about` is the
-    variable of the goal that is meant, `count` the number of its things.
-    """
-
-    question: str
-    choices: tuple[str, ...] = ()
-    nodes: tuple[tuple[str, ...], ...] = ()
-    about: str = ""
-    count: int = 1
-
-
 ANY_OF_THEM: Final = "any"
 """Feedback on a question that a person leaves open."""
-Answer: TypeAlias = Callable[[AskBack], str | None]
-"""Asks a person: returns one of the choices or an id among them, "" for any of them, None to stop the session."""
 AskingBack: TypeAlias = Literal["never", "unclear", "always"]
 """When a person is asked what is meant: where it is open and the candidates differ, or wherever it is open."""
 

@@ -19,6 +19,7 @@ from scenecypher.errors import (
     UnknownReference,
 )
 from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.ruled import Answer, AskBack
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.sessions.budget import Budget, Spent, Stopwatch, UsageMeter
@@ -39,9 +40,7 @@ from scenecypher.planner.sessions.events import (
 )
 from scenecypher.planner.sessions.method import (
     Act,
-    Answer,
     Ask,
-    AskBack,
     CallTool,
     Decision,
     Done,

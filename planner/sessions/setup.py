@@ -20,7 +20,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.actions.ruled import Approve
+from scenecypher.planner.actions.ruled import Answer
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.prompts.environment_schema import environment_schema
 from scenecypher.planner.prompts.house_rules import rule_lines
@@ -28,7 +28,7 @@ from scenecypher.planner.prompts.scene_words import scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
-from scenecypher.planner.sessions.method import Answer, AskingBack, Memory
+from scenecypher.planner.sessions.method import AskingBack, Memory
 from scenecypher.planner.sessions.others import InformedModel, OthersActs
 from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
 from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
@@ -75,9 +75,9 @@ class SessionSetting:
     belief's actions (None: the scene itself); `image_meter` counts the tokens of its pictures. `engine_timeout_s`
     limits each search for a plan, unless the budget has seconds. `meaning` finds what the scene calls otherwise than a
     stated goal does. `since` is the scene's version at which the session began (None: the present one). `place` are the
-    options that chose the `world`, by name. `examples` are those of `Memory`. `approve` asks a person where a rule of
-    the house demands it (None: nobody is there, and such actions are refused). `answer` asks a person what is meant,
-    `asking` says when (None: where it is unclear); without `answer` never.
+    options that chose the `world`, by name. `examples` are those of `Memory`. `answer` asks a person where a rule of
+    the house demands it (None: nobody is there, and such actions are refused), and what is meant; `asking` says when
+    (None: where it is unclear).
     """
 
     store: SceneStore
@@ -103,7 +103,6 @@ class SessionSetting:
     since: int | None = None
     place: Mapping[str, str] = field(default_factory=dict)
     examples: Mapping[str, str] = field(default_factory=dict)
-    approve: Approve | None = None
     answer: Answer | None = None
     asking: AskingBack | None = None
 
@@ -349,8 +348,8 @@ def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
     store, scene, actor = setting.store, setting.scene, setting.name
     fix = recipe.fix if setting.fix is None else setting.fix
     if not acts_on_belief(setting, recipe):
-        return Simulator(store, scene, actor=actor, fix=fix, ids_only=setting.ids_only, approve=setting.approve)
-    world = setting.world or SceneEnvironment(store, scene, actor=actor, approve=setting.approve)
+        return Simulator(store, scene, actor=actor, fix=fix, ids_only=setting.ids_only, ask=setting.answer)
+    world = setting.world or SceneEnvironment(store, scene, actor=actor, ask=setting.answer)
     belief = find_or_create_belief(store, scene)
     watched = scene if setting.world is None else None
     return BeliefSimulator(
@@ -363,7 +362,7 @@ def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
         watched=watched,
         ids_only=setting.ids_only,
         known_places=setting.known_places,
-        approve=setting.approve,
+        ask=setting.answer,
     )
 
 

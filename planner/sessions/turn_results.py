@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from scenecypher.chat.model import Usage
 from scenecypher.errors import InputError, RejectedError, ReplyRejected
+from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.sessions.budget import Spent
 from scenecypher.planner.sessions.events import Event, Outcome, Refused
-from scenecypher.planner.sessions.method import ANY_OF_THEM, AskBack
+from scenecypher.planner.sessions.method import ANY_OF_THEM
 
 SessionEnd: TypeAlias = tuple[Outcome, str]
 """Outcome of a session, and its reason in words."""

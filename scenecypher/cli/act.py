@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.approval import terminal_approval
+from scenecypher.cli.approval import person_there
 from scenecypher.cli.completion import agent_ids, calls
 from scenecypher.cli.context import error_document, open_database, output, print_error, print_json
 from scenecypher.cli.options import AsJson, Timeouts, with_options
@@ -60,9 +60,9 @@ def act(
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')
     with open_database(timeouts) as db:
-        found, approve = db.store.find(scene), terminal_approval(actor)
+        found = db.store.find(scene)
         simulator = simulator_of(
-            db.store, found, actor=actor, agent=agent, fix=fix, meaning=db.meaning, approve=approve
+            db.store, found, actor=actor, agent=agent, fix=fix, meaning=db.meaning, ask=person_there(actor)
         )
         if action is None:
             typer.echo(actions_and_rules(simulator))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from scenecypher.cli import INTERRUPTED
-from scenecypher.cli.approval import approval_in, terminal_answer
+from scenecypher.cli.approval import person_there
 from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import errors, open_database
 from scenecypher.cli.methods import list_methods
@@ -192,10 +192,6 @@ def plan(
         given = how.or_then(then)
         recipe, of, belief, method = given.checked(is_resumed=resume is not None)
         options = PlanOptions(method=method, ablations=given.ablations or (), belief=belief, fix=given.fix)
-        if not as_json:
-            options |= PlanOptions(ask=terminal_answer(ask_back))
-        if ask_back is not None:
-            options["ask_back"] = ask_back
         asked = then.get("instruction") if not is_said else instruction
         setting = session_setting(db, info, asked, options | PlanOptions(task=task, goal=goal))
         if not is_said and "instruction" in then:
@@ -206,13 +202,15 @@ def plan(
             meter=image_meter,
             tells_earlier=_shows_priors(recipe, method, given.ablations or ()),
         )
+        person = None if as_json else person_there(is_piped=ask_back is not None)
         setting = replace(
             setting,
             budget=Budget(given.steps or setting.budget.steps, tokens=given.tokens, seconds=given.seconds),
             reprompt=given.reprompt,
             schema=given.schema,
             world=behind,
-            approve=approval_in(behind, is_asked=not as_json),
+            answer=person or getattr(behind, "ask", None),
+            asking=ask_back or ("unclear" if person else "never"),
             image_meter=image_meter,
             place=given.place,
         )

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from scenecypher.cli.approval import approval_in
+from scenecypher.cli.approval import person_at
 from scenecypher.cli.session_view import print_event
 from scenecypher.errors import InputError
 
@@ -150,10 +150,10 @@ class SessionState:
         from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
         from scenecypher.planner.worlds.environment import SceneEnvironment
 
-        approve = approval_in(self.world)
+        ask = person_at(self.world)
         if self.belief is None:
-            return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning, approve=approve)
-        world = self.world or SceneEnvironment(self.store, self.scene, actor="person", approve=approve)
+            return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning, ask=ask)
+        world = self.world or SceneEnvironment(self.store, self.scene, actor="person", ask=ask)
         return BeliefSimulator(
             self.store,
             self.belief,
@@ -161,5 +161,5 @@ class SessionState:
             past=self.scene,
             actor="person",
             meaning=self.db.meaning,
-            approve=approve,
+            ask=ask,
         )

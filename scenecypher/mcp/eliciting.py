@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from scenecypher.planner.sessions.method import AskBack
+from scenecypher.planner.actions.ruled import AskBack
 
 ANSWER: Final = "answer"
 """The field of the form, and the key of the request in a result that asks."""

@@ -30,7 +30,7 @@ from scenecypher.mcp.front import Front
 from scenecypher.mcp.prompts import INSTRUCTIONS, PROMPTS, prompt_text
 from scenecypher.mcp.resources import RESOURCE_KINDS, Place, place_of, uri_of
 from scenecypher.mcp.watching import Watch
-from scenecypher.planner.sessions.method import Answer, AskBack
+from scenecypher.planner.actions.ruled import Answer, AskBack
 from scenecypher.tools.calling import arguments_schema, call_tool, result_schema, tool_named
 from scenecypher.tools.desk import Desk
 from scenecypher.tools.table import Tool, tools_served

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Image, Model
-from scenecypher.db.rules import Rule
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from scenecypher.planner.actions.idempotency import ActionIds
-from scenecypher.planner.actions.ruled import asks_for
+from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.perception.naming import KnownNode, with_names
 from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
@@ -65,10 +64,10 @@ class RobotEnvironment:
             return _observation(state.view, known, step)
         return read_image(self._model, _image(state), known, step=step, accept=self._accept).observation
 
-    def approve(self, rule: Rule, action: str) -> str | None:
+    def ask(self, question: AskBack) -> str | None:
         """Have a person at the robot asked before an action; return who approves, None if nobody is named."""
-        call = parse_action(action)
-        state = self._link.ask("approve", call.name, call.arguments, words=asks_for(rule))
+        call = parse_action(question.about)
+        state = self._link.ask("approve", call.name, call.arguments, words=question.question)
         return one_line(state.by)[:LONGEST_ACTOR] or None if state.state == "done" else None
 
     def body(self, agent: str) -> None:

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from scenecypher.errors import SceneNotFound
 
 if TYPE_CHECKING:
-    from scenecypher.db.rules import Rule
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.home import Home
-    from scenecypher.planner.actions.ruled import Approve
-    from scenecypher.planner.sessions.method import Answer
+    from scenecypher.planner.actions.ruled import Answer
     from scenecypher.readable import ReadableHome
-
-APPROVED: Final = "do it"
-"""The answer by which a person approves an action."""
 
 
 class Homes(Protocol):
@@ -129,25 +123,10 @@ def _go_on() -> bool:
 class Desk:
     """The scenes of a tool call; `report` hears of each step, and `is_stopped` is asked between two of them.
 
-    `ask` asks a person what is meant; None: nobody is there.
+    `ask` asks a person; None: nobody is there.
     """
 
     homes: Homes
     report: Callable[[str], None] = _nothing
     is_stopped: Callable[[], bool] = _go_on
     ask: Answer | None = None
-
-    @property
-    def approve(self) -> Approve | None:
-        """What asks the same person to approve an action that a rule of the house reserves; None: nobody is there."""
-        return None if self.ask is None else partial(approval, self.ask)
-
-
-def approval(ask: Answer, rule: Rule, action: str) -> str | None:
-    """Return who approved an action, of the person whom `ask` asks; None if it was not approved."""
-    from scenecypher.planner.actions.ruled import asks_for
-    from scenecypher.planner.actions.simulator import PERSON
-    from scenecypher.planner.sessions.method import AskBack
-
-    said = ask(AskBack(f"{action}: {asks_for(rule)}", (APPROVED, "leave it")))
-    return PERSON if said == APPROVED else None

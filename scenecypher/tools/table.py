@@ -73,7 +73,7 @@ def _act(desk: Desk, given: a.Act) -> r.Done:
     steps = []
     wanted = given.model_dump(exclude={"scene", "action"})
     try:
-        for step in desk.homes.home(given.scene).act_steps(given.action, approve=desk.approve, **wanted):
+        for step in desk.homes.home(given.scene).act_steps(given.action, ask=desk.ask, **wanted):
             steps.append(step)
             desk.report(f"{step.action}: version {step.version}")
     except RejectedError as error:
@@ -135,7 +135,7 @@ def _plan(desk: Desk, given: a.Plan) -> r.Planned:
 
     home = desk.homes.home(given.scene)
     budget = Budget(given.max_steps)
-    options = PlanOptions(goal=given.goal, method=given.method, budget=budget, approve=desk.approve, ask=desk.ask)
+    options = PlanOptions(goal=given.goal, method=given.method, budget=budget, ask=desk.ask)
     events = []
     for event in home.plan_events(given.instruction, **options):
         events.append(event)

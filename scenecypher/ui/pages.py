@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from scenecypher.db.graph.scene import Node, Relation, SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.history import Event, EventHead
-    from scenecypher.planner.sessions.method import AskBack
+    from scenecypher.planner.actions.ruled import AskBack
     from scenecypher.scenes import SceneDatabase
 
 HOMES_SHOWN: Final = 200
@@ -210,7 +210,7 @@ class Pages:
             typed=typed,
             error=str(error or ""),
             remedies=_remedies(error),
-            asked_by=error.rule.name if isinstance(error, ApprovalNeeded) else "",
+            asks=error.question.question if isinstance(error, ApprovalNeeded) else "",
             is_broken=isinstance(error, RuleBroken),
             answered=answered,
             read_only=self._read_only,

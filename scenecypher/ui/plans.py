@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
-from functools import partial
 from itertools import islice
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -14,11 +13,10 @@ from scenecypher.db.store.processes import this_process
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.errors import InputError
 from scenecypher.planner.sessions.events import Event, Proposed, Remembered, Solved
-from scenecypher.tools.desk import approval
 
 if TYPE_CHECKING:
     from scenecypher.home import PlanOptions
-    from scenecypher.planner.sessions.method import AskBack
+    from scenecypher.planner.actions.ruled import AskBack
     from scenecypher.scenes import SceneDatabase
 
 Pace: TypeAlias = Literal["going", "paused", "stopping"]
@@ -147,7 +145,7 @@ class PagePlans:
             def ask(question: AskBack) -> str:
                 return self._plans[number].ask(question)
 
-            options["ask"], options["approve"] = ask, partial(approval, ask)
+            options["ask"] = ask
             events = home.plan_events(instruction, **options)
             next(events)  # the run begins, and is kept
             number = self._latest_number(scene)

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from scenecypher.errors import SceneCypherError, SceneNotFound
+from scenecypher.planner.actions.ruled import APPROVED, LEFT
 from scenecypher.planner.actions.simulator import PERSON
 from scenecypher.ui.address import Address
 from scenecypher.ui.fields import Fields, number, required
@@ -48,13 +49,13 @@ class Changes:
     def act(self, fields: Fields) -> Response:
         """Carry out an action; shows the `run` in between whose steps it was done. Raises ActionRefused.
 
-        The field `approved` is the rule before which the person who sends it was asked.
+        The field `approved` is the question to which the person who sends it said yes.
         """
         home, approved = self.database.home(required(fields, "scene")), fields.get("approved")
         steps = home.act(
             required(fields, "text"),
             fix="fix" in fields,
-            approve=(lambda rule, _: PERSON if rule.name == approved else None) if approved else None,
+            ask=(lambda it: APPROVED if it.question == approved else LEFT) if approved else None,
         )
         run = number(fields, "run")
         return _shown(fields, steps[-1].version) if run is None else _film(run)

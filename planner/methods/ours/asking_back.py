@@ -9,9 +9,10 @@ from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.methods.ours.goal_matches import Candidates, candidates, described
 from scenecypher.planner.prompts.layout import SceneLayout
-from scenecypher.planner.sessions.method import ANY_OF_THEM, Act, AskBack, Memory
+from scenecypher.planner.sessions.method import ANY_OF_THEM, Act, Memory
 
 MAX_CHOICES: Final = 20
 """Choices that a person is shown; the last one stands for all further things."""

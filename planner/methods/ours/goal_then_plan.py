@@ -23,13 +23,14 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event
 from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.methods.ours.asking_back import after_answer, asked, is_begun, is_told_apart, unclear
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors
 from scenecypher.planner.sessions.goal_words import GoalParser, states_to_name
-from scenecypher.planner.sessions.method import AskBack, AskingBack, Decision, Done, GiveUp, Memory, Think
+from scenecypher.planner.sessions.method import AskingBack, Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
 

@@ -15,10 +15,11 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.value import Properties
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.methods.ours.asking_back import chosen, unclear
 from scenecypher.planner.sessions.events import Answered, Asked, Event, Finished, Remembered
-from scenecypher.planner.sessions.method import AskBack, AskingBack
+from scenecypher.planner.sessions.method import AskingBack
 from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.sessions.resuming import resume_session
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session

@@ -19,6 +19,7 @@ from scenecypher.db.graph.scene_document import scene_document, scene_from_docum
 from scenecypher.db.rules import rules_of
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, DocumentError, InputError, RuleBroken, SceneCypherError, UnknownReference
+from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.rules.house import add_rule, check_rules, remove_rule, rules_at
@@ -170,7 +171,7 @@ def test_copies_documents_and_archives_have_the_rules(store: SceneStore, tmp_pat
     name = stored(store, OPEN_ON)
     add_rule(store, name, NO_METAL)
     add_rule(store, name, "ask before switch_on(stove)")
-    act(store, name, "switch_on(stove-1)", approve=lambda *_: "ann")
+    act(store, name, "switch_on(stove-1)", ask=lambda _: "ann")
     copied = store.copy(name, fresh("copied"))
     assert rules_of(copied.declared) == rules_of(store.find(name).declared)
     found = store.load(name)
@@ -212,18 +213,19 @@ def test_a_person_is_asked_and_stands_in_the_event(store: SceneStore) -> None:
     with pytest.raises(ActionRefused, match=r"stove has a person asked: .*, and nobody is here to ask"):
         act(store, name, "switch_on(stove-1)")
     with pytest.raises(ActionRefused, match="it was not approved"):
-        act(store, name, "switch_on(stove-1)", approve=lambda *_: None)
-    asked: list[tuple[str, str]] = []
+        act(store, name, "switch_on(stove-1)", ask=lambda _: None)
+    asked: list[AskBack] = []
 
-    def yes(rule: object, action: str) -> str:
-        asked.append((rule.name, action))  # type: ignore[attr-defined]
+    def yes(question: AskBack) -> str:
+        asked.append(question)
         return "ann"
 
-    act(store, name, "switch_on(stove-1)", "switch_on(microwave-1)", approve=yes)
-    assert asked == [("stove", "switch_on(stove-1)")]
+    act(store, name, "switch_on(stove-1)", "switch_on(microwave-1)", ask=yes)
+    assert [(it.about, it.choices) for it in asked] == [("switch_on(stove-1)", ("do it", "leave it"))]
+    assert asked[0].question.startswith("switch_on(stove-1): the rule stove has a person asked: ")
     assert [it.approved_by for it in store.history(store.find(name), after=2)] == ["ann", ""]
     find_or_create_belief(store, store.find(name))
-    believing = simulator_of(store, store.find(f"{name}@belief"), approve=yes)
+    believing = simulator_of(store, store.find(f"{name}@belief"), ask=yes)
     list(believing.act("switch_off(stove-1)"))
     list(believing.act("switch_on(stove-1)"))
     assert store.history(store.find(name))[-1].approved_by == "ann"
@@ -256,7 +258,7 @@ def test_a_robot_elsewhere_is_bound_by_what_the_belief_says(store: SceneStore) -
     add_rule(store, name, NO_METAL)
     add_rule(store, name, "ask before switch_on(stove)")
     world = Elsewhere()
-    simulator = BeliefSimulator(store, store.find(belief.name), world=world, approve=lambda *_: "ann")
+    simulator = BeliefSimulator(store, store.find(belief.name), world=world, ask=lambda _: "ann")
     list(simulator.act("pick_up(fork-1)"))
     with pytest.raises(RuleBroken, match="rule-1 forbids it"):
         list(simulator.act("put_in(fork-1, microwave-1)"))

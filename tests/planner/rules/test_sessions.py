@@ -12,7 +12,7 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.actions.ruled import Approve
+from scenecypher.planner.actions.ruled import Answer
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.prompts.house_rules import HOUSE_RULES, MOST_TOLD, rule_lines
 from scenecypher.planner.rules.house import add_rule
@@ -45,14 +45,14 @@ def done() -> str:
 
 
 def played(
-    store: SceneStore, lines: Sequence[str], *texts: str, approve: Approve | None = None
+    store: SceneStore, lines: Sequence[str], *texts: str, ask: Answer | None = None
 ) -> tuple[Lines, list[Event], str]:
     name, model = fresh("ruled"), Lines(lines)
     store.put(ImportedScene(name, OPEN_ON, "household"))
     for text in texts:
         add_rule(store, name, text)
     setting = SessionSetting(
-        store, Gate(store.database), store.find(name), "Warm the fork.", "stepwise", model=model, approve=approve
+        store, Gate(store.database), store.find(name), "Warm the fork.", "stepwise", model=model, answer=ask
     )
     return model, [*prepare_session(setting, recipe_named("stepwise")).run()], name
 
@@ -89,7 +89,7 @@ def test_without_rules_prompts_are_as_they_were(store: SceneStore) -> None:
 
 def test_who_approves_in_a_session_stands_in_the_event(store: SceneStore) -> None:
     lines = [act("switch_on(stove-1)"), done()]
-    _, events, name = played(store, lines, "ask before switch_on(stove)", approve=lambda *_: "ann")
+    _, events, name = played(store, lines, "ask before switch_on(stove)", ask=lambda _: "ann")
     assert any(isinstance(it, Acted) for it in events)
     assert store.history(store.find(name))[-1].approved_by == "ann"
     _, events, _ = played(store, lines, "ask before switch_on(stove)")

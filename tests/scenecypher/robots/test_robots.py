@@ -593,7 +593,7 @@ def test_a_person_at_the_robot_approves_what_a_rule_reserves(store: SceneStore) 
     arm = Arm()
     with robot_behind("http", arm) as url:
         world = environment_of(door_to(url), home())
-        simulator = BeliefSimulator(store, store.find(belief.name), world=world, approve=world.approve)
+        simulator = BeliefSimulator(store, store.find(belief.name), world=world, ask=world.ask)
         list(simulator.act("switch_on(stove-1)"))
         assert store.history(store.find(belief.name))[-1].approved_by == "ann"
         for unapproved in ("switch_on(microwave-1)", "pick_up(fork-1)"):

@@ -180,7 +180,9 @@ def test_a_rule_that_asks_asks_the_person_at_the_page(client: TestClient, home: 
     asked = client.post("/act", data=form)
     assert (asked.status_code, "I approve" in asked.text, home.info.version) == (409, True, 1)
     assert client.post("/act", data={**form, "approved": "another"}).status_code == 409
-    done = client.post("/act", data={**form, "approved": "keys"})
+    question = "pick_up(key): the rule keys has a person asked: ask before pick_up(key)"
+    assert f'name="approved" value="{question}"' in asked.text
+    done = client.post("/act", data={**form, "approved": question})
     assert (done.status_code, home.info.version) == (200, 2)
     assert home.history()[-1].approved_by == "person"
 
