@@ -46,12 +46,14 @@ _PEOPLE: Final = (
     (r"^(?:don't|do not|no)\s+", "never "),
     (r"^never\s+(?:put|place|leave|keep|let|lay)\s+", "never "),
     (r"\s+(in|on)to\s+", r" \1 "),
-    (r"^never\s+(.+)\s+(on|off|open|closed)$", r"never \1 is \2"),
+    (r"^never\s+(?:(?:switch|turn)\s+)?(on|off|open)\s+(\w+)(?:\s+(?:when|while)\s+(.+))?$", r"never \2 is \1 and \3"),
+    (r"^never\s+(.+)(?<!\bis)\s+(on|off|open|closed)$", r"never \1 is \2"),
     (r"^keep\s+(.+)\s+(\w+)$", r"never \1 is not \2"),
     (r"^(.+)\s+(?:must|should)\s+(?:be|stay)\s+(\w+)(?:\s+(?:when|while)\s+(.+))?$", r"never \1 is not \2 and \3"),
     (r"\s+and\s+$", ""),
     (r"^(?:close|shut)\s+(.+)\s+within\s+(\d+\s+\w+)$", r"within \2 after \1 is open: \1 is closed"),
     (r"^(?:switch|turn)\s+off\s+(.+)\s+within\s+(\d+\s+\w+)$", r"within \2 after \1 is on: \1 is off"),
+    (r"^ask\s+before\s+(?:you\s+)?(?:switch|turn)(?:ing)?\s+(on|off)\s+(\w+)", r"ask before switch_\1(\2)"),
     (r"^ask\s+before\s+(\w+?)ing\s+([^()]+?)(\s+when\s.*)?$", r"ask before \1(\2)\3"),
 )
 """What people say, by the words of rules that mean it, in turn."""
