@@ -27,11 +27,12 @@ from scenecypher.planner.methods.ours.asking_back import after_answer, asked, is
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
-from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors
-from scenecypher.planner.sessions.goal_words import GoalParser, states_to_name
+from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors, states_given
+from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.sessions.method import AskBack, AskingBack, Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
+from scenecypher.planner.vocabularies.registry import operators_of
 
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""
@@ -184,7 +185,7 @@ class GoalAsker:
         types = tuple(pattern.type for pattern in occurring.patterns)
         parser = GoalParser(self.read_all(), self.vocabulary, types, self.elsewhere, self.events)
         messages = [
-            Message("system", _system(occurring, states_to_name(self.vocabulary), memory.schema)),
+            Message("system", _system(occurring, states_given(operators_of(self.vocabulary)), memory.schema)),
             Message("user", "\n".join((f"Instruction: {memory.instruction}", *_answers(memory)))),
         ]
         first: _Stated | None = None
