@@ -24,8 +24,7 @@ from scenecypher.db.store.history import Event
 from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.methods.ours.asking_back import after_answer, asked, is_begun, is_told_apart, unclear
-from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
-from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
+from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples, lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors, states_given
 from scenecypher.planner.sessions.goal_words import GoalParser
