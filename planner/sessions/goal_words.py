@@ -38,10 +38,10 @@ _THINGS: Final = re.compile(
     r"(?:(?P<name>\w+)\s*:\s+)?"
     r"(?P<quantity>one|all|every|no|as many|(?:at least |at most |exactly )?\d{1,9})\s+(?P<words>.+?)"
     r"(?P<alike>\s+of one kind)?(?:\s+as\s+(?P<counted>\w+))?(?:\s+for each\s+(?P<owner>\w+))?"
-    r"(?:\s+other than\s+(?P<others>\w+(?:\s*,\s*\w+)*))?(?:\s+where\s+(?P<where>.+))?",
+    r"(?:\s+other than\s+(?P<others>\w+(?:\s*,\s*\w+)*))?(?:\s+\(?where\s+(?P<where>.+?)\)?)?",
     re.IGNORECASE,
 )
-_OR, _AND = (re.compile(rf"\s+{word}\s+", re.IGNORECASE) for word in ("or", "and"))
+_OR, _AND = (re.compile(rf"\s+{word}\s+(?![^()]*\))", re.IGNORECASE) for word in ("or", "and"))
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class GoalParser:
     def values(self, key: str) -> dict[Value, list[str]]:
         """Return the values of a property, each with its words."""
         found = dict.fromkeys(it for node in self.graph.nodes.values() if (it := value_of(node, key)) is not None)
-        return {it: [*map(str, it if isinstance(it, tuple) else (it,))] for it in found}
+        return {it: value_words(it) for it in found}
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class GoalParser:
         """The form of facts: a state, a property or a relation."""
         types = "|".join(sorted({*RELATION_TYPES, *self.types, *WORDS}, key=len, reverse=True))
         return re.compile(
-            r"(not\s+)?(?P<x>.+?)\s+(?:is\s+(not\s+)?(?P<state>as before|[\w-]+)|"
+            r"(not\s+)?(?P<x>(?:\([^()]*\)|[^(])+?)\s+(?:is\s+(not\s+)?(?P<state>as before|[\w-]+)|"
             rf"has\s+(not\s+)?(?P<key>\w+)\s+(?P<value>.+)|(?:is\s+)?(not\s+)?(?P<type>{types})\s+(?P<y>.+))",
             re.IGNORECASE,
         )
@@ -166,7 +166,8 @@ class _Reading:
         for own in (it for it in self.things.values() if it.owner):
             if not any({own.name, own.owner} <= names for names in joined):
                 raise UnknownReference(f"no fact joins {own.name!r} and {own.owner!r}: state the relation of the two")
-        for one, other in combinations(self.facts, 2):
+        meant = (it for it in self.things.values() if it.quantity not in {"no", "at most"})
+        for one, other in combinations((*self.facts, *(claim for it in meant for claim in it.among)), 2):
             self._check_both(one, other)
         free = [it for it in self.things.values() if it.name not in given]
         if self.parser.is_rule:
@@ -188,12 +189,20 @@ class _Reading:
         """Yield that things which must not be in or on something are not with an agent instead."""
         for fact in self.facts:
             match fact.part if (is_denied := isinstance(fact, c.Not)) else fact:
-                case c.Related(x, "INSIDE" | "ON") | c.Exists(where=c.And((_, c.Related(x, "INSIDE" | "ON")))):
-                    in_no_hand, it = c.Not(is_with_agent(x)), self.things.get(x) if isinstance(x, str) else None
-                    is_few = it is not None and it.quantity in {"no", "at most", "exactly"}
+                case c.Related(x, "INSIDE" | "ON", y) | c.Exists(where=c.And((_, c.Related(x, "INSIDE" | "ON", y)))):
+                    thing, place = (self.things.get(it) if isinstance(it, str) else None for it in (x, y))
+                    is_few = thing is not None and thing.quantity in {"no", "at most", "exactly"}
+                    order = [it for it in self.things.values() if it in (thing, place)]
+                    is_nowhere = place is not None and place.quantity == "no"
+                    if is_nowhere and thing and thing.quantity == "at least" and order[-1] is thing:
+                        continue  # which of them these are is chosen for each place
                     is_movable = not isinstance(x, c.Id) or self.parser.graph.nodes[x.id].kind == "Object"
-                    if is_denied is not is_few and is_movable and is_with_agent(x, held=True) not in self.facts:
-                        yield c.ForAll(it.name, all_of(it.among), in_no_hand) if it and is_few else in_no_hand
+                    if is_denied + is_few + is_nowhere in {0, 2} or not is_movable:
+                        continue
+                    if is_with_agent(x, held=True) not in self.facts:
+                        none = c.Not(is_with_agent(x))
+                        is_each = thing is not None and (is_few or thing.quantity == "all")
+                        yield c.ForAll(thing.name, all_of(thing.among), none) if thing and is_each else none
                 case _:
                     pass
 
@@ -233,8 +242,9 @@ class _Reading:
         if self.parser.is_rule and (found["alike"] or found["counted"]):
             raise UnknownReference("a rule counts at all times: name a class and a number of things")
         if found["counted"]:
-            return "exactly", len(self._nodes(self._named(found["counted"])))
-        words, _, last = found["quantity"].lower().replace("every", "all").rpartition(" ")
+            words, last = "exactly", f"{len(self._nodes(self._named(found['counted'])))}"
+        else:
+            words, _, last = found["quantity"].lower().replace("every", "all").rpartition(" ")
         if last == "many":
             raise UnknownReference("as many as what? say before, as in `y: all mat; x: as many cup as y`")
         return (last, 1) if not last.isdigit() else ("no", 1) if int(last) == 0 else (words or "at least", int(last))
@@ -293,22 +303,24 @@ class _Reading:
         return c.Not(claim) if sum(map(bool, found.group(1, 3, 5, 8))) % 2 else claim
 
     def _is(self, x: c.Term, word: str) -> c.Condition:
-        match word.lower():
-            case "held":
-                return is_with_agent(x, held=True)
-            case "back" | "as before":
-                return self._as_earlier(x, by_place=word.lower() == "back")
-            case _ if word in self.things or word in self.parser.graph.nodes:
-                return c.Same(x, word if word in self.things else c.Id(word))
-        colors = {_folded(it) for words in self.parser.values("color").values() for it in words}
-        if _folded(word) in colors.difference(map(_folded, self.parser.states)):
+        meant, states = _folded(word), {*map(_folded, self.parser.states)}
+        if meant == "held":
+            return is_with_agent(x, held=True)
+        if meant in {"back", "as_before"}:
+            return self._as_earlier(x, by_place=meant == "back")
+        if meant not in states and (word in self.things or word in self.parser.graph.nodes):
+            return c.Same(x, word if word in self.things else c.Id(word))
+        if meant == ANYTHING:
+            return c.HasKind(x, "Object")
+        if meant in {_folded(it) for words in self.parser.values("color").values() for it in words} - states:
             return self._has(x, "color", word)
         return c.HasState(x, self.parser.known("state", word, self.parser.states))
 
     def _has(self, x: c.Term, key: str, word: str) -> c.Condition:
         values = self.parser.values(key)
-        meant = self.parser.known(key, word, [each for words in values.values() for each in words])
-        return any_of(tuple(c.PropertyEquals(x, key, value) for value, words in values.items() if meant in words))
+        known = [each for words in values.values() for each in words]
+        meant = {self.parser.known(key, it, known) for it in word.split("|")}
+        return any_of(tuple(c.PropertyEquals(x, key, value) for value, words in values.items() if meant & {*words}))
 
     def _as_earlier(self, x: c.Term, *, by_place: bool) -> c.Condition:
         ways: list[c.And] = []
@@ -354,6 +366,11 @@ class _Reading:
 def name_for(phrase: str) -> str:
     """Return the name of a phrase such as ``one cup``."""
     return re.sub(r"\W", "_", f"_{phrase}", flags=re.ASCII)[: NAME_LENGTH - 4]
+
+
+def value_words(value: Value) -> list[str]:
+    """Return the words by which a property's value is known: each of a list's, and last that of the whole."""
+    return [*map(str, value), ", ".join(map(str, value))] if isinstance(value, tuple) else [str(value)]
 
 
 def is_with_agent(x: c.Term, *, held: bool = False) -> c.Condition:

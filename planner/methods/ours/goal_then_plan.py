@@ -27,6 +27,7 @@ from scenecypher.planner.methods.ours.asking_back import after_answer, asked, is
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples, lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors, states_given
+from scenecypher.planner.sessions.goal_text import goal_text
 from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.sessions.method import AskBack, AskingBack, Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
@@ -90,9 +91,9 @@ class StatedGoal:
     matches: str = ""
 
     def thought(self) -> Think:
-        """Return the goal as a thought, in words and as `stated_goal` reads it."""
-        words = filter(None, (f"{GOAL_PREFIX}{explain(self.goal, SceneGraph.of(), {})}", self.matches))
-        return Think("\n".join(words), condition_document(self.goal))
+        """Return the goal as a thought, in words that ``--goal`` takes and as `stated_goal` reads it."""
+        words = goal_text(self.goal) or explain(self.goal, SceneGraph.of(), {})
+        return Think("\n".join(filter(None, (f"{GOAL_PREFIX}{words}", self.matches))), condition_document(self.goal))
 
 
 _Stated: TypeAlias = StatedGoal | AskBack | Done | GiveUp

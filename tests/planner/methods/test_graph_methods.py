@@ -232,7 +232,7 @@ def test_goal_then_plan_states_the_goal_and_no_more(store: SceneStore) -> None:
     assert "cup-1 ontop" not in told, "the words of the schema, and never what is where"
     (thought,) = (event for event in played.events if isinstance(event, Thought))
     assert isinstance(thought, Thought)
-    assert thought.thought == "the goal: a cup is on table-2", "in words"
+    assert thought.thought == "the goal: x: one cup; x ON table-2", "in words that --goal takes"
     assert [*played.actions][-1] == "put_on(table-2)"
     assert not played.of(Answered)
 
