@@ -27,6 +27,7 @@ from scenecypher.planner.sessions.goal_past import earlier_facts
 from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, Things, all_of, any_of, quantified
 from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.vocabularies.states import state_rules
+from scenecypher.words import named_by, stems
 
 FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
 WORDS: Final = {"IN": "INSIDE", "INSIDE_OF": "INSIDE", "ONTOP": "ON", "ONTOP_OF": "ON"}
@@ -74,8 +75,9 @@ class GoalParser:
         """Return the conjunction of all facts. Raises InputError for its form, UnknownReference for its words."""
         reading = _Reading(self, {name: Things(name, (among,)) for name, among in (self.given or {}).items()})
         for part in filter(None, map(str.strip, text.split(";"))):
-            found = _THINGS.fullmatch(part)
-            for said in _AND.split(part) if self.is_rule and not (found and found["name"]) else (part,):
+            found, facts = _THINGS.fullmatch(part), _AND.split(part)
+            is_joined = self.is_rule or all(map(self.facts.fullmatch, facts))
+            for said in facts if is_joined and not (found and found["name"]) else (part,):
                 try:
                     reading.add(said)
                 except UnknownReference as error:
@@ -84,9 +86,16 @@ class GoalParser:
         return all_of(reading.parts())
 
     def class_named(self, word: str) -> str | None:
-        """Return the class that a word means, in any case, with blanks or as a plural; None if it means none."""
+        """Return the class that a word means, in any case, with blanks or as a plural; None if it means none.
+
+        The last part of a compound means it if no other class has it: egg is food_egg.
+        """
         words = (word, *self.synonyms.get(_folded(word), ()))
-        return next((found for it in words if (found := self._classes.get(_folded(it)))), None)
+        found = next((found for it in words if (found := self._classes.get(_folded(it)))), None)
+        if found or word in self.graph.nodes or word in self.graph.by_name:
+            return found
+        alike = [it for it in named_by(word, self.classes) if "".join(stems(it)).endswith("".join(stems(word)))]
+        return alike[0] if len(alike) == 1 else None
 
     def known(self, what: str, word: str, here: Sequence[str]) -> str:
         """Return the one of the words `here` that is meant, whatever its case. Raises UnknownReference."""
