@@ -103,7 +103,8 @@ class _Writer:
                 usual = 1
             case _:
                 return _Quantified.of(condition)
-        is_of_kind = isinstance([*c.conjuncts(where), c.ALWAYS][1], c.HasClass | c.HasKind)
+        _, second, *more = (*c.conjuncts(where), c.ALWAYS)
+        is_of_kind = isinstance(second, c.HasClass | c.HasKind) and len(more) > 1
         known = self.known[var] + is_of_kind if var in self.known else max(usual, 1 + is_of_kind)
         return _Quantified.of(condition, known=known)
 
