@@ -102,6 +102,31 @@ def test_what_is_written_is_read_as_the_same(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "a: every cup; b: at most 1 mat; b ON a",
+        "a: at most 1 bed; b: 2 cup; b INSIDE a",
+        "no mat INSIDE 2 cup; mat_2 is open",
+        "x: 2 cup; b: every bed; x not INSIDE b",
+        "a: at most 1 dirty cup; a INSIDE all red cup",
+        "a: one cup; b: at most 1 dirty cup other than a; b ON a",
+        "all cup (where it has traits old) ON mat or lamp is on",
+        "x: 2 mat of one kind; x is thing",
+    ],
+)
+def test_what_was_written_wrongly_is_read_as_the_same(text: str) -> None:
+    chance = Random(2)  # noqa: S311 - no secret
+    now = scene(chance)
+    goal = GoalParser(now, "household").read(text)
+    written = goal_text(goal)
+    assert written is not None
+    again = GoalParser(now, "household").read(written)
+    for _ in range(200):
+        then = scene(chance)
+        assert evaluate(again, then, {}) == evaluate(goal, then, {}), written
+
+
+@pytest.mark.parametrize(
     ("text", "written"),
     [
         ("cup_1 ON mat_2; lamp is on", "cup_1 ON mat_2; lamp_1 is on"),
