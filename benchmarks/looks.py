@@ -28,7 +28,7 @@ from scenecypher.words import stems
 DATA: Final = Path(__file__).parents[1] / "tests" / "data" / "looks" / "looks.json"
 """What a picture of each class shows, whose vector stands for its own, and 60 descriptions with the classes meant."""
 SIZES: Final = tuple(map(int, os.environ.get("SCENECYPHER_LOOKS_SIZES", "300,20000").split(",")))
-NUMBERS: Final = 1_024
+NUMBERS: Final = int(os.environ.get("SCENECYPHER_LOOKS_NUMBERS", "1024"))
 MOST_S: Final = 10.0
 """The time limit of a query."""
 RANKED: Final = """
@@ -100,12 +100,12 @@ def _timed(database: Database, store: SceneStore, size: int) -> Iterator[Measure
 
     begun, name = perf_counter(), f"bench/looks-{uuid4().hex}"
     store.put(ImportedScene(name, graph, vectors=(checked_vectors("clip", "random", rows, graph.nodes),)))
-    yield Measurement(
-        f"looks: import of {size:,} nodes and vectors of {NUMBERS:,} (20 ms each)",
-        1_000 * (perf_counter() - begun),
-        20.0 * size,
-        1.0,
-    )
+    took, what = 1_000 * (perf_counter() - begun), f"{size:,} nodes and vectors of {NUMBERS:,} (20 ms each)"
+    yield Measurement(f"looks: import of {what}", took, 20.0 * size, 1.0)
+    if store.find(name).declared.vectors[0].indexed:
+        database.rows("CALL db.awaitIndexes(7200)", timeout_s=7_200)
+        took = 1_000 * (perf_counter() - begun)
+        yield Measurement(f"looks: import and index of {what}", took, 20.0 * size, 1.0)
     limits = Limits(seconds=MOST_S)
     gate = Gate(database, limits=limits, encoders=lambda _: lambda texts: [pool[0] for _ in texts])
     scene = SceneRef.of(store.find(name))

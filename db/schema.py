@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from reprlib import repr as short_repr
-from typing import Final, LiteralString
+from typing import Any, Final, LiteralString, cast
 
 from scenecypher.errors import InputError
 
@@ -202,6 +202,8 @@ RELATION_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 PROPERTY_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 MODEL_LENGTH: Final = 200
+VECTOR_SET: Final = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
+"""The key of a set of vectors: generated, never from data."""
 MAX_DIMENSION: Final = 4_096
 """The most numbers of a vector that the server compares."""
 
@@ -211,7 +213,8 @@ class VectorSpace:
     """Vectors of a scene's nodes, such as a picture's embeddings: a name, the model that made them, and their length.
 
     `digest` is that of all of them, `set` the key under which the database has them; both are empty before they are
-    written. Raises InputError for a name, a model or a length that can't be.
+    written. Many are `indexed`: queries then read the nearest only. Raises InputError for a name, a model or a length
+    that can't be.
     """
 
     name: str
@@ -219,6 +222,7 @@ class VectorSpace:
     dimension: int
     digest: str = ""
     set: str = ""
+    indexed: bool = False
 
     def __post_init__(self) -> None:
         _check_name(self.name, PROPERTY_NAME, "vectors", "lower_snake_case")
@@ -230,6 +234,8 @@ class VectorSpace:
                 f"vectors of {short_repr(self.dimension)} numbers can't be stored: they may have 1 to {MAX_DIMENSION:,}"
             )
             raise InputError(msg)
+        if type(self.indexed) is not bool:
+            raise InputError(f"vectors are indexed or not, not {short_repr(self.indexed)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +375,14 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
     yield "vector_id", "CREATE CONSTRAINT vector_id IF NOT EXISTS FOR (v:Vector) REQUIRE (v.set, v.id) IS UNIQUE"
     # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
     yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
+
+
+def vector_label(key: str) -> LiteralString:
+    """Return the label of the vectors of an indexed set, and its index's name. Raises InputError for no set's key."""
+    if not VECTOR_SET.fullmatch(key):
+        raise InputError(f"{short_repr(key)} is no key of vectors; import the scene again")
+    label: LiteralString = "Vectors_" + cast("Any", key)
+    return label
 
 
 def _index_of(label: LiteralString, field: LiteralString) -> tuple[LiteralString, LiteralString]:

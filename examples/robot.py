@@ -1,9 +1,4 @@
-"""A robot's program, of Python's standard library alone, to be copied: docs/robots.md has its story.
-
-    python robot.py HOME.json [SECONDS [PORT]]
-
-It plays a robot in the home of a node-link file; an action takes SECONDS. Put your arm and camera in place of `Home`.
-"""
+"""A robot to be copied, with your arm and camera in place of `Home`: python robot.py HOME.json [SECONDS [PORT]]."""
 
 import json
 import sys
@@ -14,21 +9,17 @@ from threading import Condition, Event, Thread
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
 
-OPENAPI = Path(__file__).resolve().parents[1] / "scenecypher" / "robots" / "openapi.json"
 FIELDS = {"id": "", "kind": "", "name": "", "arguments": [], "words": "", "boot": ""}
 KEPT = 100  # ids that are remembered; a planner asks again for its last one
 MOVES = {"pick_up": "HELD", "put_on": "ON", "put_in": "INSIDE"}
 
 
-class Home:
-    """What carries actions out, one at a time; here, by knowing where each thing is. An exception is a refusal."""
-
-    def __init__(self, file: str, seconds: float) -> None:
-        edges, self.seconds = json.loads(Path(file).read_text("utf-8"))["edges"], seconds
+class Home:  # carries out one action at a time; here, by knowing where each thing is. An exception is a refusal
+    def __init__(self, file: str, seconds: str = "1") -> None:
+        edges, self.seconds = json.loads(Path(file).read_text("utf-8"))["edges"], float(seconds)
         self.place = {it["source"]: (it["relation"].upper(), it["target"]) for it in edges}
 
-    def act(self, name: str, arguments: list, stop: Event) -> None:
-        """Do it; once `stop` is set, end when that is safe."""
+    def act(self, name: str, arguments: list, stop: Event) -> None:  # once `stop` is set, ends when that is safe
         print(f"{name}({', '.join(arguments)})", flush=True)
         if stop.wait(self.seconds):
             raise InterruptedError("it was stopped")
@@ -37,63 +28,47 @@ class Home:
         if name in MOVES:
             self.place[arguments[0]] = (MOVES[name], arguments[-1])
 
-    def look(self, of: str) -> dict:
-        """Return what is seen at a node."""
-        seen = [(it, how) for it, (how, target) in self.place.items() if target == of and how in ("ON", "INSIDE")]
-        things = [
-            {"id": it, "name": it, "of_class": it.split("-")[0], "relation": how, "target": of} for it, how in seen
-        ]
-        return {"view": {"things": things}}
+    def look(self, of: str) -> dict:  # what is seen at a node
+        seen = {it: how for it, (how, target) in self.place.items() if target == of and how in ("ON", "INSIDE")}
+        named = [{"id": it, "name": it, "of_class": it.split("-")[0], "relation": seen[it]} for it in seen]
+        return {"view": {"things": [{**it, "target": of} for it in named]}}
 
-    def approve(self, words: str) -> dict:
-        """Ask the person beside the robot."""
-        name = input(f"{words}. Your name, if it may: ")
-        if not name:
-            raise PermissionError("nobody at the robot allows it")
-        return {"by": name}
+    def approve(self, words: str) -> dict:  # asks the person beside the robot
+        return {"by": input(f"{words}. Your name, if it may: ")}
 
 
-class Desk:
-    """The robot's memory, in which each id is carried out once. `boot` names it: it ends with the program."""
-
+class Desk:  # the robot's memory, named by `boot`, which ends with the program: each id is carried out once
     def __init__(self, robot) -> None:
         self.robot, self.boot, self.stop, self.changed = robot, uuid4().hex, Event(), Condition()
         self.asked, self.states = {}, {}
 
-    def state(self, key: str, state: str, **told) -> dict:
-        return {"id": key, "boot": self.boot, "state": state, **told}
-
     def begin(self, action: dict) -> dict:
-        key = action["id"]
+        key, is_hello = action["id"], action["kind"] == "hello"
         with self.changed:
-            if action["kind"] == "hello":
-                return self.state(key, "done")
-            if action["boot"] != self.boot:
-                return self.state(key, "forgotten")
-            if self.asked.setdefault(key, action) not in (action, None):
+            if is_hello or action["boot"] != self.boot:
+                return self.state(key, "done" if is_hello else "forgotten")
+            if self.asked.get(key, action) != action:
                 return self.state(key, "refused", reason="this id was used for another action")
             if key not in self.states and any(it["state"] == "working" for it in self.states.values()):
                 return self.state(key, "refused", reason="the robot still carries out another action")
             if key not in self.states:
-                self.states[key] = self.state(key, "working")
+                self.asked[key], self.states[key] = action, self.state(key, "working")
                 for oldest in [*self.states][:-KEPT]:
-                    del self.states[oldest], self.asked[oldest]
+                    del self.states[oldest]
+                    self.asked.pop(oldest, None)
                 self.stop.clear()
                 Thread(target=self.carry_out, args=(action,), daemon=True).start()
             return self.states[key]
 
     def carry_out(self, action: dict) -> None:
-        tasks = {
-            "act": lambda: self.robot.act(action["name"], action["arguments"], self.stop) or {},
-            "look": lambda: self.robot.look(action["name"]),
-            "approve": lambda: self.robot.approve(action["words"]),
-        }
+        key, kind, name = action["id"], action["kind"], action["name"]
+        given = {"act": (name, action["arguments"], self.stop), "look": (name,), "approve": (action["words"],)}
         try:
-            ended = self.state(action["id"], "done", **tasks[action["kind"]]())
+            ended = self.state(key, "done", **(getattr(self.robot, kind)(*given[kind]) or {}))
         except Exception as error:  # noqa: BLE001 - the robot's own code: its failure is an answer
-            ended = self.state(action["id"], "refused", reason=str(error) or type(error).__name__)
+            ended = self.state(key, "refused", reason=str(error) or type(error).__name__)
         with self.changed:
-            self.states[action["id"]] = ended
+            self.states[key] = ended
             self.changed.notify_all()
 
     def wait(self, key: str, seconds: float) -> dict | None:
@@ -103,15 +78,16 @@ class Desk:
 
     def cancel(self, key: str) -> dict:  # what never came is refused should it come later
         with self.changed:
-            self.asked.setdefault(key, None)
             state = self.states.setdefault(key, self.state(key, "refused", reason="it was cancelled"))
             if state["state"] == "working":
                 self.stop.set()
             return state
 
+    def state(self, key: str, state: str, **told) -> dict:
+        return {"id": key, "boot": self.boot, "state": state, **told}
+
 
 class Handler(BaseHTTPRequestHandler):
-    desk: Desk
     timeout = 60
 
     def respond(self) -> None:
@@ -119,7 +95,7 @@ class Handler(BaseHTTPRequestHandler):
             status, body = self.found(urlsplit(self.path).path, parse_qs(urlsplit(self.path).query))
         except (ValueError, TypeError, AttributeError, OSError) as error:
             status, body = 400, {"error": f"this can't be read: {error}; openapi.json says what can"}
-        self.send_response(status)
+        self.send_response_only(status)
         self.send_header("Content-Type", "application/json")
         with suppress(OSError):  # the planner has gone
             self.end_headers()
@@ -130,29 +106,22 @@ class Handler(BaseHTTPRequestHandler):
     def found(self, path: str, query: dict) -> tuple:
         if self.headers["Origin"]:
             return 403, {"error": "a page in a browser may not command a robot"}
-        if path == "/openapi.json":
-            return 200, json.loads(OPENAPI.read_text("utf-8"))
         if (self.command, path) == ("POST", "/actions"):
             asked = json.loads(self.rfile.read(min(int(self.headers["Content-Length"]), 100_000)))
             action = {name: asked.get(name, empty) for name, empty in FIELDS.items()}
-            if not action["id"] or any(type(action[name]) is not type(empty) for name, empty in FIELDS.items()):
+            if not action["id"] or any(type(action[name]) is not type(FIELDS[name]) for name in FIELDS):
                 raise ValueError("a field is missing, or of another type")
             return 200, self.desk.begin(action)
-        key = unquote(path.removeprefix("/actions/"))
-        wait_s = float(query.get("wait", ["0"])[0])
+        key, wait_s = unquote(path.removeprefix("/actions/")), float(query.get("wait", ["0"])[0])
         state = self.desk.cancel(key) if self.command == "DELETE" else self.desk.wait(key, wait_s)
         return (200, state) if state else (404, {"error": "no action has this id here; POST it to /actions"})
 
-    def log_message(self, *_) -> None:
-        pass
 
-
-def server_of(robot, port: int = 7070, host: str = "127.0.0.1") -> ThreadingHTTPServer:
-    return ThreadingHTTPServer((host, port), type("RobotHandler", (Handler,), {"desk": Desk(robot)}))
+def server_of(robot, port: int = 7070) -> ThreadingHTTPServer:
+    return ThreadingHTTPServer(("127.0.0.1", port), type("RobotHandler", (Handler,), {"desk": Desk(robot)}))
 
 
 if __name__ == "__main__":
-    home, seconds, port = [*sys.argv[1:], *("1", "7070")[len(sys.argv) - 2 :]][:3]
-    with server_of(Home(home, float(seconds)), int(port)) as server:
+    with server_of(Home(*sys.argv[1:3]), *map(int, sys.argv[3:])) as server:
         print(f"http://127.0.0.1:{server.server_port}", flush=True)
         server.serve_forever()

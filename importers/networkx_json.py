@@ -172,7 +172,8 @@ def _with_vectors(scene: ImportedScene, nodes: list[Any]) -> ImportedScene:
     for key in sorted(EMBEDDINGS):
         given = [(str(it.get("id")), it[key]) for it in nodes if _is_embedding(key, it.get(key), scene.declared)]
         found = vectors_of_nodes(key, given, scene.graph.nodes, file=scene.source)
-        notes = (f"{key} of {len(given):,} nodes left out: no vectors",) if given and not found else ()
+        left_out = len(given) - sum(it.count for it in found)
+        notes = (f"{key} of {left_out:,} nodes left out: no vectors",) if left_out else ()
         scene = replace(scene, notes=(*scene.notes, *notes), vectors=(*scene.vectors, *found))
     return scene
 

@@ -32,19 +32,19 @@ SETTINGS: Final = {
 }
 
 
-def why_none() -> str | None:
-    """Why no container can run here; None where one can. Pulls the image where it is missing."""
+def why_none(image: str = IMAGE) -> str | None:
+    """Why no container of an image can run here; None where one can. Pulls the image where it is missing."""
     import docker  # type: ignore[import-untyped]
     from docker.errors import DockerException, ImageNotFound  # type: ignore[import-untyped]
 
     try:
         with closing(docker.from_env()) as client:
             try:
-                client.images.get(IMAGE)
+                client.images.get(image)
             except ImageNotFound:
-                client.images.pull(IMAGE)
+                client.images.pull(image)
     except DockerException as error:
-        why = f"no Docker that can run {IMAGE}: {first_line(error)}"
+        why = f"no Docker that can run {image}: {first_line(error)}"
     else:
         return None
     _collect_sockets()

@@ -9,6 +9,7 @@ if pid=$(cat "$state/dockerd.pid" 2>/dev/null); then
     sleep 0.25
   done
 fi
+umount "$state"/exec/netns/* 2>/dev/null
 ip link delete docker0 2>/dev/null
 for table in filter nat; do
   iptables-save -t "$table" \

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from scenecypher.db.graph.graph_json import canonical_json, delta_from_json, del
 from scenecypher.db.graph.value import digest, shown
 from scenecypher.db.graph.vectors import fault, vector_of
 from scenecypher.db.rules import rules_of
+from scenecypher.db.schema import VectorSpace
 from scenecypher.db.store.bounds import PREFIX as BOUND_PREFIX
 from scenecypher.db.store.catalog import SceneInfo, checked_name, info_of
 from scenecypher.db.store.publish import Progress
@@ -198,9 +199,9 @@ def _faults(scenes: list[ArchivedScene]) -> Iterator[str]:
             yield f"the belief {scene.line.name!r} is newer than its world"
 
 
-def set_of(key: str, archived: str) -> str:
-    """Return the key of a set of vectors that is restored for the scene of this new key."""
-    return digest(f"{key} {archived}")
+def spaces_of(scene: ArchivedScene, key: str) -> dict[str, VectorSpace]:
+    """Return the sets of vectors that are restored for a scene of this new key, by their archived keys."""
+    return {it.set: replace(it, set=digest(f"{key} {it.set}")) for it in scene.info.declared.vectors}
 
 
 def mapped(scene: ArchivedScene, keys: Mapping[str, str]) -> dict[str, Any]:
@@ -210,7 +211,7 @@ def mapped(scene: ArchivedScene, keys: Mapping[str, str]) -> dict[str, Any]:
     """
     origin, _, version = (scene.line.copied_from or "").partition("@")
     successor = scene.line.replaced_by
-    vectors = [asdict(it) | {"set": set_of(keys[scene.line.key], it.set)} for it in scene.info.declared.vectors]
+    vectors = [asdict(it) for it in spaces_of(scene, keys[scene.line.key]).values()]
     return {
         **read_facts(scene.line),
         "vectors": canonical_json(vectors) if vectors else None,

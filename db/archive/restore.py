@@ -14,13 +14,13 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction, Record
 
-from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents, set_of
+from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents, spaces_of
 from scenecypher.db.archive.file import NODES, RELATIONS, read_lines
 from scenecypher.db.archive.lines import NodeLine, RecordLine, SceneLine
 from scenecypher.db.archive.records import RECORDS, RUN, STEP, VECTOR
 from scenecypher.db.graph.scene import IN_ORDER
 from scenecypher.db.graph.vectors import vector_of
-from scenecypher.db.schema import SCENE_KEY
+from scenecypher.db.schema import SCENE_KEY, VectorSpace
 from scenecypher.db.store.catalog import checked_new_name
 from scenecypher.db.store.connection import ConstraintViolated, Database
 from scenecypher.db.store.lease import LEASE_S
@@ -39,7 +39,7 @@ from scenecypher.db.store.publish import (
 )
 from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.db.store.stored_form import STEPS, take_step
-from scenecypher.db.store.vectors import vector_row
+from scenecypher.db.store.vectors import create_index, vector_row
 from scenecypher.errors import DocumentError, InputError, NameTaken, ServiceError
 
 RECORDS_PER_BATCH: Final = 1_000
@@ -128,7 +128,8 @@ def restore_archive(
     keys = {scene.line.key: uuid4().hex for scene in contents.scenes}
     reserved = database.execute(RESERVE_RUNS, {"count": contents.last_run}) if contents.last_run else None
     base = reserved["last"] if reserved else 0
-    _Writing(database, path, contents, progress, keys, names, base).write()
+    spaces = {it.line.key: spaces_of(it, keys[it.line.key]) for it in contents.scenes}
+    _Writing(database, path, contents, progress, keys, names, base, spaces).write()
     work = partial(_publish, keys=keys, contents=contents, names=names, held=held)
     try:
         database.transaction(work, access="write", timeout_s=4 * database.commit_timeout_s)
@@ -217,6 +218,8 @@ class _Writing:
     """The new keys and names by the archived keys."""
     runs_before: int
     """What is added to the numbers of runs."""
+    spaces: Mapping[str, Mapping[str, VectorSpace]]
+    """The sets of vectors by the archived keys of scene and set."""
     _done: int = 0
     _touched: float = field(default_factory=time.monotonic)
 
@@ -227,6 +230,8 @@ class _Writing:
         try:
             self._write_all(self._node_and_record_batches())
             self._write_all(self._relation_batches())
+            for space in [it for spaces in self.spaces.values() for it in spaces.values()]:
+                create_index(self.database, space)
         except ConstraintViolated as error:
             cause = "two nodes, or two events, of a scene have one id; make another backup"
             raise DocumentError(str(self.path), "the scenes", cause) from error
@@ -272,8 +277,8 @@ class _Writing:
         if isinstance(line, NodeLine):
             return NODES, node_row(self.keys[key], line.node())
         if line.label == VECTOR:
-            own = set_of(self.keys[key], line.values["set"])
-            return VECTOR, vector_row(own, line.values["id"], vector_of(line.values["vector"]))
+            space = self.spaces[key][line.values["set"]]
+            return VECTOR, vector_row(space, line.values["id"], vector_of(line.values["vector"]))
         row = {**line.values, SCENE_KEY: self.keys[key]}
         if line.label == RUN:
             row |= {"number": row["number"] + self.runs_before, "scene_name": self.names[key]}

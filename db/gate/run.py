@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from neo4j import Driver, Result
 from neo4j.exceptions import BrokenRecordError
+from neo4j.vector import Vector
 
 from scenecypher.db.gate.cost import Cost
 from scenecypher.db.gate.graph import Graph, SceneRef, measured_bounds, read_graph
@@ -41,6 +42,7 @@ from scenecypher.db.store.consistent_read import SceneChanging, known_version, r
 from scenecypher.db.store.load import current_bounds
 from scenecypher.db.store.sharing import LRUCache
 from scenecypher.db.store.values import JsonValue, exceeds, json_value
+from scenecypher.db.store.vectors import nearest
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.db.telemetry import span, timed
 from scenecypher.errors import GateFault, QueryRefused, SceneCypherError, SceneReplaced, ServiceError
@@ -145,6 +147,7 @@ class Gate:
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
         self._measured: LRUCache[Graph, tuple[float, Bounds]] = LRUCache(CACHE_SIZE)
         self._encoded: LRUCache[tuple[str, str], list[float]] = LRUCache(CACHE_SIZE)
+        self._nearest: LRUCache[tuple[str, str], dict[str, float]] = LRUCache(CACHE_SIZE // 8)
         self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
@@ -269,6 +272,8 @@ class Gate:
 
     def _scoped(self, asked: Asked, past: PastState | None) -> ScopedQuery:
         bounds, schema = self._current_bounds(asked.graph), asked.graph.schema
+        if found := self.encoder(schema):
+            schema = replace(schema, vectors=(found[0],))
         if past is not None:
             bounds = joined_bounds(bounds, past.bounds)
 
@@ -298,20 +303,30 @@ class Gate:
             )
             raise QueryRefused("vectors", f"no encoder is set for this scene's vectors, by {models}", hint=hint)
         space, embed = found
-        vectors = {name: self._vector(text, space, embed) for name, text in texts.items()}
+        vectors = {name: self._compared(text, space, embed) for name, text in texts.items()}
         parameters = {**scoped.parameters, **vectors, VECTORS_PARAMETER: space.set}
         hinted = tuple(replace(it, parameters=parameters) for it in scoped.hinted)
         return replace(scoped, parameters=parameters, hinted=hinted)
 
-    def _vector(self, text: str, space: VectorSpace, embed: Embed) -> list[float]:
-        def encoded() -> list[float]:
-            vector = [float(number) for number in embed([text])[0]]
-            if cause := fault(array("f", vector), space.dimension):
-                msg = f"the vector of this text by {space.model} can't be compared with {space.name}: it {cause}"
-                raise QueryRefused("vectors", msg, piece=text[:40], hint="give other words")
-            return vector
+    def _compared(self, text: str, space: VectorSpace, embed: Embed) -> Value:
+        """Return what stands in a query for a text: its vector, or how near to it the nearest of an index are."""
+        vector = self._vector(text, space, embed)
+        if not space.indexed:
+            return Vector.from_native(vector, "f32") if self._database.takes_vectors else vector
+        return self._nearest.get_or_create(
+            (space.set, text), lambda: nearest(self._database, space, vector, timeout_s=self.limits.seconds)
+        )
 
-        return self._encoded.get_or_create((space.model, text), encoded)
+    def _vector(self, text: str, space: VectorSpace, embed: Embed) -> list[float]:
+        vector = self._encoded.get_or_create(
+            (space.model, text), lambda: [float(number) for number in embed([text])[0]]
+        )
+        if cause := fault(array("f", vector), space.dimension):
+            msg = f"the vector of this text by {space.model} can't be compared with {space.name}: it {cause}"
+            is_other = len(vector) != space.dimension
+            hint = f"name the model of {space.name} at its import (--vectors)" if is_other else "give other words"
+            raise QueryRefused("vectors", msg, piece=text[:40], hint=hint)
+        return vector
 
     def _current_bounds(self, graph: Graph) -> Bounds:
         """Return the bounds of a scene as of the version that was seen last; of another graph as they were measured.

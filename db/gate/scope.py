@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+from neo4j.vector import Vector
+
 from scenecypher.db.gate import tree, words
 from scenecypher.db.gate.cost import NOTHING, Cost
 from scenecypher.db.gate.lexer import NO_PARAMETERS, Token, TokenKind, integer_of
@@ -19,7 +21,7 @@ from scenecypher.db.schema import PAST, Schema
 from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused
 
-Value: TypeAlias = str | int | float | list[str] | list[float]
+Value: TypeAlias = str | int | float | list[str] | list[float] | dict[str, float] | Vector
 
 BETWEEN_TWO_NODES: Final = " statefulShortestPlanningMode=into_only"
 """The server's option to search for the shortest path between two given nodes only. By its estimates it else searches
@@ -35,6 +37,14 @@ PARAMETER_TYPES: Final[Mapping[TokenKind, tuple[str, Callable[[str], Value]]]] =
 
 VECTORS_PARAMETER, DESCRIBED = "__set", "__v"
 """The parameter with the key of the vectors that are compared, and how the names begin of those that are texts yet."""
+COMPARED: Final = (
+    "coalesce(COLLECT",
+    f" {{ MATCH (__v:Vector {{set: ${VECTORS_PARAMETER}, id: ",
+    "}) RETURN vector.similarity.cosine(__v.values,",
+    ") }[0], 0.0)",
+)
+LOOKED_UP: Final = ("coalesce(head", "([__i IN [", "] | ", "[__i]]), 0.0)")
+"""What stands around a node and a text: the stored vector is compared, or the node looked up among the nearest."""
 PUBLIC_PARAMETER: Final = "__public"
 """The parameter with the names of properties that a query about the past may read."""
 IN_UTC: Final = "(datetime('1970-01-01T00:00Z') + duration.inSeconds(datetime('1970-01-01T00:00Z'), "
@@ -139,14 +149,13 @@ class Insertions:
             self.after[node.head] += f" {{{scope}}}"
 
     def compare(self, call: tree.Call) -> None:
-        """Replace similarity(n, 'text') by the server's cosine of the vector that is stored beside the node."""
+        """Replace similarity(n, 'text') by the server's cosine of the vector that is stored beside the node.
+
+        Of vectors with an index the parameter has the numbers of the nearest, by id.
+        """
         node, text = call.arguments
-        self.instead |= {
-            call.at: "coalesce(COLLECT",
-            call.at + 1: f" {{ MATCH (__v:Vector {{set: ${VECTORS_PARAMETER}, id: ",
-            text.at - 1: "}) RETURN vector.similarity.cosine(__v.values,",
-            call.end: ") }[0], 0.0)",
-        }
+        pieces = LOOKED_UP if self.schema.vectors[0].indexed else COMPARED
+        self.instead |= dict(zip((call.at, call.at + 1, text.at - 1, call.end), pieces, strict=True))
         self.after[node.at] += ".id"
         self.described.add(text.at)
 

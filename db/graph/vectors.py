@@ -27,6 +27,11 @@ class VectorSource:
     count: int
     rows: Rows
 
+    @property
+    def megabytes(self) -> int:
+        """What the numbers take in the database, in MB."""
+        return self.count * self.space.dimension * 4 // 1_000_000
+
     def __str__(self) -> str:
         by = f"by {self.space.model}" if self.space.model else "by no named model (--vectors MODEL names it)"
         return f"{self.space.name}: {self.count:,} vectors of {self.space.dimension:,} numbers, {by}"

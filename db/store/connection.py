@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, LiteralString, Protocol, Self, TypeAlias, TypeVar
@@ -249,6 +250,12 @@ class Database:
         info = ServerInfo(str(record[0]), str(record[1]), f"{address[0]}:{address[1]}")
         self._check_version(info.version)
         return info
+
+    @cached_property
+    def takes_vectors(self) -> bool:
+        """True if the server takes vectors as such, which it compares faster than lists."""
+        with self._calling("read"):
+            return self._driver.get_server_info().protocol_version >= (6, 0)
 
     def rows(
         self, text: LiteralString, parameters: Mapping[str, Any] = NOTHING, *, timeout_s: float | None = None

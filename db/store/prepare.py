@@ -14,7 +14,8 @@ ALREADY_THERE: Final = ("EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists
 """Ends of the codes of a definition that somebody else has created since the look."""
 LOOKS: Final = 4
 ONLINE_NAMES: Final[LiteralString] = "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name"
-AWAIT: Final[LiteralString] = "CALL db.awaitIndexes($seconds)"
+AWAIT: Final[LiteralString] = "UNWIND $names AS name CALL db.awaitIndex(name, $seconds)"
+"""Of ours alone: an index of many vectors is made for minutes."""
 
 
 def prepare(database: Database, *, tell: Callable[[str], None] | None = None) -> list[str]:
@@ -32,7 +33,8 @@ def prepare(database: Database, *, tell: Callable[[str], None] | None = None) ->
             database.is_prepared = True
             return created
         created += [name for name, text in missing if _is_created(database, text)]
-        database.rows(AWAIT, {"seconds": round(seconds)}, timeout_s=2 * seconds)
+        given = {"names": [name for name, _ in missing], "seconds": round(seconds)}
+        database.rows(AWAIT, given, timeout_s=2 * seconds)
     names = ", ".join(name for name, _ in missing)
     raise ServiceError(f"the server does not bring online: {names}; `SHOW INDEXES` in Neo4j Browser says why")
 

@@ -1,7 +1,8 @@
 """Vectors of nodes, stored beside the graph as sets that never change.
 
 Scenes name the sets that they use, so that a copy, a belief and a past share those of their scene, and a load reads no
-vector. A set that no scene names is deleted with other leftovers.
+vector. A set that no scene names is deleted with other leftovers. A large one has a label and a vector index of its
+own, so that what is nearest is looked for in this set alone.
 """
 
 from __future__ import annotations
@@ -15,18 +16,25 @@ from uuid import uuid4
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.vectors import Row, VectorSource
-from scenecypher.db.schema import VectorSpace
+from scenecypher.db.schema import VectorSpace, vector_label
 from scenecypher.db.store.catalog import lookup_scene
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Batch, Progress, write_batch
+from scenecypher.errors import QueryRefused
 
 NUMBERS_PER_BATCH: Final = 131_072
 """Numbers in a transaction: 1 MB on the wire, 128 vectors of 1,024."""
+MOST_COMPARED: Final = 50_000
+"""The most vectors of a set without an index, which are compared one by one."""
+NEAREST: Final = 1_000
+"""The vectors of an indexed set that a text is compared with."""
 
 ADD_VECTORS: Final[LiteralString] = """
 UNWIND $rows AS row
 MERGE (s:VectorSet {key: row.set}) ON CREATE SET s.made = datetime()
-CREATE (v:Vector {set: row.set, id: row.id, values: row.values}) RETURN count(*) AS written
+CREATE (v:Vector:$(row.labels) {set: row.set, id: row.id})
+WITH v, row CALL db.create.setNodeVectorProperty(v, 'values', row.values) RETURN count(*) AS written
 """
 READ_PAGE: Final[LiteralString] = """
 MATCH (v:Vector) WHERE v.set = $set AND v.id > $after
@@ -42,35 +50,71 @@ AND NOT EXISTS { MATCH (scene:Scene) WHERE scene.status >= '' AND scene.vectors 
 DROP_VECTORS: Final[LiteralString] = """
 MATCH (v:Vector) WHERE v.set = $set AND v.id >= '' WITH v LIMIT $limit DELETE v RETURN count(*) AS dropped
 """
+READ_NEAREST: Final[LiteralString] = """
+CALL db.index.vector.queryNodes($index, $nearest, $vector) YIELD node
+RETURN node.id AS id, vector.similarity.cosine(node.values, $vector) AS near
+"""
+READ_STATE: Final[LiteralString] = """
+SHOW VECTOR INDEXES YIELD name, state, populationPercent WHERE name = $index RETURN state, populationPercent AS percent
+"""
 DROP_SET: Final[LiteralString] = "MATCH (s:VectorSet {key: $set}) DELETE s"
 
 
-def with_vectors(database: Database, scene: ImportedScene, *, progress: Progress | None = None) -> ImportedScene:
+def with_vectors(
+    database: Database, scene: ImportedScene, *, most: int = MOST_COMPARED, progress: Progress | None = None
+) -> ImportedScene:
     """Write the vectors of a scene that is imported, unless the scene of its name has them; return it declaring them.
 
-    Until it is published nobody finds them. Raises ServiceError.
+    A set of more than `most` gets an index, which the server makes meanwhile. Until the scene is published nobody finds
+    them. Raises ServiceError.
     """
     if not scene.vectors:
         return scene
+    if not database.is_prepared:
+        prepare(database)
     known = lookup_scene(database, scene.name)
-    stored = {replace(it, set=""): it for it in (known.declared.vectors if known else ())}
-    spaces = tuple(stored.get(it.space) or _write(database, it, progress) for it in scene.vectors)
+    stored = {replace(it, set="", indexed=False): it for it in (known.declared.vectors if known else ())}
+    spaces = tuple(stored.get(it.space) or _write(database, it, most, progress) for it in scene.vectors)
     return replace(scene, vectors=(), declared=replace(scene.declared, vectors=spaces))
 
 
-def _write(database: Database, source: VectorSource, progress: Progress | None) -> VectorSpace:
-    space, done, rows = replace(source.space, set=uuid4().hex), 0, source.rows()
+def _write(database: Database, source: VectorSource, most: int, progress: Progress | None) -> VectorSpace:
+    space, done, rows = replace(source.space, set=uuid4().hex, indexed=source.count > most), 0, source.rows()
     size = max(1, NUMBERS_PER_BATCH // space.dimension)
-    while chunk := [vector_row(space.set, *it) for it in islice(rows, size)]:
+    while chunk := [vector_row(space, *it) for it in islice(rows, size)]:
         done += write_batch(database, Batch(ADD_VECTORS, {"rows": chunk}, len(chunk)))
         if progress:
             progress(done, source.count)
+    create_index(database, space)
     return space
 
 
-def vector_row(set_key: str, node_id: str, values: array[float]) -> dict[str, object]:
+def vector_row(space: VectorSpace, node_id: str, values: array[float]) -> dict[str, object]:
     """Return what ADD_VECTORS writes for a node."""
-    return {"set": set_key, "id": node_id, "values": values.tolist()}
+    labels = [vector_label(space.set)] if space.indexed else []
+    return {"set": space.set, "labels": labels, "id": node_id, "values": values.tolist()}
+
+
+def create_index(database: Database, space: VectorSpace) -> None:
+    """Have the server begin to index the written vectors of a set, if it is to be indexed."""
+    if space.indexed:
+        label, config = vector_label(space.set), {"vector.dimensions": space.dimension}
+        text: LiteralString = "CREATE VECTOR INDEX " + label + " IF NOT EXISTS FOR (v:" + label + ") ON (v.values)"
+        given = {"options": {"indexConfig": {**config, "vector.similarity_function": "cosine"}}}
+        database.execute(text + " OPTIONS $options", given)
+
+
+def nearest(database: Database, space: VectorSpace, vector: list[float], *, timeout_s: float) -> dict[str, float]:
+    """Return how near the nearest vectors of an indexed set are to another, by node. Raises QueryRefused meanwhile."""
+    given = {"index": vector_label(space.set), "nearest": NEAREST, "vector": vector}
+    found = database.row(READ_STATE, given, timeout_s=timeout_s)  # a search would wait for an index that is being made
+    if found is None or found["state"] == "FAILED":
+        msg = f"the index of the vectors {space.name} is lost"
+        raise QueryRefused("vectors", msg, hint="compare names and classes; import the scene again")
+    if found["state"] != "ONLINE":
+        msg = f"the index of the vectors {space.name} is still being made ({found['percent']:.0f} %)"
+        raise QueryRefused("vectors", msg, hint="compare names and classes, or ask again in some minutes")
+    return {record["id"]: record["near"] for record in database.rows(READ_NEAREST, given, timeout_s=timeout_s)}
 
 
 def read_ids(database: Database, space: VectorSpace) -> list[str]:
@@ -90,6 +134,7 @@ def delete_unused(database: Database, *, grace_s: float) -> None:
     """Delete the sets that no scene names, if they were begun more than `grace_s` seconds ago."""
     for record in database.rows(UNUSED, {"grace_s": grace_s}):
         given = {"set": record["key"], "limit": 1_000}
+        database.execute("DROP INDEX " + vector_label(record["key"]) + " IF EXISTS")
         while (dropped := database.execute(DROP_VECTORS, given)) and dropped["dropped"]:
             pass
         database.execute(DROP_SET, given)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 WRITERS: Final = 2
 """Scenes imported at once, each in memory: while one is read, the server writes another."""
 COLLECTOR_THRESHOLDS: Final = (50_000, 20, 50)
+TOLD_MB: Final = 5
+"""The size of vectors that is told before they are written."""
 
 
 JSON_LINES: Final = (".jsonl", ".ndjson")
@@ -247,6 +249,9 @@ def _import_one(source: Source, store: SceneStore | None, progress: Progress, ho
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
+    for vectors in scene.vectors:
+        if vectors.megabytes >= TOLD_MB:
+            errors().print(f"{scene.name}: writing {vectors.megabytes:,} MB of {vectors}…", markup=False)
     sets_vocabulary = how.vocabulary is not None
     done = bring_in(store, scene, sets_vocabulary=sets_vocabulary, replaces=how.replaces, progress=progress)
     told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}

@@ -49,6 +49,12 @@ def test_embeddings_of_a_map_are_vectors_of_its_nodes() -> None:
     assert "clip_ft" not in repr(scene.graph)
     assert scene.notes == ()
     assert read(thing("mug", features=["red"])).notes == ("features of 1 nodes left out: no vectors",)
+    odd: tuple[Any, ...] = ([], [[1, 2], [3, 4]], [10**400, 1], ["red", 1])
+    mixed = read(thing("mug", clip_ft=[1, 2]), *(thing(f"t{place}", clip_ft=it) for place, it in enumerate(odd)))
+    assert (told(mixed), mixed.notes) == (
+        {"clip_ft": {"mug": [1.0, 2.0]}},
+        ("clip_ft of 4 nodes left out: no vectors",),
+    )
     beside = read(thing("mug", clip_ft=[1.0, float("nan")]), thing("cup", clip_ft=[1.0, 2.0]))
     assert (told(beside), beside.notes) == (
         {"clip_ft": {"cup": [1.0, 2.0]}},

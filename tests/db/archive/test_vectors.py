@@ -13,10 +13,10 @@ from scenecypher.db.archive.contents import read_contents
 from scenecypher.db.archive.restore import Naming, check_archive, restore_archive
 from scenecypher.db.graph.vectors import vector_text
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.vectors import read_vectors
+from scenecypher.db.store.vectors import nearest, read_vectors
 from scenecypher.errors import DocumentError
 from tests.db.archive.test_archive import Lines, forged
-from tests.db.store.test_vectors import VECTORS, imported
+from tests.db.store.test_vectors import VECTORS, imported, index_names, wait_for_indexes
 
 
 @pytest.fixture
@@ -36,6 +36,19 @@ def test_vectors_are_saved_and_restored(store: SceneStore, archive: tuple[str, P
     found = {node_id: row.tolist() for node_id, row in read_vectors(store.database, after)}
     assert found == {node_id: array("f", row).tolist() for node_id, row in VECTORS.items()}
     assert store.put(imported(f"again/{name}")).outcome == "unchanged"
+
+
+def test_restored_vectors_have_an_index_again(store: SceneStore, tmp_path: Path) -> None:
+    name, path = f"looks/{uuid4().hex}", tmp_path / "home.archive"
+    SceneStore(store.database, most_compared=2).put(imported(name))
+    back_up(store.database, path, scenes=[store.find(name)])
+    naming = Naming(prefix="again/")
+    restore_archive(store.database, path, check_archive(store.database, path, naming), naming)
+    (space,) = store.find(f"again/{name}").declared.vectors
+    wait_for_indexes(store.database)
+    assert space.indexed
+    assert len(index_names(store.database, space)) == 1
+    assert nearest(store.database, space, [1.0, 0.0, 0.0], timeout_s=10).keys() == VECTORS.keys()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ import pytest
 from scenecypher.db.schema import definitions
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.prepare import prepare
+from scenecypher.db.store.scene_store import SceneStore
+from tests.db.store.test_vectors import imported
 from tests.sampling import FULL
 
 PROCESSES: Final = 8
@@ -76,6 +78,26 @@ def test_eight_processes_prepare_a_bare_server_at_once(bare: Database, address: 
 def test_a_prepared_server_is_left_alone(bare: Database) -> None:
     prepare(bare)
     assert prepare(bare) == []
+
+
+def test_an_index_of_others_is_not_waited_for(bare: Database) -> None:
+    """Imports failed while the server still made the index of many vectors, which takes minutes."""
+    bare.execute("CREATE (:Other {text: $text})", {"text": "x" * 40_000})
+    bare.execute("CREATE INDEX other FOR (o:Other) ON (o.text)")
+    try:
+        bare.execute("DROP INDEX object_scene_seen IF EXISTS")
+        assert prepare(bare) == ["object_scene_seen"]
+    finally:
+        bare.execute("DROP INDEX other IF EXISTS")
+
+
+def test_vectors_are_written_when_their_constraints_are_there(bare: Database, address: Address) -> None:
+    drop_all(bare)
+    seen: list[frozenset[str]] = []
+    with Database(address) as fresh:
+        store = SceneStore(fresh, most_compared=2)
+        store.put(imported(), progress=lambda _done, _total: seen.append(index_names(bare)))
+    assert seen[0] >= NAMES
 
 
 def preparer(forks: Path, address: Address) -> subprocess.Popen[str]:

@@ -17,6 +17,7 @@ from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.vectors import VectorSource, checked_vectors
+from scenecypher.db.schema import VectorSpace, vector_label
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.vectors import read_ids, read_vectors
@@ -82,9 +83,28 @@ def test_a_query_compares_nodes_with_a_text(store: SceneStore, ask: Callable[[st
     ],
 )  # fmt: skip
 def test_the_function_stands_wherever_a_value_may(
-    store: SceneStore, ask: Callable[[str, str], Answer], cypher: str, rows: object
+    store: SceneStore, indexed: SceneStore, ask: Callable[[str, str], Answer], cypher: str, rows: object
 ) -> None:
     assert ask(store.put(imported("looks/wherever")).name, cypher).rows == rows
+    name = indexed.put(imported("looks/wherever-indexed")).name
+    wait_for_indexes(indexed.database)
+    assert ask(name, cypher).rows == rows
+
+
+def test_of_several_sets_that_of_the_known_model_counts(database: Database, ask: Callable[[str, str], Answer]) -> None:
+    """An index of another set says nothing of how this one is compared."""
+    many, few = source({**VECTORS, "rug_1": (1.0, 1.0, 1.0)}, model="another"), source(dict(VECTORS))
+    scene = replace(imported(), vectors=(many, replace(few, space=replace(few.space, name="toy"))))
+    name = SceneStore(database, most_compared=3).put(scene).name
+    assert [nearest(ask, name, text) for text in TEXTS] == [[["couch_1"]], [["lamp_1"]], [["mug_1"]]]
+
+
+def test_a_look_up_costs_less_than_a_comparison(store: SceneStore, indexed: SceneStore) -> None:
+    cypher, gate = NEAREST.format("soft"), Gate(store.database, encoders=encoder)
+    compared, looked_up = (gate.check(cypher, SceneRef.of(it.find(it.put(imported()).name))) for it in (store, indexed))
+    assert compared.cost is not None
+    assert looked_up.cost is not None
+    assert 1 < looked_up.cost.steps < compared.cost.steps
 
 
 @pytest.mark.parametrize(
@@ -118,7 +138,11 @@ def test_a_scene_without_vectors_and_one_of_another_model_say_so(
     other = store.put(imported(model="another")).name
     with pytest.raises(QueryRefused, match=r"no encoder is set .* by another.*SCENECYPHER_EMBEDDING_MODEL"):
         nearest(ask, other, "soft")
-    with pytest.raises(QueryRefused, match="by toy can't be compared with clip: it is all zeros"):
+    short: dict[str, Sequence[float]] = {node_id: vector[:2] for node_id, vector in VECTORS.items()}
+    named = store.put(ImportedScene(f"looks/{uuid4().hex}", graph(), vectors=(source(short),))).name
+    with pytest.raises(QueryRefused, match=r"it has 3 numbers, others 2.*; name the model of clip at its import"):
+        nearest(ask, named, "soft")
+    with pytest.raises(QueryRefused, match=r"by toy can't be compared with clip: it is all zeros.*; give other words"):
         nearest(ask, store.put(imported()).name, "a word of which the model knows nothing")
 
 
@@ -163,6 +187,63 @@ def test_equal_vectors_are_written_once_and_others_replace_them(
     assert (changed.outcome, changed.version) == ("updated", first.version + 1)
     assert nearest(ask, scene.name, "soft") == [["lamp_1"]]
     assert store.put(replace(scene, vectors=())).outcome == "unchanged"
+
+
+@pytest.fixture
+def indexed(database: Database) -> SceneStore:
+    """A store whose sets of over two vectors get an index."""
+    return SceneStore(database, most_compared=2)
+
+
+def wait_for_indexes(database: Database) -> None:
+    database.rows("CALL db.awaitIndexes(60)")
+
+
+def index_names(database: Database, space: VectorSpace) -> list[str]:
+    found = database.rows(
+        "SHOW VECTOR INDEXES YIELD name WHERE name = $name RETURN name", {"name": f"Vectors_{space.set}"}
+    )
+    return [record["name"] for record in found]
+
+
+def test_of_many_vectors_the_nearest_are_read_from_an_index_of_the_set_alone(
+    indexed: SceneStore, database: Database, ask: Callable[[str, str], Answer]
+) -> None:
+    name = indexed.put(imported()).name
+    others = indexed.put(imported(couch_1=(0.0, 1.0, 0.0), lamp_1=(1.0, 0.0, 0.0))).name
+    (space,) = indexed.find(name).declared.vectors
+    wait_for_indexes(database)
+    assert (space.indexed, index_names(database, space)) == (True, [f"Vectors_{space.set}"])
+    assert [nearest(ask, name, text) for text in TEXTS] == [[["couch_1"]], [["lamp_1"]], [["mug_1"]]]
+    assert nearest(ask, others, "soft") == [["lamp_1"]]
+    cypher = "MATCH (n) WITH n.name AS name, similarity(n, 'soft') AS near RETURN name, near ORDER BY name"
+    assert ask(name, cypher).rows == ask(SceneStore(database).put(imported()).name, cypher).rows
+
+
+def test_an_index_that_is_not_there_is_told_in_words(
+    indexed: SceneStore, database: Database, ask: Callable[[str, str], Answer]
+) -> None:
+    name = indexed.put(imported()).name
+    (space,) = indexed.find(name).declared.vectors
+    database.execute(f"DROP INDEX Vectors_{space.set}")
+    with pytest.raises(QueryRefused, match=r"the index of the vectors clip is lost; .* import the scene again"):
+        nearest(ask, name, "soft")
+
+
+def test_an_index_goes_with_its_set(indexed: SceneStore, database: Database) -> None:
+    name = indexed.put(imported()).name
+    (space,) = indexed.find(name).declared.vectors
+    indexed.delete_leftovers(grace_s=0.0)
+    assert index_names(database, space) == [f"Vectors_{space.set}"]
+    indexed.delete(name)
+    indexed.delete_leftovers(grace_s=0.0)
+    assert (index_names(database, space), read_ids(database, space)) == ([], [])
+
+
+@pytest.mark.parametrize("key", ["", "x", "a" * 31, "a" * 33, "A" * 32, "a" * 31 + "`", "a" * 32 + "\n"])
+def test_no_label_is_made_of_what_is_no_key(key: str) -> None:
+    with pytest.raises(InputError, match="is no key of vectors"):
+        vector_label(key)
 
 
 def test_sets_that_no_scene_names_are_deleted(store: SceneStore, database: Database) -> None:

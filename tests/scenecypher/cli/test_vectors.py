@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from array import array
 from pathlib import Path
 from uuid import uuid4
 
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.graph.scene_document import scene_document
+from scenecypher.db.schema import VectorSpace
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.vectors import read_vectors
+from scenecypher.importers.vectors_file import write_vectors_file
 from tests.scenecypher.cli.conftest import RunCommand
 
 MUG = {"id": 1, "object_tag": "mug", "bbox_center": [0, 0, 0], "clip_ft": [0.125, -0.5, 0.25]}
@@ -35,6 +41,18 @@ def test_vectors_go_out_and_come_back(command: RunCommand, store: SceneStore, tm
     to_screen = command("scenes", "export", name)
     assert "its vectors are left out: --out FILE.json" in to_screen.err
     assert "vectors" not in json.loads(to_screen.out)
+
+
+def test_the_size_of_many_numbers_is_told_before_they_are_written(command: RunCommand, tmp_path: Path) -> None:
+    stem, ids = f"map-{uuid4().hex[:10]}", [str(it) for it in range(400)]
+    graph = SceneGraph.of([Node(it, "Object", it, "mug") for it in ids], ())
+    document = {**scene_document(ImportedScene(stem, graph)), "vectors": f"{stem}.npz"}
+    (tmp_path / f"{stem}.json").write_text(json.dumps(document), encoding="utf-8")
+    rows = ((it, array("f", [1.0]) * 4_000) for it in ids)
+    write_vectors_file(tmp_path / f"{stem}.npz", [(VectorSpace("clip", "toy", 4_000), ids, rows)])
+    done = command("import", str(tmp_path / f"{stem}.json"))
+    told = f"{stem}: writing 6 MB of clip: 400 vectors of 4,000 numbers, by toy…"
+    assert (done.code, told in done.err.splitlines()) == (0, True), done.err
 
 
 def test_bad_vectors_end_with_two_and_leave_nothing(command: RunCommand, store: SceneStore, tmp_path: Path) -> None:

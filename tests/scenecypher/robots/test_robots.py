@@ -489,7 +489,6 @@ def test_the_robot_answers_each_request_by_its_memory() -> None:
         assert begin() == ("done", ""), "told again"
         assert arm.done == [("grab",)], "not done again"
         assert begin(id="b") == ("working", "")
-        assert ask(url, "GET", "/openapi.json") == (200, OPENAPI)
 
 
 def test_the_robot_s_memory_does_not_grow_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
