@@ -20,15 +20,17 @@ CLASSES_OF: Final = {
 
 
 def class_lists(occurring: Enumerations) -> dict[str, Collection[str]]:
-    """Return the classes by kind, with their numbers, the places and the agents, each list under its title."""
+    """Return the classes by kind, the places and the agents, each list under its title.
+
+    A number stands where there are several; classes of places and agents that are named below are left out.
+    """
+    named = {"Places": occurring.places, "Agents": [agent.name for agent in occurring.agents]}
+    told = [it.casefold() for names in named.values() for it in names]
     of_kind: dict[str, list[str]] = {}
     for use in occurring.classes:
-        of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}")
-    return {
-        **{f"{CLASSES_OF[kind]}, and how many": uses for kind, uses in of_kind.items()},
-        "Places": occurring.places,
-        "Agents": [agent.name for agent in occurring.agents],
-    }
+        if use.kind not in {"Place", "Agent"} or not any(use.name.casefold() in it for it in told):
+            of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}" if use.count > 1 else use.name)
+    return {**{f"{CLASSES_OF[kind]}, and how many if several": uses for kind, uses in of_kind.items()}, **named}
 
 
 def colors(occurring: Enumerations) -> Collection[str]:

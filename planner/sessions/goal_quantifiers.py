@@ -1,100 +1,86 @@
-"""What a goal's facts hold of: variables with quantities, and the conditions that they quantify."""
+"""What a goal's facts hold of: things with quantities, and the conditions that they quantify."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import scenecypher.db.condition as c
 
+Parts: TypeAlias = tuple[c.Condition, ...]
 NAME_LENGTH: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class Things:
     """What a name ranges over (`among`, all of one of the classes `kinds`), and how many of these are meant."""
 
     name: str
-    among: tuple[c.Condition, ...]
+    among: Parts
     quantity: str = "one"
     number: int = 1
     owner: str = ""
-    others: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    counted: str = ""
+
+    @property
+    def about(self) -> frozenset[str]:
+        """Its name, and those that it depends on."""
+        return c.free_variables(c.And(self.among)) | {self.name, self.owner}
+
+    def having(self, parts: Parts) -> c.Condition:
+        """Return that the parts hold of as many of the things as it says."""
+        ways = [(c.HasClass(self.name, kind), *self.among) for kind in self.kinds] or [self.among]
+        return any_of(tuple(self._counted(c.And((*among, *parts)), all_of(among), all_of(parts)) for among in ways))
+
+    def _counted(self, both: c.Condition, among: c.Condition, parts: c.Condition) -> c.Condition:
+        match self.quantity:
+            case "all" | "no":
+                return c.ForAll(self.name, among, parts if self.quantity == "all" else c.Not(parts))
+            case "at least":
+                return c.AtLeast(self.number, self.name, both)
+            case "exactly":
+                return c.Exactly(self.number, self.name, both)
+            case "at most":
+                return c.Not(c.AtLeast(self.number + 1, self.name, both))
+            case _:
+                return c.Exists(self.name, both)
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A claim and the variables that it is about; `placed` is the thing that it says to be in or on another."""
-
-    about: frozenset[str]
-    claim: c.Condition
-    placed: c.Term | None = None
-
-
-def quantified(
-    variables: Sequence[Variable], facts: Sequence[Fact], bound: tuple[Variable, ...]
-) -> Iterator[c.Condition]:
-    """Yield the conjuncts: each group of facts that share variables, within the quantifiers of these."""
-    for names, group in _groups(variables, facts):
-        inner = [it for it in variables if it.name in names]
-        if not inner:
-            yield from (fact.claim for fact in group)
-            continue
-        first, *rest = inner
-        parts = tuple(quantified(rest, group, (*bound, first)))
-        among = first.among + tuple(c.Not(c.Same(first.name, it.name)) for it in bound if _differ(first, it))
-        owner = next((it for it in bound if it.name == first.owner), None)
-        if owner is not None:
-            parts = (*parts, _no_other(owner, first, group))
-        ways = [(c.HasClass(first.name, kind), *among) for kind in first.kinds] or [among]
-        found = tuple(_counted(first, way, parts) for way in ways)
-        yield found[0] if len(found) == 1 else c.Or(found)
+def quantified(things: Sequence[Things], facts: Parts, bound: Sequence[Things] = ()) -> Iterator[c.Condition]:
+    """Yield the conjuncts: the facts about none of the things, then those that share things, within quantifiers."""
+    names, linked = frozenset(it.name for it in things), list[frozenset[str]]()
+    for about in (*(it.about for it in things), *map(c.free_variables, facts)):
+        joined = [it for it in linked if it & about]
+        linked = [*(it for it in linked if it not in joined), (about & names).union(*joined)]
+    yield from (it for it in facts if not c.free_variables(it) & names)
+    for group in linked:
+        if inner := tuple(it for it in facts if c.free_variables(it) & group):
+            yield _nested([it for it in things if it.name in group], inner, bound)
 
 
-def _counted(it: Variable, among: tuple[c.Condition, ...], parts: tuple[c.Condition, ...]) -> c.Condition:
-    """Return that the parts hold of as many of the things as a variable says."""
-    match it.quantity:
-        case "all":
-            return c.ForAll(it.name, all_of(among), all_of(parts))
-        case "no":
-            return c.ForAll(it.name, all_of(among), c.Not(all_of(parts)))
-        case "at least":
-            return c.AtLeast(it.number, it.name, c.And(among + parts))
-        case "exactly":
-            return c.Exactly(it.number, it.name, c.And(among + parts))
-        case "at most":
-            return c.Not(c.AtLeast(it.number + 1, it.name, c.And(among + parts)))
-        case _:
-            return c.Exists(it.name, c.And(among + parts))
+def _nested(things: Sequence[Things], facts: Parts, bound: Sequence[Things]) -> c.Condition:
+    """Return facts within quantifiers, outermost that of `one` thing, which is the same for all others."""
+    names = {it.name for it in things}
+    first = min(things, key=lambda it: (len(it.about & names), it.quantity != "one"))
+    rest = [it for it in things if it is not first]
+    own = (_no_other(it, first, facts) for it in bound if it.name == first.owner)
+    return first.having((*quantified(rest, facts, (*bound, first)), *own))
 
 
-def _no_other(owner: Variable, own: Variable, facts: Sequence[Fact]) -> c.Condition:
+def _no_other(owner: Things, own: Things, facts: Parts) -> c.Condition:
     """Return the condition that no other thing like `owner` shares what is its `own`."""
-    joining = tuple(it.claim for it in facts if it.about == {owner.name, own.name} and not isinstance(it.claim, c.Not))
+    joining = [it for it in facts if c.free_variables(it) == {owner.name, own.name} and not isinstance(it, c.Not)]
     other = f"other_{owner.name}"[:NAME_LENGTH]
     alike = tuple(c.bind(part, {owner.name: other}) for part in (*owner.among, *joining))
     return c.Not(c.Exists(other, c.And((*alike, c.Not(c.Same(other, owner.name))))))
 
 
-def _groups(variables: Sequence[Variable], facts: Sequence[Fact]) -> list[tuple[set[str], list[Fact]]]:
-    """Return the facts in groups that share none of the variables, and constrain none of each other's, with these."""
-    groups: list[tuple[set[str], list[Fact]]] = []
-    for fact in facts:
-        names = {it.name for it in variables if it.name in fact.about}
-        names |= {it.name for it in variables for one in variables if one.name in names and _differ(it, one)}
-        joined = [group for group in groups if group[0] & names]
-        merged = (names.union(*(group[0] for group in joined)), [*(it for group in joined for it in group[1]), fact])
-        groups = [*(group for group in groups if group not in joined), merged]
-    return groups
-
-
-def _differ(one: Variable, other: Variable) -> bool:
-    return one.name in other.others or other.name in one.others
-
-
-def all_of(parts: tuple[c.Condition, ...]) -> c.Condition:
+def all_of(parts: Parts) -> c.Condition:
     """Return the conjunction of parts; a single one is itself."""
     return parts[0] if len(parts) == 1 else c.And(parts)
+
+
+def any_of(parts: Parts) -> c.Condition:
+    """Return the disjunction of parts; a single one is itself."""
+    return parts[0] if len(parts) == 1 else c.Or(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -11,6 +12,7 @@ from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.condition.phrases import plural_of
+from scenecypher.db.graph.change import value_of
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import Value
 from scenecypher.db.schema import RELATION_TYPES
@@ -19,40 +21,28 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.reference import CANDIDATES_SHOWN, resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, UnknownReference, did_you_mean
-from scenecypher.planner.actions.variables import is_static, variables_of
+from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.prompts.scene_words import states_given
 from scenecypher.planner.sessions.goal_past import earlier_facts
-from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, Fact, Variable, all_of, quantified
+from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, Things, all_of, any_of, quantified
 from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.vocabularies.states import state_rules
+from scenecypher.words import named_by, stems
 
 FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
 WORDS: Final = {"IN": "INSIDE", "INSIDE_OF": "INSIDE", "ONTOP": "ON", "ONTOP_OF": "ON"}
 """Other words for relation types."""
-PLACING: Final = ("INSIDE", "ON")
-"""Relations of a thing to where it was put."""
-OPPOSITES: Final = ("open", "closed", "on", "off")
-"""States that are allowed even if no node has them yet."""
 ANYTHING: Final = "thing"
 """The word for movable things of every class."""
 
-_NAMED: Final = re.compile(r"(\w+)\s*:\s+(.+)")
 _THINGS: Final = re.compile(
+    r"(?:(?P<name>\w+)\s*:\s+)?"
     r"(?P<quantity>one|all|every|no|as many|(?:at least |at most |exactly )?\d{1,9})\s+(?P<words>.+?)"
     r"(?P<alike>\s+of one kind)?(?:\s+as\s+(?P<counted>\w+))?(?:\s+for each\s+(?P<owner>\w+))?"
-    r"(?:\s+other than\s+(?P<others>\w+(?:\s*,\s*\w+)*))?(?:\s+where\s+(?P<where>.+))?",
+    r"(?:\s+other than\s+(?P<others>\w+(?:\s*,\s*\w+)*))?(?:\s+\(?where\s+(?P<where>.+?)\)?)?",
     re.IGNORECASE,
 )
-_NOT, _IS, _HAS, _OR, _AND = (
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        r"not\s+(.+)",
-        r"(.+?)\s+is\s+(not\s+)?(as before|[\w-]+)",
-        r"(.+?)\s+has\s+(not\s+)?(\w+)\s+(.+)",
-        r"\s+or\s+",
-        r"\s+and\s+",
-    )
-)
+_OR, _AND = (re.compile(rf"\s+{word}\s+(?![^()]*\))", re.IGNORECASE) for word in ("or", "and"))
 
 
 @dataclass(frozen=True)
@@ -83,23 +73,29 @@ class GoalParser:
 
     def read(self, text: str) -> c.Condition:
         """Return the conjunction of all facts. Raises InputError for its form, UnknownReference for its words."""
-        reading = _Reading(self)
-        for name, among in (self.given or {}).items():
-            reading.variables[name] = Variable(name, (among,))
-        for part in self._parts(text):
-            try:
-                reading.add(part)
-            except UnknownReference as error:
-                what = "condition" if self.is_rule else "goal"
-                raise UnknownReference(f"the {what} {part[:100]!r}: {error}", error.word, error.known) from error
-        parts = reading.parts()
-        return parts[0] if len(parts) == 1 else c.And(parts)
+        reading = _Reading(self, {name: Things(name, (among,)) for name, among in (self.given or {}).items()})
+        for part in filter(None, map(str.strip, text.split(";"))):
+            found, facts = _THINGS.fullmatch(part), _AND.split(part)
+            is_joined = self.is_rule or all(map(self.facts.fullmatch, facts))
+            for said in facts if is_joined and not (found and found["name"]) else (part,):
+                try:
+                    reading.add(said)
+                except UnknownReference as error:
+                    what = "condition" if self.is_rule else "goal"
+                    raise UnknownReference(f"the {what} {said[:100]!r}: {error}", error.word, error.known) from error
+        return all_of(reading.parts())
 
     def class_named(self, word: str) -> str | None:
-        """Return the class that a word means, in any case, with blanks or as a plural; None if it means none."""
-        found = self._classes.get(_folded(word))
-        others = (self._classes.get(_folded(it)) for it in self.synonyms.get(_folded(word), ()))
-        return found if found is not None else next(filter(None, others), None)
+        """Return the class that a word means, in any case, with blanks or as a plural; None if it means none.
+
+        The last part of a compound means it if no other class has it: egg is food_egg.
+        """
+        words = (word, *self.synonyms.get(_folded(word), ()))
+        found = next((found for it in words if (found := self._classes.get(_folded(it)))), None)
+        if found or word in self.graph.nodes or word in self.graph.by_name:
+            return found
+        alike = [it for it in named_by(word, self.classes) if "".join(stems(it)).endswith("".join(stems(word)))]
+        return alike[0] if len(alike) == 1 else None
 
     def known(self, what: str, word: str, here: Sequence[str]) -> str:
         """Return the one of the words `here` that is meant, whatever its case. Raises UnknownReference."""
@@ -110,9 +106,10 @@ class GoalParser:
             raise UnknownReference(message, word[:60], here)
         return found
 
-    def _parts(self, text: str) -> Iterator[str]:
-        for part in filter(None, map(str.strip, text.split(";"))):
-            yield from _AND.split(part) if self.is_rule and not _NAMED.fullmatch(part) else (part,)
+    def values(self, key: str) -> dict[Value, list[str]]:
+        """Return the values of a property, each with its words."""
+        found = dict.fromkeys(it for node in self.graph.nodes.values() if (it := value_of(node, key)) is not None)
+        return {it: value_words(it) for it in found}
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -121,15 +118,19 @@ class GoalParser:
 
     @cached_property
     def states(self) -> tuple[str, ...]:
-        """The states that something has or that an action gives."""
-        occurring = {state for node in self.graph.nodes.values() for state in node.states}
-        return tuple(sorted({*occurring, *OPPOSITES, *states_to_name(self.vocabulary)}))
+        """The states that something has, that an action gives, or that are usual."""
+        given = (*states_given(operators_of(self.vocabulary)), "open", "closed", "on", "off")
+        return tuple(sorted({*given, *(state for node in self.graph.nodes.values() for state in node.states)}))
 
     @cached_property
-    def related(self) -> re.Pattern[str]:
-        """The form of a relation between two things."""
-        names = sorted({*RELATION_TYPES, *self.types, *WORDS}, key=len, reverse=True)
-        return re.compile(rf"(.+?)\s+(not\s+)?({'|'.join(names)})\s+(.+)", re.IGNORECASE)
+    def facts(self) -> re.Pattern[str]:
+        """The form of facts: a state, a property or a relation."""
+        types = "|".join(sorted({*RELATION_TYPES, *self.types, *WORDS}, key=len, reverse=True))
+        return re.compile(
+            r"(not\s+)?(?P<x>(?:\([^()]*\)|[^(])+?)\s+(?:is\s+(not\s+)?(?P<state>as before|[\w-]+)|"
+            rf"has\s+(not\s+)?(?P<key>\w+)\s+(?P<value>.+)|(?:is\s+)?(not\s+)?(?P<type>{types})\s+(?P<y>.+))",
+            re.IGNORECASE,
+        )
 
     @cached_property
     def _classes(self) -> dict[str, str]:
@@ -143,133 +144,119 @@ def read_goal_in(store: SceneStore, scene: SceneInfo, text: str) -> c.Condition:
     return GoalParser(graph, scene.vocabulary, types, events=partial(store.latest, scene)).read(text)
 
 
-def states_to_name(vocabulary: str) -> tuple[str, ...]:
-    """Return the states that actions of a vocabulary give to something."""
-    return states_given(operators_of(vocabulary))
-
-
 @dataclass(slots=True)
 class _Reading:
-    """A goal while it is read: its variables and facts so far."""
+    """A goal, or a rule's condition, while it is read: the things and facts so far, and names that need no fact."""
 
     parser: GoalParser
-    variables: dict[str, Variable] = field(default_factory=dict)
-    facts: list[Fact] = field(default_factory=list)
-    earlier: frozenset[str] = frozenset()
-    """The variables of earlier parts: a phrase such as `no cup` stands for things of its own in each part."""
-    suffix: str = ""
-    mentioned: set[str] = field(default_factory=set)
-    """The variables named after `other than`: no fact need be about them."""
+    things: dict[str, Things]
+    facts: list[c.Condition] = field(default_factory=list)
+    phrases: Counter[str] = field(default_factory=Counter)
+    used: set[str] = field(default_factory=set)
 
     def add(self, part: str) -> None:
         """Read a part: what a name stands for, or facts of which one must hold."""
-        self.earlier = frozenset(self.variables)
-        named = _NAMED.fullmatch(part)
-        things = _THINGS.fullmatch(named[2]) if named else None
-        if named is None or things is None:
-            self.facts.append(self._one_of(part))
-            return
-        if not c.VARIABLE.fullmatch(named[1]) or named[1] in {*self.parser.graph.nodes, *self.variables}:
-            raise UnknownReference(
-                f"{named[1][:60]!r} can't be a name for things: use another word that is no node's id"
-            )
-        self._declare(named[1], things)
+        found = _THINGS.fullmatch(part)
+        if found is None or not (name := found["name"]):
+            self.facts.append(self._any_of(part) if _OR.search(part) else self._fact(part))
+        elif c.VARIABLE.fullmatch(name) and name not in {*self.parser.graph.nodes, *self.things}:
+            self._declare(name, found)
+        else:
+            raise UnknownReference(f"{name[:60]!r} can't be a name for things: use another word that is no node's id")
 
     def parts(self) -> tuple[c.Condition, ...]:
         """Return the parts of the goal. Raises UnknownReference for names and facts that do not go together."""
-        used = {name for it in self.variables.values() for name in (it.owner, it.counted)}
-        used |= {*(self.parser.given or ()), *self.mentioned}
-        for name in self.variables.keys() - used.union(*(fact.about for fact in self.facts)):
+        about, given = [*map(c.free_variables, self.facts)], self.parser.given or {}
+        for name in self.things.keys() - self.used.union(given, *about):
             raise UnknownReference(f"no fact is about {name!r}: state one, or leave it out")
-        claims = {fact.claim for fact in self.facts}
-        if not claims:
+        if not self.facts:
             raise InputError(f"the goal is empty; {FORM}")
-        if any(c.Not(claim) in claims for claim in claims):
-            raise UnknownReference("a fact and its opposite can't hold at once: state one of the two")
-        if not self.parser.is_rule:
-            self._check_states(it for it in claims if isinstance(it, c.HasState))
-        for own in (it for it in self.variables.values() if it.owner):
-            if not any({own.name, own.owner} <= it.about and not isinstance(it.claim, c.Not) for it in self.facts):
+        joined = [names for it, names in zip(self.facts, about, strict=True) if not isinstance(it, c.Not)]
+        for own in (it for it in self.things.values() if it.owner):
+            if not any({own.name, own.owner} <= names for names in joined):
                 raise UnknownReference(f"no fact joins {own.name!r} and {own.owner!r}: state the relation of the two")
-        put_down = () if self.parser.is_rule else self._put_down()
-        more = [it for it in put_down if it.placed is None or is_held(it.placed) not in claims]
-        inner = [it for it in more if it.about]
-        return (*quantified(self._in_order(), (*self.facts, *inner), ()), *(it.claim for it in more if not it.about))
+        meant = (it for it in self.things.values() if it.quantity not in {"no", "at most"})
+        for one, other in combinations((*self.facts, *(claim for it in meant for claim in it.among)), 2):
+            self._check_both(one, other)
+        free = [it for it in self.things.values() if it.name not in given]
+        if self.parser.is_rule:
+            return tuple(map(_deep, quantified(free, tuple(self.facts))))
+        return tuple(quantified(free, tuple(dict.fromkeys((*self.facts, *self._put_down())))))
 
-    def _check_states(self, claims: Iterable[c.HasState]) -> None:
-        """Raise UnknownReference for two states that no thing has at once, such as on and off."""
-        rules = state_rules(self.parser.vocabulary)
-        for one, other in combinations(claims, 2):
-            if one.x == other.x and one.state in rules and other.state in rules[one.state].excludes:
-                it, states = one.x.id if isinstance(one.x, c.Id) else one.x, sorted((one.state, other.state))
-                raise UnknownReference(f"{it} can't be {states[0]} and {states[1]} at once: state one of the two")
+    def _check_both(self, one: c.Condition, other: c.Condition) -> None:
+        """Raise UnknownReference for two facts that can't hold at once: opposites, or states such as on and off."""
+        if c.Not(one) == other or c.Not(other) == one:
+            raise UnknownReference("a fact and its opposite can't hold at once: state one of the two")
+        match one, other:
+            case c.HasState(x, first), c.HasState(y, second) if x == y and not self.parser.is_rule:
+                if second in getattr(state_rules(self.parser.vocabulary).get(first), "excludes", ()):
+                    what = f"{first} and {second}" if first < second else f"{second} and {first}"
+                    thing = x.id if isinstance(x, c.Id) else x
+                    raise UnknownReference(f"{thing} can't be {what} at once: state one of the two")
 
-    def _put_down(self) -> Iterator[Fact]:
+    def _put_down(self) -> Iterator[c.Condition]:
         """Yield that things which must not be in or on something are not with an agent instead."""
-        for x, denied in {(it.placed, isinstance(it.claim, c.Not)): None for it in self.facts if it.placed is not None}:
-            in_no_hand = c.Not(is_with_agent(x))
-            match self.variables.get(x) if isinstance(x, str) else None:
-                case Variable(quantity="no" | "at most" | "exactly") as it:
-                    if not denied:
-                        yield Fact(frozenset(), c.ForAll(it.name, all_of(it.among), in_no_hand), x)
-                case Variable() if denied:
-                    yield Fact(frozenset({str(x)}), in_no_hand, x)
-                case None if denied and isinstance(x, c.Id) and self.parser.graph.nodes[x.id].kind == "Object":
-                    yield Fact(frozenset(), in_no_hand, x)
-
-    def _in_order(self) -> tuple[Variable, ...]:
-        """Return the variables, outermost first: `one` is the same for all, an own thing follows what it is for."""
-        found = [it for it in self.variables.values() if it.name not in (self.parser.given or ())]
-        outer = sorted((it for it in found if not it.owner), key=lambda it: it.quantity != "one")
-        return tuple(it for each in outer for it in (each, *(own for own in found if own.owner == each.name)))
+        for fact in self.facts:
+            match fact.part if (is_denied := isinstance(fact, c.Not)) else fact:
+                case c.Related(x, "INSIDE" | "ON", y) | c.Exists(where=c.And((_, c.Related(x, "INSIDE" | "ON", y)))):
+                    thing, place = (self.things.get(it) if isinstance(it, str) else None for it in (x, y))
+                    is_few = thing is not None and thing.quantity in {"no", "at most", "exactly"}
+                    order = [it for it in self.things.values() if it in (thing, place)]
+                    is_nowhere = place is not None and place.quantity == "no"
+                    if is_nowhere and thing and thing.quantity == "at least" and order[-1] is thing:
+                        continue  # which of them these are is chosen for each place
+                    is_movable = not isinstance(x, c.Id) or self.parser.graph.nodes[x.id].kind == "Object"
+                    if is_denied + is_few + is_nowhere in {0, 2} or not is_movable:
+                        continue
+                    if is_with_agent(x, held=True) not in self.facts:
+                        none = c.Not(is_with_agent(x))
+                        is_each = thing is not None and (is_few or thing.quantity == "all")
+                        yield c.ForAll(thing.name, all_of(thing.among), none) if thing and is_each else none
+                case _:
+                    pass
 
     # --- things
 
     def _declare(self, name: str, found: re.Match[str]) -> None:
+        """Keep what a name stands for. Raises UnknownReference."""
         class_, adjectives = self._class_of(found["words"])
         kind = c.HasKind(name, "Object") if class_ is None else c.HasClass(name, class_)
-        quantity, number = _quantity(found["quantity"].lower())
-        if quantity == "as many" and not found["counted"]:
-            raise UnknownReference("as many as what? say before, as in `y: all mat; x: as many cup as y`")
-        if found["counted"]:
-            quantity, number = "exactly", len(self._nodes(self._variable(found["counted"])))
-        owner = self._variable(found["owner"]) if found["owner"] else None
-        if owner is not None and owner.quantity not in {"all", "at least"}:
-            raise UnknownReference(f"{owner.name!r} is one thing: {name!r} is for each of several, such as `all cup`")
-        apart = [self._variable(it) for it in re.findall(r"\w+", found["others"] or "")]
-        self.mentioned.update(it.name for it in apart)
-        others = tuple(it.name for it in apart if it.quantity != "all")
-        own, counted = owner.name if owner else "", found["counted"] or ""
-        it = Variable(name, (kind,), quantity, number, own, others, counted=counted)
-        self.variables[name] = it
+        it = self.things[name] = Things(name, (kind,), *self._quantity(found), found["owner"] or "")
+        if it.owner and self._named(it.owner).quantity not in {"all", "at least"}:
+            raise UnknownReference(f"{it.owner!r} is one thing: {name!r} is for each of several, such as `all cup`")
         where = _AND.split(re.sub(r"\bit\b", name, found["where"])) if found["where"] else ()
-        claims = [self._claim_now(name, fact) for fact in (*(f"{name} is {word}" for word in adjectives), *where)]
-        # All of some are known here, and are left out by what they are; `others` are chosen when the goal is evaluated.
-        claims += [
-            c.Not(all_of(tuple(c.bind(part, {it.name: name}) for part in it.among)))
-            for it in apart
-            if it.name not in others
-        ]
+        claims = [*(self._is(name, word) for word in adjectives), *(self._claim_now(name, fact) for fact in where)]
+        for other in map(self._named, re.findall(r"\w+", found["others"] or "")):
+            if other.quantity in {"all", "no", "at most"}:
+                claims.append(c.Not(c.bind(all_of(other.among), {other.name: name})))
+            elif it.quantity == "one" != other.quantity:  # one thing is the same for all others: it is chosen first
+                self.things[other.name] = replace(other, among=(*other.among, c.Not(c.Same(other.name, name))))
+            else:
+                claims.append(c.Not(c.Same(name, other.name)))
         nodes = self._nodes(replace(it, among=(kind, *claims)))
-        if self.parser.is_rule:
-            if found["alike"] or found["counted"]:
-                raise UnknownReference("a rule counts at all times: name a class and a number of things")
-            self.variables[name] = replace(it, among=(kind, *claims))
-            return
-        if not all(map(is_static, claims)):
+        if not self.parser.is_rule and not all(map(is_static, claims)):
             claims = [*filter(is_static, claims), c.Or(tuple(c.Same(name, c.Id(node)) for node in nodes))]
-        least = number if quantity in {"at least", "exactly"} else int(quantity == "one")
-        if least > len(nodes) and class_ not in self.parser.elsewhere:
-            raise UnknownReference(f"of {found['words'][:60]!r} there are {len(nodes)} like that here: ask for no more")
-        self.variables[name] = replace(it, among=(kind, *claims), kinds=self._kinds(nodes, number, found["alike"]))
+        is_enough = it.number <= len(nodes) or it.quantity in {"all", "no", "at most"}
+        if not (self.parser.is_rule or is_enough or class_ in self.parser.elsewhere):
+            what = found["words"][:60]
+            raise UnknownReference(f"of {what!r} there are {len(nodes)} like that here: ask for no more")
+        counts = Counter(self.parser.graph.nodes[node].class_ for node in nodes if found["alike"])
+        kinds = tuple(sorted(class_ for class_, count in counts.items() if count >= it.number))
+        if found["alike"] and not kinds:
+            raise UnknownReference(f"no class has {it.number} such things here: ask for no more")
+        self.things[name] = replace(it, among=(kind, *claims), kinds=kinds)
 
-    def _kinds(self, nodes: Sequence[str], number: int, alike: str | None) -> tuple[str, ...]:
-        """Return the classes that have enough of the nodes, if all must be of one class."""
-        classes = [self.parser.graph.nodes[node].class_ for node in nodes] if alike else []
-        kinds = tuple(sorted({it for it in classes if classes.count(it) >= number}))
-        if alike and not kinds:
-            raise UnknownReference(f"no class has {number} such things here: ask for no more")
-        return kinds
+    def _quantity(self, found: re.Match[str]) -> tuple[str, int]:
+        """Return the quantity of things and its number: a bare number is the least, none is "no"."""
+        if self.parser.is_rule and (found["alike"] or found["counted"]):
+            raise UnknownReference("a rule counts at all times: name a class and a number of things")
+        if found["counted"]:
+            words, last = "exactly", f"{len(self._nodes(self._named(found['counted'])))}"
+        else:
+            words, _, last = found["quantity"].lower().replace("every", "all").rpartition(" ")
+        if last == "many":
+            raise UnknownReference("as many as what? say before, as in `y: all mat; x: as many cup as y`")
+        return (last, 1) if not last.isdigit() else ("no", 1) if int(last) == 0 else (words or "at least", int(last))
 
     def _class_of(self, text: str) -> tuple[str | None, list[str]]:
         """Return the class that a phrase ends with, None for things of any class, and the words before it."""
@@ -279,169 +266,135 @@ class _Reading:
             found = self.parser.class_named(word)
             if found is not None or word.lower() == ANYTHING:
                 return found, words[:start]
-        self.parser.known("class", text, self.parser.classes)
-        raise AssertionError(text)
+        return self.parser.known("class", text, self.parser.classes), []
 
-    def _variable(self, name: str) -> Variable:
-        if name not in self.variables:
+    def _named(self, name: str) -> Things:
+        self.used.add(name)
+        if name not in self.things:
             raise UnknownReference(f"{name[:60]!r} stands for nothing yet: say before, as in `{name[:60]}: all cup`")
-        return self.variables[name]
+        return self.things[name]
 
-    def _nodes(self, it: Variable) -> tuple[str, ...]:
+    def _nodes(self, it: Things) -> tuple[str, ...]:
         return tuple(c.witnesses(it.name, c.And(it.among), graph=self.parser.graph, bindings={}))
 
     def _claim_now(self, name: str, text: str) -> c.Condition:
         """Return what a fact after `where` claims; other names in it stand for any of their things."""
-        before = {*self.variables}
-        fact = self._closed(self._one_of(text, now=True), before)
-        claim = fact.claim
-        for other in sorted(fact.about - {name}):
-            claim = c.Exists(other, c.And((*self.variables[other].among, claim)))
+        claim = _deep(self._any_of(text))
+        for other in sorted(c.free_variables(claim) - {name}):
+            claim = c.Exists(other, c.And((*self.things[other].among, claim)))
         return claim
 
     # --- facts
 
-    def _one_of(self, text: str, *, now: bool = False) -> Fact:
-        texts = _OR.split(text)
-        if len(texts) == 1:
-            return self._fact(text, now=now)
-        facts = [self._alone(it, number, now=now) for number, it in enumerate(texts)]
-        return Fact(frozenset[str]().union(*(it.about for it in facts)), c.Or(tuple(it.claim for it in facts)))
+    def _any_of(self, text: str) -> c.Condition:
+        """Return alternatives; in each of them phrases such as `all cup` stand for things of its own."""
+        found, known = list[c.Condition](), {*self.things}
+        for said in _OR.split(text):
+            claim = self._fact(said)
+            own = [self.things.pop(name) for name in [*self.things] if name not in known]
+            found.append(all_of(tuple(quantified(own, (claim,)))))
+        return any_of(tuple(found))
 
-    def _alone(self, text: str, number: int, *, now: bool) -> Fact:
-        """Return one of several alternatives, in which phrases such as `all cup` stand for things of its own."""
-        before = {*self.variables}
-        self.suffix = f"_{number}"
-        fact = self._fact(text, now=now)
-        self.suffix = ""
-        return self._closed(fact, before)
-
-    def _closed(self, fact: Fact, before: set[str]) -> Fact:
-        """Return a fact within the quantifiers of its own phrases, whose variables were not there before."""
-        own = [self.variables.pop(name) for name in [*self.variables] if name not in before]
-        claim = all_of(tuple(quantified(own, [fact], ()))) if own else fact.claim
-        return Fact(fact.about - {it.name for it in own}, claim)
-
-    def _fact(self, text: str, *, now: bool) -> Fact:
-        denied = _NOT.fullmatch(text)
-        said: str = denied[1] if denied else text
-        placed: c.Term | None = None
-        if found := _IS.fullmatch(said):
-            claim = self._is(self._subject(found[1]), found[3])
-        elif found := _HAS.fullmatch(said):
-            claim = self._has(self._subject(found[1]), found[3], found[4])
-        elif found := self.parser.related.fullmatch(said):
-            x, type_ = self._subject(found[1]), WORDS.get(found[3].upper(), found[3].upper())
-            claim, placed = self._related(x, type_, found[4], now=now), x if type_ in PLACING else None
-        else:
+    def _fact(self, text: str) -> c.Condition:
+        found = self.parser.facts.fullmatch(text)
+        if found is None:
             raise InputError(f"{text[:100]!r} is no goal; {FORM}")
-        about = frozenset(variables_of(claim) & self.variables.keys())
-        return Fact(about, c.Not(claim) if bool(denied) is not bool(found[2]) else claim, placed)
+        x = self._term(found["x"])
+        if isinstance(x, tuple):
+            what, several = found["x"][:60], ", ".join(x[:CANDIDATES_SHOWN])
+            raise UnknownReference(f"{what!r} can mean several things: {several}; use an id, or say `all {what}`")
+        if found["state"]:
+            claim = self._is(x, found["state"])
+        elif found["key"]:
+            claim = self._has(x, found["key"], found["value"])
+        else:
+            claim = self._related(x, WORDS.get(found["type"].upper(), found["type"].upper()), found["y"])
+        return c.Not(claim) if sum(map(bool, found.group(1, 3, 5, 8))) % 2 else claim
 
     def _is(self, x: c.Term, word: str) -> c.Condition:
-        match word.lower():
-            case "held":
-                return is_held(x)
-            case "back" | "as before":
-                return self._as_earlier(x, by_place=word.lower() == "back")
-        colors = sorted({it for it in self._values("color") if isinstance(it, str)})
-        if _folded(word) in {*map(_folded, self.parser.states)} or _folded(word) not in {*map(_folded, colors)}:
-            return c.HasState(x, self.parser.known("state", word, self.parser.states))
-        return self._has(x, "color", word)
+        meant, states = _folded(word), {*map(_folded, self.parser.states)}
+        if meant == "held":
+            return is_with_agent(x, held=True)
+        if meant in {"back", "as_before"}:
+            return self._as_earlier(x, by_place=meant == "back")
+        if meant not in states and (word in self.things or word in self.parser.graph.nodes):
+            return c.Same(x, word if word in self.things else c.Id(word))
+        if meant == ANYTHING:
+            return c.HasKind(x, "Object")
+        if meant in {_folded(it) for words in self.parser.values("color").values() for it in words} - states:
+            return self._has(x, "color", word)
+        return c.HasState(x, self.parser.known("state", word, self.parser.states))
 
     def _has(self, x: c.Term, key: str, word: str) -> c.Condition:
-        values = {value: [*map(str, value if isinstance(value, tuple) else (value,))] for value in self._values(key)}
-        meant = self.parser.known(key, word, [each for words in values.values() for each in words])
-        alike = tuple(c.PropertyEquals(x, key, value) for value, words in values.items() if meant in words)
-        return alike[0] if len(alike) == 1 else c.Or(alike)
-
-    def _values(self, key: str) -> list[Value]:
-        found = (it.properties[key] for it in self.parser.graph.nodes.values() if key in it.properties)
-        return [*dict.fromkeys(found)]
+        values = self.parser.values(key)
+        known = [each for words in values.values() for each in words]
+        meant = {self.parser.known(key, it, known) for it in word.split("|")}
+        return any_of(tuple(c.PropertyEquals(x, key, value) for value, words in values.items() if meant & {*words}))
 
     def _as_earlier(self, x: c.Term, *, by_place: bool) -> c.Condition:
-        nodes = (x.id,) if isinstance(x, c.Id) else self._nodes(self.variables[x])
         ways: list[c.And] = []
-        for node in nodes:
+        for node in (x.id,) if isinstance(x, c.Id) else self._nodes(self.things[x]):
             facts = earlier_facts(self.parser.graph, self.parser.events(), node, by_place=by_place)
             if not facts:
-                raise UnknownReference(
-                    f"{node} never {'was elsewhere' if by_place else 'changed'}: say where it shall be"
-                )
+                what = "was elsewhere" if by_place else "changed"
+                raise UnknownReference(f"{node} never {what}: say where it shall be")
             ways.append(c.And((c.Same(x, c.Id(node)), *facts)))
         return c.And(ways[0].parts[1:]) if isinstance(x, c.Id) else c.Or(tuple(ways))
 
-    def _related(self, x: c.Term, type_: str, word: str, *, now: bool) -> c.Condition:
+    def _related(self, x: c.Term, type_: str, word: str) -> c.Condition:
         y = self._term(word)
         if y == x:
             raise UnknownReference(f"{word[:60]!r} can't be {type_} itself: name something else")
-
-        def reach(y: c.Term) -> c.Condition:
-            is_deep = type_ == "INSIDE" and (now or self.parser.is_rule)
-            return c.Within(x, y) if is_deep else c.Related(x, type_, y)
-
-        if y is not None:
-            return reach(y)
-        class_ = self.parser.class_named(word) or word
+        if not isinstance(y, tuple):
+            return c.Related(x, type_, y)
+        class_ = self.parser.graph.nodes[y[0]].class_
         some = re.sub(r"\W", "_", f"some_{class_}", flags=re.ASCII)[:NAME_LENGTH]
-        return c.Exists(some, c.And((c.HasClass(some, class_), reach(some))))
+        return c.Exists(some, c.And((c.HasClass(some, class_), c.Related(x, type_, some))))
 
-    def _subject(self, word: str) -> c.Term:
-        found = self._term(word)
-        if found is None:
-            nodes = ", ".join(self.parser.graph.by_class[self.parser.class_named(word) or word][:CANDIDATES_SHOWN])
-            raise UnknownReference(
-                f"{word[:60]!r} can mean several things: {nodes}; use an id, or say `all {word[:60]}`"
-            )
-        return found
-
-    def _term(self, word: str) -> c.Term | None:
-        """Return the variable or node that a word means; None for a class of several."""
+    def _term(self, word: str) -> c.Term | tuple[str, ...]:
+        """Return the name or node that a word means; the nodes of a class of several."""
         graph, class_ = self.parser.graph, self.parser.class_named(word)
-        if word in self.variables:
+        if word in self.things:
             return word
         any_of_class = self.parser.is_rule and class_ is not None
         if not any_of_class and (word in graph.nodes or len(graph.by_name.get(word, ())) == 1):
             return c.Id(resolve_reference(graph, word))
-        phrase = word if class_ is None else f"one {class_}"
-        things = _THINGS.fullmatch(phrase)
-        if things and (any_of_class or not graph.by_class.get(class_ or "", ())):
-            name = name_for(phrase)
-            if not (self.parser.is_rule and name in self.variables):
-                name += self.suffix + (f"_{len(self.facts)}" if name + self.suffix in self.earlier else "")
-            if name not in self.variables:
-                self._declare(name, things)
-            return name
         nodes = graph.by_class.get(class_ or "", ())
-        return None if len(nodes) > 1 else c.Id(resolve_reference(graph, class_ or word))
+        found = _THINGS.fullmatch(word if class_ is None else f"one {class_}")
+        if found is None or (nodes and not any_of_class):
+            return tuple(nodes) if len(nodes) > 1 else c.Id(resolve_reference(graph, class_ or word))
+        name = name_for(found[0])
+        if not self.parser.is_rule:  # there a phrase stands for the same thing throughout
+            self.phrases[name] += 1
+            name += f"_{self.phrases[name]}" if self.phrases[name] > 1 else ""
+        if name not in self.things:
+            self._declare(name, found)
+        return name
 
 
 def name_for(phrase: str) -> str:
-    """Return the variable of a phrase such as ``one cup``."""
+    """Return the name of a phrase such as ``one cup``."""
     return re.sub(r"\W", "_", f"_{phrase}", flags=re.ASCII)[: NAME_LENGTH - 4]
 
 
-def is_held(x: c.Term) -> c.Condition:
-    """Return that a thing is in an agent's hand."""
-    return _of_agent(c.HeldBy(x, "some_agent"))
+def value_words(value: Value) -> list[str]:
+    """Return the words by which a property's value is known: each of a list's, and last that of the whole."""
+    return [*map(str, value), ", ".join(map(str, value))] if isinstance(value, tuple) else [str(value)]
 
 
-def is_with_agent(x: c.Term) -> c.Condition:
-    """Return that an agent holds a thing or has it in it: VirtualHome's actions put things into agents, too."""
-    return _of_agent(c.Or((c.HeldBy(x, "some_agent"), c.Related(x, "INSIDE", "some_agent"))))
+def is_with_agent(x: c.Term, *, held: bool = False) -> c.Condition:
+    """Return that an agent holds a thing, or if not `held` has it in it, as VirtualHome's actions may leave it."""
+    holds = c.HeldBy(x, "some_agent")
+    has = holds if held else c.Or((holds, c.Related(x, "INSIDE", "some_agent")))
+    return c.Exists("some_agent", c.And((c.HasKind("some_agent", "Agent"), has)))
 
 
-def _of_agent(claim: c.Condition) -> c.Condition:
-    return c.Exists("some_agent", c.And((c.HasKind("some_agent", "Agent"), claim)))
+def _deep(condition: c.Condition) -> c.Condition:
+    """Return a condition in which INSIDE leads through other things."""
+    if isinstance(condition, c.Related) and condition.type == "INSIDE":
+        return c.Within(condition.source, condition.target)
+    return c.map_children(condition, _deep)
 
 
 def _folded(word: str) -> str:
     return word.strip().casefold().replace(" ", "_")
-
-
-def _quantity(text: str) -> tuple[str, int]:
-    """Return a quantity and its number: a bare number is the least, none is "no"."""
-    words, _, last = text.rpartition(" ")
-    if not last.isdigit():
-        return {"every": "all"}.get(text, text), 1
-    return ("no", 1) if int(last) == 0 else (words or "at least", int(last))

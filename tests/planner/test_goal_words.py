@@ -267,3 +267,37 @@ def test_one_of_what_is_not_here_is_told() -> None:
     red = SceneGraph.of((*NODES, Node("lamp_2", "Asset", "lamp_2", "lamp", properties=Properties({"color": "red"}))))
     with pytest.raises(UnknownReference, match="of 'red cup' there are 0"):
         goal("one red cup ON mat_1", graph=red)
+
+
+def test_a_part_of_a_compound_is_the_class_that_alone_has_it() -> None:
+    """Kind: "egg" was told not to be there, in a home whose class is `food_egg`."""
+    graph = SceneGraph.of(
+        (*NODES, Node("egg_1", "Object", "egg_1", "food_egg"), Node("kit_1", "Object", "kit_1", "tea_cup"))
+    )
+    assert goal("egg ON mat_1", graph=graph) == Related(Id("egg_1"), "ON", Id("mat_1"))
+    assert goal("x: one egg", "x is on", graph=graph) == goal("x: one food_egg", "x is on", graph=graph)
+    assert goal("all cup is on", graph=graph) == goal("all cup is on"), "a class of that name is meant itself"
+    with pytest.raises(UnknownReference, match="did you mean"):
+        goal("lam is on", graph=graph)
+
+
+def test_facts_may_be_joined_by_and() -> None:
+    """Kind: "lamp is on and cup_1 is open" was read as one fact, about a thing called "and cup_1 is open"."""
+    assert goal("lamp is on and cup_1 is open") == goal("lamp is on", "cup_1 is open")
+    pair = SceneGraph.of((*NODES, Node("set_1", "Object", "salt and pepper", "salt and pepper")))
+    assert goal("salt and pepper ON mat_1", graph=pair) == Related(Id("set_1"), "ON", Id("mat_1"))
+
+
+def test_what_must_be_on_nothing_is_put_down() -> None:
+    """Kind: "lamp ON no mat" left the lamp in the hand, and "not lamp ON mat" did not."""
+    for text in (
+        "lamp ON no mat",
+        "not lamp ON mat",
+        "x: all lamp; m: no mat; x ON m",
+        "m: no mat; x: one lamp; x ON m",
+    ):
+        held = SceneGraph.of(
+            (*NODES, Node("robot", "Agent", "robot", "robot")), (Relation("robot", "HOLDS", "lamp_1"),)
+        )
+        assert not evaluate(goal(text), held, {}), text
+        assert evaluate(goal(text), SceneGraph.of(NODES), {}), text

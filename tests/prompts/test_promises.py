@@ -188,7 +188,7 @@ def test_as_many_rows_are_shown_as_query_writers_are_told(store: SceneStore) -> 
     assert found.answer.count("id: ") == ROWS_SHOWN
     assert "and 11 more rows" in found.answer
     assert f"At most {ROWS_SHOWN} rows are shown" in played.model.asked[1].messages[0].text
-    assert f"at most {ROWS_SHOWN} of them" in " ".join(played.system.split())
+    assert f"at most {ROWS_SHOWN} rows" in " ".join(played.system.split())
 
 
 def test_a_plan_is_tried_only_where_there_is_a_simulator(store: SceneStore) -> None:

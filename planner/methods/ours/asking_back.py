@@ -10,7 +10,7 @@ from typing import Final
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.ruled import AskBack
-from scenecypher.planner.methods.ours.goal_matches import Candidates, candidates, described
+from scenecypher.planner.methods.ours.goal_form import Candidates, by_description, candidates, described
 from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.planner.sessions.method import ANY_OF_THEM, Act, Memory
 
@@ -120,11 +120,9 @@ def _among(goal: c.Exists | c.AtLeast, picked: Sequence[Sequence[str]], count: i
 
 def _groups(found: Candidates, layout: SceneLayout, *, alone: bool) -> Mapping[str, tuple[str, ...]]:
     """Return the candidates of which the goal does not hold yet by what tells them apart, or each `alone`."""
-    alike: dict[str, list[str]] = {}
-    for node in sorted({*found.nodes} - {*found.met}):
-        words = described(node, layout)
-        alike.setdefault(f"{node}: {words}" if alone else words, []).append(node)
-    shown = {(it if alone else f"{', '.join(nodes)}: {it}"): tuple(nodes) for it, nodes in alike.items()}
+    left = sorted({*found.nodes} - {*found.met})
+    grouped = {f"{', '.join(nodes)}: {words}": tuple(nodes) for words, nodes in by_description(left, layout).items()}
+    shown = {f"{it}: {described(it, layout)}": (it,) for it in left} if alone else grouped
     if len(shown) <= MAX_CHOICES:
         return shown
     first = [*shown][: MAX_CHOICES - 1]

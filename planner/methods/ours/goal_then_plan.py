@@ -25,14 +25,15 @@ from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, Unkn
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.methods.ours.asking_back import after_answer, asked, is_begun, is_told_apart, unclear
-from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
-from scenecypher.planner.methods.ours.goal_matches import lost_classes, match_words
+from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples, lost_classes, match_words
 from scenecypher.planner.methods.ours.symbolic import Symbolic
-from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors
-from scenecypher.planner.sessions.goal_words import GoalParser, states_to_name
+from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors, states_given
+from scenecypher.planner.sessions.goal_text import goal_text
+from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.sessions.method import AskingBack, Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
+from scenecypher.planner.vocabularies.registry import operators_of
 
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""
@@ -91,9 +92,9 @@ class StatedGoal:
     matches: str = ""
 
     def thought(self) -> Think:
-        """Return the goal as a thought, in words and as `stated_goal` reads it."""
-        words = filter(None, (f"{GOAL_PREFIX}{explain(self.goal, SceneGraph.of(), {})}", self.matches))
-        return Think("\n".join(words), condition_document(self.goal))
+        """Return the goal as a thought, in words that ``--goal`` takes and as `stated_goal` reads it."""
+        words = goal_text(self.goal) or explain(self.goal, SceneGraph.of(), {})
+        return Think("\n".join(filter(None, (f"{GOAL_PREFIX}{words}", self.matches))), condition_document(self.goal))
 
 
 _Stated: TypeAlias = StatedGoal | AskBack | Done | GiveUp
@@ -185,7 +186,7 @@ class GoalAsker:
         types = tuple(pattern.type for pattern in occurring.patterns)
         parser = GoalParser(self.read_all(), self.vocabulary, types, self.elsewhere, self.events)
         messages = [
-            Message("system", _system(occurring, states_to_name(self.vocabulary), memory.schema)),
+            Message("system", _system(occurring, states_given(operators_of(self.vocabulary)), memory.schema)),
             Message("user", "\n".join((f"Instruction: {memory.instruction}", *_answers(memory)))),
         ]
         first: _Stated | None = None

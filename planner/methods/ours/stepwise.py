@@ -17,20 +17,17 @@ from scenecypher.planner.sessions.method import Act, Ask, Decision, Done, GiveUp
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 SYSTEM: Final = """\
-You control a robot in a home, one decision at a time, until the instruction is carried out. You know which words the \
-home's scene graph has, not the graph itself: ask for what you need to know.
+You control a robot in a home, one decision at a time, until the instruction is carried out. You know the words of the \
+home's scene graph, not the graph: ask for what you need to know.
 
 Each decision is one of:
-- ask: a question in plain words about where things are and what state they are in. You get the rows found, at most \
-{rows} of them.
-- act: one of the actions below, with ids of nodes such as grab(soap_1001). Its precondition is checked. {checked}
+- ask: a question in plain words about where things are and their states. You get at most {rows} rows.
+- act: an action below, with ids of nodes such as grab(soap_1001). {checked}
 - done: the instruction is carried out.
 - give_up: it can't be carried out; say why.
+Never guess an id, ask for it. Do not repeat a refused action without mending its cause.
 
-Rules: never guess an id, ask for it. Do not repeat an action that was refused without mending its cause.
-
-Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act", "done" or "give_up"), \
-"question" (text or null), "action" (text or null).
+Reply with one JSON object: "reason" (a sentence), "decision", "question" (text or null), "action" (text or null).
 
 The actions:
 {actions}
@@ -40,9 +37,9 @@ The words of this home:
 
 
 CORRECTED: Final = """\
-Where it does not hold, what has to be done first is done by itself if a rule knows how, and you are told of it; else \
-nothing more changes, and you are told why and what to do first."""
-CHECKED: Final = "Where it does not hold nothing changes, and you are told why and what to do first."
+What must be done first is done by itself if a rule knows how, and told you; else nothing more changes, and you are \
+told why and what to do first."""
+CHECKED: Final = "Where its precondition does not hold nothing changes, and you are told why and what to do first."
 
 
 TURNS: Final = (

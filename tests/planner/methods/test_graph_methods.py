@@ -228,11 +228,11 @@ def test_goal_then_plan_states_the_goal_and_no_more(store: SceneStore) -> None:
     assert (played.end.outcome, played.end.usage) == ("done", script_usage(2))
     assert "no class 'mug' occurs in this scene" in played.last(1)
     told = json.dumps(played.requests)
-    assert "Classes of movable things, and how many: book 1, cup 1, spoon 1" in told
+    assert "Classes of movable things, and how many if several: book, cup, spoon" in told
     assert "cup-1 ontop" not in told, "the words of the schema, and never what is where"
     (thought,) = (event for event in played.events if isinstance(event, Thought))
     assert isinstance(thought, Thought)
-    assert thought.thought == "the goal: a cup is on table-2", "in words"
+    assert thought.thought == "the goal: x: one cup; x ON table-2", "in words that --goal takes"
     assert [*played.actions][-1] == "put_on(table-2)"
     assert not played.of(Answered)
 

@@ -77,7 +77,7 @@ def test_a_task_is_carried_out_in_front_of_the_user(
     assert lines[3] == "done, version 3"
     assert lines[4].startswith("done: the cup is in the fridge (2 steps, 3 actions, 36 tokens, ")
     assert Relation("cup_30", "INSIDE", "fridge_21") in store.load(home.name).graph.relations
-    assert "appliances, and how many: fridge 1, table 1" in server.requests[0]["messages"][0]["content"]
+    assert "appliances, and how many if several: fridge, table" in server.requests[0]["messages"][0]["content"]
     assert "plate_31" not in server.requests[0]["messages"][-1]["content"]
 
 
