@@ -19,7 +19,7 @@ from scenecypher.planner.actions.operator import Assign, Forget, nested_effects
 from scenecypher.planner.actions.ruled import operators_under
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.variables import is_static
-from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, check_engine, solve
+from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, TOO_LATE, check_engine, solve
 from scenecypher.planner.symbolic.limits import TimeLimit
 from scenecypher.planner.symbolic.parts import part_of, sought_for
 from scenecypher.planner.symbolic.reachable import forbidding, unreachable_part
@@ -113,6 +113,7 @@ def _first_refusal(plan: Sequence[ActionCall] | None, graph: SceneGraph, request
 def _find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
     started, limit = time.monotonic(), TimeLimit(request.timeout_s, request.clock_s)
     whole, nodes = planning_state(graph, request.vocabulary, request.rules), len(graph.nodes)
+    in_groups = False
     why = NO_AGENT if whole is None else why_unreachable(request.goal, whole)
     levels = _levels(request, graph, whole) if whole is not None and not why else ()
     for number, state in enumerate(levels, 1):
@@ -124,8 +125,9 @@ def _find_plan(request: PlanRequest, graph: SceneGraph) -> PlanResult:
         nodes = len(state.graph.nodes)
         limit.share(PART_SHARE if number < len(levels) else 1.0)
         found, why = _attempt(request, state, whole, limit=limit) if whole is not None else (None, why)
-        is_too_much, limit.reserved_s = limit.is_over(), 0.0
-        if found is None and number == 1 and is_too_much and whole is not None:
+        is_too_much, limit.reserved_s = why == TOO_LATE or limit.is_over(), 0.0
+        if found is None and is_too_much and not in_groups and whole is not None:
+            in_groups = True
             found, why = plan_in_groups(request, whole, limit)
         if found is not None:
             return PlanResult(found, "", nodes, time.monotonic() - started)

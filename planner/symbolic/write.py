@@ -97,9 +97,10 @@ def goal_parts(goal: c.Condition, graph: SceneGraph) -> Iterator[c.Condition]:
 
 
 def in_serial_order(goal: c.Condition, graph: SceneGraph) -> list[c.Condition]:
-    """Return the parts of a goal in an order in which later ones undo few of the earlier ones.
+    """Return parts that reach a goal, in an order in which later ones undo few of the earlier ones.
 
-    Where things shall be comes first, thing by thing as they lie together, then their states, then what is held.
+    Of a count, single things are chosen. Where things shall be comes first, thing by thing as they lie together, then
+    their states, then what is held.
     """
 
     def key(part: c.Condition) -> tuple[int, str]:
@@ -110,13 +111,20 @@ def in_serial_order(goal: c.Condition, graph: SceneGraph) -> list[c.Condition]:
         return (2 if any(isinstance(it, c.HeldBy) for it in atoms) else 0 if is_place else 1), at
 
     parts = (part for part in goal_parts(goal, graph) if not is_static(part))
-    return sorted((step for part in parts for step in _counted_up(part)), key=key)
+    return sorted((step for part in parts for step in _one_by_one(part, graph)), key=key)
 
 
-def _counted_up(part: c.Condition) -> Iterator[c.Condition]:
-    """Yield a count as one of each number up to it, another part as it is."""
+def _one_by_one(part: c.Condition, graph: SceneGraph) -> Iterator[c.Condition]:
+    """Yield a count as facts of single things, those first of which it holds already; another part as it is."""
     if isinstance(part, c.AtLeast):
-        yield from (replace(part, n=number) for number in range(1, part.n))
+        known = c.And(tuple(it for it in c.conjuncts(part.where) if is_static(it)))
+        claims = [
+            c.bind(part.where, {part.var: c.Id(node)})
+            for node in c.witnesses(part.var, known, graph=graph, bindings={})
+        ]
+        if known.parts and len(claims) >= part.n:
+            yield from sorted(claims, key=lambda it: not c.evaluate(it, graph, {}))[: part.n]
+            return
     yield part
 
 

@@ -17,6 +17,7 @@ from scenecypher.db.condition import (
     Exists,
     ForAll,
     HasClass,
+    HasKind,
     HasState,
     Id,
     Related,
@@ -96,6 +97,18 @@ def test_many_things_are_planned_for_within_a_minute(pieces: int, at: str) -> No
     assert evaluate(ON_COUNTER, state.after(*found.plan).graph, {})
 
 
+def test_so_many_of_whatever_can_be_moved_are_planned_for_within_a_minute() -> None:
+    """Kind: a count of many things is one condition, in which the engine tries all choices of them."""
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    home = cutlery_home(24)
+    on_table = Exists("to", And((HasClass("to", "kitchentable"), Related("x", "ON", "to"))))
+    goal = AtLeast(16, "x", And((HasKind("x", "Object"), on_table)))
+    found, state = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=60), home), planning_state(home, VOCABULARY)
+    assert found.plan is not None, found.why
+    assert state is not None
+    assert evaluate(goal, state.after(*found.plan).graph, {})
+
+
 def test_in_groups_a_plan_keeps_what_is_reached() -> None:
     """Kind: what an earlier group reached is undone by a later one."""
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
@@ -137,7 +150,7 @@ def test_the_parts_together_are_the_goal(goal: Condition, now: set[tuple[str, st
     parts = goal_parts(goal, SceneGraph.of(nodes, ()))
     assert all(evaluate(part, graph, {}) for part in parts) == evaluate(goal, graph, {})
     steps = in_serial_order(goal, SceneGraph.of(nodes, ()))
-    assert all(evaluate(step, graph, {}) for step in steps) == evaluate(goal, graph, {})
+    assert not all(evaluate(step, graph, {}) for step in steps) or evaluate(goal, graph, {})
 
 
 def test_waiting_costs_nothing_and_working_does() -> None:
