@@ -39,9 +39,22 @@ _THINGS: Final = re.compile(
     r"(?:(?P<name>\w+)\s*:\s+)?"
     r"(?P<quantity>one|all|every|no|as many|(?:at least |at most |exactly )?\d{1,9})\s+(?P<words>.+?)"
     r"(?P<alike>\s+of one kind)?(?:\s+as\s+(?P<counted>\w+))?(?:\s+for each\s+(?P<owner>\w+))?"
-    r"(?:\s+other than\s+(?P<others>\w+(?:\s*,\s*\w+)*))?(?:\s+\(?where\s+(?P<where>.+?)\)?)?",
+    r"(?:\s+other than\s+(?P<others>[\w-]+(?:\s*,\s*[\w-]+)*))?(?:\s+\(?where\s+(?P<where>.+?)\)?)?",
     re.IGNORECASE,
 )
+_NUMBERS: Final = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+_THING_FOLLOWS: Final = r"(?=\w)(?!(?:is|has|or|and|where|for|other|as|in|on|" + "|".join(RELATION_TYPES) + r")\b)"
+"""Else the word is the name of a thing."""
+_SAID: Final = (
+    (r"\bnone of\b", "no"),
+    (r"\b(?:of )?the\s+", ""),
+    (r"(?<!for )\b(?:both|each)\s+(?!of\b)", "all "),
+    (rf"(^|:\s+|\bnot\s+)(?:an?|any|some)\s+{_THING_FOLLOWS}", r"\1one "),
+    (rf"\s(?:an?|any|some)\s+{_THING_FOLLOWS}", " "),
+    *((rf"\b{word}\s+(?!of\b)", f"{number} ") for number, word in enumerate(_NUMBERS[1:], 2)),
+    (r"\b((?:exactly|at least|at most)\s+)one\b", r"\g<1>1"),
+)
+"""What people say, by the words of the language, in turn."""
 _OR, _AND = (re.compile(rf"\s+{word}\s+(?![^()]*\))", re.IGNORECASE) for word in ("or", "and"))
 
 
@@ -74,8 +87,9 @@ class GoalParser:
     def read(self, text: str) -> c.Condition:
         """Return the conjunction of all facts. Raises InputError for its form, UnknownReference for its words."""
         reading = _Reading(self, {name: Things(name, (among,)) for name, among in (self.given or {}).items()})
-        for part in filter(None, map(str.strip, text.split(";"))):
-            found, facts = _THINGS.fullmatch(part), _AND.split(part)
+        for given in filter(None, map(str.strip, text.split(";"))):
+            part = self._plain(given)
+            found, facts = _THINGS.fullmatch(part), [*self._facts_in(part)]
             is_joined = self.is_rule or all(map(self.facts.fullmatch, facts))
             for said in facts if is_joined and not (found and found["name"]) else (part,):
                 try:
@@ -84,6 +98,24 @@ class GoalParser:
                     what = "condition" if self.is_rule else "goal"
                     raise UnknownReference(f"the {what} {said[:100]!r}: {error}", error.word, error.known) from error
         return all_of(reading.parts())
+
+    def _plain(self, part: str) -> str:
+        """Return a part in the words of the language; as it is if that makes it none."""
+        plain = part
+        for words, meant in _SAID:
+            plain = re.sub(words, meant, plain, flags=re.IGNORECASE)
+        return plain if self.facts.match(plain) or _THINGS.fullmatch(plain) else part
+
+    def _facts_in(self, part: str) -> Iterator[str]:
+        """Yield facts that are joined by `and`, or one of each thing that is: `a and b ON c`."""
+        facts, whole = _AND.split(part), self.facts.fullmatch(part)
+        if self.is_rule or whole is None or all(map(self.facts.fullmatch, facts)):
+            yield from facts
+        elif self.class_named(whole["x"]) or whole["x"] in self.graph.by_name:
+            yield part
+        else:
+            start, end = whole.span("x")
+            yield from (f"{part[:start]}{x}{part[end:]}" for x in _AND.split(whole["x"]))
 
     def class_named(self, word: str) -> str | None:
         """Return the class that a word means, in any case, with blanks or as a plural; None if it means none.
@@ -226,7 +258,9 @@ class _Reading:
             raise UnknownReference(f"{it.owner!r} is one thing: {name!r} is for each of several, such as `all cup`")
         where = _AND.split(re.sub(r"\bit\b", name, found["where"])) if found["where"] else ()
         claims = [*(self._is(name, word) for word in adjectives), *(self._claim_now(name, fact) for fact in where)]
-        for other in map(self._named, re.findall(r"\w+", found["others"] or "")):
+        others = re.findall(r"[\w-]+", found["others"] or "")
+        claims += [c.Not(c.Same(name, c.Id(it))) for it in others if it in self.parser.graph.nodes]
+        for other in (self._named(it) for it in others if it not in self.parser.graph.nodes):
             if other.quantity in {"all", "no", "at most"}:
                 claims.append(c.Not(c.bind(all_of(other.among), {other.name: name})))
             elif it.quantity == "one" != other.quantity:  # one thing is the same for all others: it is chosen first
@@ -264,7 +298,7 @@ class _Reading:
         for start in range(len(words)):
             word = " ".join(words[start:])
             found = self.parser.class_named(word)
-            if found is not None or word.lower() == ANYTHING:
+            if found is not None or word.lower() in {ANYTHING, plural_of(ANYTHING)}:
                 return found, words[:start]
         return self.parser.known("class", text, self.parser.classes), []
 
@@ -283,6 +317,15 @@ class _Reading:
         for other in sorted(c.free_variables(claim) - {name}):
             claim = c.Exists(other, c.And((*self.things[other].among, claim)))
         return claim
+
+    def _described(self, phrase: str) -> tuple[str, ...]:
+        """Return the nodes that a phrase such as ``red cup`` fits. Raises UnknownReference."""
+        class_, adjectives = self._class_of(phrase)
+        kind = c.HasKind("_it", "Object") if class_ is None else c.HasClass("_it", class_)
+        nodes = self._nodes(Things("_it", (kind, *(self._is("_it", it) for it in adjectives))))
+        if not nodes and not self.parser.is_rule:
+            raise UnknownReference(f"there is no {phrase[:60]!r} in this scene; use the id of a node in it")
+        return nodes
 
     # --- facts
 
@@ -361,8 +404,11 @@ class _Reading:
             return c.Id(resolve_reference(graph, word))
         nodes = graph.by_class.get(class_ or "", ())
         found = _THINGS.fullmatch(word if class_ is None else f"one {class_}")
+        if found is None and " " in word:
+            found = _THINGS.fullmatch(f"one {word}") if self.parser.is_rule else None
+            nodes = self._described(word)
         if found is None or (nodes and not any_of_class):
-            return tuple(nodes) if len(nodes) > 1 else c.Id(resolve_reference(graph, class_ or word))
+            return tuple(nodes) if len(nodes) > 1 else c.Id(nodes[0] if nodes else resolve_reference(graph, word))
         name = name_for(found[0])
         if not self.parser.is_rule:  # there a phrase stands for the same thing throughout
             self.phrases[name] += 1

@@ -77,6 +77,54 @@ def test_what_can_not_be_read_is_told(text: str, says: str) -> None:
     assert says in str(raised.value)
 
 
+RED: Final = SceneGraph.of(
+    (
+        *(Node(f"cup_{n}", "Object", f"cup_{n}", "cup", ("dirty",) if n == 3 else ()) for n in (1, 2, 3)),
+        Node("mug_1", "Object", "mug_1", "mug", properties=Properties({"color": "red"})),
+        Node("mug_2", "Object", "mug_2", "mug", properties=Properties({"color": "blue"})),
+        Node("pan_1", "Object", "pan_1", "pan"),
+        Node("mat_1", "Asset", "mat_1", "mat"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("the pan ON the mat", "pan ON mat"),
+        ("a cup ON mat", "one cup ON mat"),
+        ("any cup ON a mat", "one cup ON mat"),
+        ("two cups ON mat", "2 cup ON mat"),
+        ("exactly one cup ON the mat", "exactly 1 cup ON mat"),
+        ("none of the cups ON mat", "no cup ON mat"),
+        ("both mugs ON mat", "all mug ON mat"),
+        ("each cup ON mat", "all cup ON mat"),
+        ("all the things ON mat", "all thing ON mat"),
+        ("the red mug ON mat", "mug_1 ON mat"),
+        ("dirty cup ON mat", "cup_3 ON mat"),
+        ("mug_1 and the pan ON mat", "mug_1 ON mat; pan_1 ON mat"),
+        ("x: one cup other than cup_1; x ON mat", "x: one cup where not x is cup_1; x ON mat"),
+        ("a: all cup; a ON mat", "b: all cup; b ON mat"),
+    ],
+)
+def test_what_people_say_is_what_the_language_says(said: str, meant: str) -> None:
+    """Kind: articles, number words and a description of the only thing were refused, as classes that do not occur."""
+    one, other = (GoalParser(RED, "household").read(it) for it in (said, meant))
+    for on in ({"cup_1"}, {"cup_2"}, {"cup_3"}, {"cup_1", "cup_2", "cup_3"}, {"mug_1", "pan_1"}, {"mug_1", "mug_2"}):
+        laid = SceneGraph.of(RED.nodes.values(), (Relation(it, "ON", "mat_1") for it in on))
+        assert evaluate(one, laid, {}) == evaluate(other, laid, {}), on
+
+
+def test_a_description_of_several_things_names_them() -> None:
+    with pytest.raises(UnknownReference, match=r"'clean cup' can mean several things: cup_1, cup_2"):
+        GoalParser(
+            SceneGraph.of(
+                Node(f"cup_{n}", "Object", f"cup_{n}", "cup", ("clean",) if n < 3 else ()) for n in (1, 2, 3)
+            ),
+            "household",
+        ).read("the clean cup ON cup_3")
+
+
 THINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "cup": ("cup_1", "cup_2", "cup_3"),
     "mat": ("mat_1", "mat_2", "mat_3"),
