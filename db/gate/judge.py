@@ -264,7 +264,7 @@ def leaves(plan: Plan, above: StepsAbove = (), *, key: str = SCENE_KEY) -> Itera
         case "keeps" if plan.operator == "Filter" and plan.children[0].operator == "Apply":
             first, then = plan.children[0].children
             yield from leaves(first, key=key)
-            yield from leaves(then, () if _binds_first(first, plan.details, key) else (plan.details,), key=key)
+            yield from leaves(then, (_without_names_of(first, plan.details, key),), key=key)
             return
         case "keeps" if plan.operator == "Filter":
             above = (plan.details, *above)
@@ -274,9 +274,10 @@ def leaves(plan: Plan, above: StepsAbove = (), *, key: str = SCENE_KEY) -> Itera
         yield from leaves(child, above, key=key)
 
 
-def _binds_first(first: Plan, details: str, key: str) -> bool:
-    """Check whether a filter above an Apply binds a name of its first child; if not, it binds one of the second."""
-    return bool(_names_in(first) & {bound_name(condition, key) for condition in conditions(details)})
+def _without_names_of(first: Plan, details: str, key: str) -> str:
+    """Return the conditions of a filter above an Apply in order, without those that bind a name of its first child."""
+    names = _names_in(first)
+    return " AND ".join(f"({it})" for it in conditions(details) if bound_name(it, key) not in names)
 
 
 def _names_in(plan: Plan) -> set[str]:

@@ -52,6 +52,9 @@ FINE = {
     "relation scan": over(Plan("DirectedRelationshipTypeScan", "(a)-[r:ON]->(n)"), filtered(SCOPE)),
     "filter over rows of another name": for_groups(Plan("Unwind", "[1] AS x"), ONS, filtered(SCOPE)),
     "filter over groups": for_groups(groups("count(DISTINCT n) AS c, x"), ONS, filtered(f"{SCOPE} AND n:Object")),
+    "filter over both": for_groups(
+        Plan("Unwind", "[1] AS x, m"), ONS, filtered(f"m.scene = $__scene AND (n:Object OR n:Door) AND {SCOPE}")
+    ),
     "self-loop": over(Plan("DirectedAllRelationshipsScan", "(n)-[r]->(anon_0)"), filtered(f"n = anon_0 AND {SCOPE}")),
     "quoted name": over(Plan("NodeByLabelScan", "`my n`:Object"), filtered("`my n`.scene = $__scene")),
     "asked first": over(
@@ -107,6 +110,15 @@ REFUSED = {
         SCAN,
         Plan("SemiApply", "", (Plan("Filter", f"1 / n.x = 1 AND {SCOPE}", (Plan("Argument", "n"),)),)),
         filtered(SCOPE),
+    ),
+    "filter over both, of the first": for_groups(
+        Plan("Unwind", "[1] AS x, n"), ONS, filtered(f"x.scene = $__scene AND {SCOPE}")
+    ),
+    "filter over both, computed first": for_groups(
+        Plan("Unwind", "[1] AS x, m"), ONS, filtered(f"1 / n.x = 1 AND m.scene = $__scene AND {SCOPE}")
+    ),
+    "filter over both, or": for_groups(
+        Plan("Unwind", "[1] AS x, m"), ONS, filtered(f"m.scene = $__scene AND ({SCOPE} OR n:Object)")
     ),
     "asks a scan": over(SEEK, Plan("SemiApply", "", (SCAN,))),
     "hidden": over(SEEK, Plan("Projection", "CASE WHEN EXISTS {   MATCH (m)-[`a`]->(z) } THEN 1 END AS x")),
