@@ -62,7 +62,7 @@ class PlanOptions(TypedDict, total=False):
     where an instruction leaves it open (by methods that state a goal): called with a question that has `choices` in
     words, it returns one of them, an id among them, "" for any, or None to stop. With `ask_back` ``always`` it is asked
     also where the choices are alike, with ``never`` not what is meant. Where a rule of the house has a person asked, it
-    returns who approves the action, or None; without `ask` such actions are refused.
+    approves the action by ``do it``, or ``do it: ann`` with a name; any other answer is a no, as is no `ask`.
     """
 
     task: str | None

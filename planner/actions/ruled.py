@@ -47,10 +47,15 @@ class AskBack:
 Answer: TypeAlias = Callable[[AskBack], str | None]
 """Asks a person: returns one of the choices or an id among them, "" for any of them, None to stop the session.
 
-An action is approved by APPROVED, or by the name of who approves it.
+An action is approved by APPROVED, or with a name as `approval_by` gives it; any other answer is a no.
 """
 APPROVED: Final = "do it"
 LEFT: Final = "leave it"
+
+
+def approval_by(name: str) -> str:
+    """Return the answer by which a person of this name approves an action: ``do it: ann``."""
+    return f"{APPROVED}: {name}"
 
 
 class ApprovalNeeded(RuleBroken):

@@ -35,7 +35,7 @@ from scenecypher.planner.actions.execution import (
 from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
-from scenecypher.planner.actions.ruled import APPROVED, LEFT, Answer, ApprovalNeeded, check_approval, under_rules
+from scenecypher.planner.actions.ruled import APPROVED, Answer, ApprovalNeeded, check_approval, under_rules
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
@@ -231,10 +231,10 @@ class ActionSimulator(ABC):
             except ApprovalNeeded as needed:
                 if self._ask is None:
                     raise
-                said = self._ask(needed.question)
-                if said in {None, "", LEFT}:
+                said, _, name = (self._ask(needed.question) or "").partition(": ")
+                if said != APPROVED:
                     raise RuleBroken(str(call), [f"{needed.asks}; it was not approved"]) from needed
-                self._approved[needed.rule.name] = PERSON if said == APPROVED else str(said)
+                self._approved[needed.rule.name] = name or PERSON
 
     @property
     def _approved_by(self) -> str:

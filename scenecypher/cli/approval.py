@@ -38,10 +38,10 @@ def approved(revert: Callable[..., Committed], person: str = "person") -> Commit
 
 def _answered(person: str, question: AskBack) -> str | None:
     """Return the choice of a number, "" for any, None to stop; a word where there are no choices; or who approves."""
-    from scenecypher.planner.actions.ruled import APPROVED, LEFT
+    from scenecypher.planner.actions.ruled import APPROVED, LEFT, approval_by
 
     if question.choices == (APPROVED, LEFT):
-        return person if _says_yes(question.question) else None
+        return approval_by(person) if _says_yes(question.question) else None
     lines = [question.question, *(f"  {number}  {words}" for number, words in enumerate(question.choices, 1))]
     errors().print("\n".join(lines), markup=False, soft_wrap=True)
     how = f"1 to {len(question.choices)}, Enter for any, q to stop: " if question.choices else "a word, or q to stop: "

@@ -10,7 +10,7 @@ from scenecypher.chat.model import Image, Model
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from scenecypher.planner.actions.idempotency import ActionIds
-from scenecypher.planner.actions.ruled import AskBack
+from scenecypher.planner.actions.ruled import AskBack, approval_by
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.perception.naming import KnownNode, with_names
 from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
@@ -65,10 +65,11 @@ class RobotEnvironment:
         return read_image(self._model, _image(state), known, step=step, accept=self._accept).observation
 
     def ask(self, question: AskBack) -> str | None:
-        """Have a person at the robot asked before an action; return who approves, None if nobody is named."""
+        """Have a person at the robot asked before an action; return their approval, None if nobody is named."""
         call = parse_action(question.about)
         state = self._link.ask("approve", call.name, call.arguments, words=question.question)
-        return one_line(state.by)[:LONGEST_ACTOR] or None if state.state == "done" else None
+        name = one_line(state.by)[:LONGEST_ACTOR] if state.state == "done" else ""
+        return approval_by(name) if name else None
 
     def body(self, agent: str) -> None:
         """Return None: the robot tells in words what can't be done."""

@@ -171,7 +171,7 @@ def test_copies_documents_and_archives_have_the_rules(store: SceneStore, tmp_pat
     name = stored(store, OPEN_ON)
     add_rule(store, name, NO_METAL)
     add_rule(store, name, "ask before switch_on(stove)")
-    act(store, name, "switch_on(stove-1)", ask=lambda _: "ann")
+    act(store, name, "switch_on(stove-1)", ask=lambda _: "do it: ann")
     copied = store.copy(name, fresh("copied"))
     assert rules_of(copied.declared) == rules_of(store.find(name).declared)
     found = store.load(name)
@@ -214,11 +214,14 @@ def test_a_person_is_asked_and_stands_in_the_event(store: SceneStore) -> None:
         act(store, name, "switch_on(stove-1)")
     with pytest.raises(ActionRefused, match="it was not approved"):
         act(store, name, "switch_on(stove-1)", ask=lambda _: None)
+    for other in ("", "leave it", "no", "ann", "stove-1", "do it not"):
+        with pytest.raises(ActionRefused, match="it was not approved"):
+            act(store, name, "switch_on(stove-1)", ask=lambda _, said=other: said)
     asked: list[AskBack] = []
 
     def yes(question: AskBack) -> str:
         asked.append(question)
-        return "ann"
+        return "do it: ann"
 
     act(store, name, "switch_on(stove-1)", "switch_on(microwave-1)", ask=yes)
     assert [(it.about, it.choices) for it in asked] == [("switch_on(stove-1)", ("do it", "leave it"))]
@@ -258,7 +261,7 @@ def test_a_robot_elsewhere_is_bound_by_what_the_belief_says(store: SceneStore) -
     add_rule(store, name, NO_METAL)
     add_rule(store, name, "ask before switch_on(stove)")
     world = Elsewhere()
-    simulator = BeliefSimulator(store, store.find(belief.name), world=world, ask=lambda _: "ann")
+    simulator = BeliefSimulator(store, store.find(belief.name), world=world, ask=lambda _: "do it: ann")
     list(simulator.act("pick_up(fork-1)"))
     with pytest.raises(RuleBroken, match="rule-1 forbids it"):
         list(simulator.act("put_in(fork-1, microwave-1)"))

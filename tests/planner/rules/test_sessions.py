@@ -89,7 +89,7 @@ def test_without_rules_prompts_are_as_they_were(store: SceneStore) -> None:
 
 def test_who_approves_in_a_session_stands_in_the_event(store: SceneStore) -> None:
     lines = [act("switch_on(stove-1)"), done()]
-    _, events, name = played(store, lines, "ask before switch_on(stove)", ask=lambda _: "ann")
+    _, events, name = played(store, lines, "ask before switch_on(stove)", ask=lambda _: "do it: ann")
     assert any(isinstance(it, Acted) for it in events)
     assert store.history(store.find(name))[-1].approved_by == "ann"
     _, events, _ = played(store, lines, "ask before switch_on(stove)")
