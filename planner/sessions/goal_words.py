@@ -42,7 +42,7 @@ _THINGS: Final = re.compile(
     r"(?:\s+other than\s+(?P<others>[\w-]+(?:\s*,\s*[\w-]+)*))?(?:\s+\(?where\s+(?P<where>.+?)\)?)?",
     re.IGNORECASE,
 )
-_NUMBERS: Final = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+_NUMBERS: Final = "two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 _THING_FOLLOWS: Final = r"(?=\w)(?!(?:is|has|or|and|where|for|other|as|in|on|" + "|".join(RELATION_TYPES) + r")\b)"
 """Else the word is the name of a thing."""
 _SAID: Final = (
@@ -51,7 +51,7 @@ _SAID: Final = (
     (r"(?<!for )\b(?:both|each)\s+(?!of\b)", "all "),
     (rf"(^|:\s+|\bnot\s+)(?:an?|any|some)\s+{_THING_FOLLOWS}", r"\1one "),
     (rf"\s(?:an?|any|some)\s+{_THING_FOLLOWS}", " "),
-    *((rf"\b{word}\s+(?!of\b)", f"{number} ") for number, word in enumerate(_NUMBERS[1:], 2)),
+    *((rf"\b{word}\s+(?!of\b)", f"{number} ") for number, word in enumerate(_NUMBERS, 2)),
     (r"\b((?:exactly|at least|at most)\s+)one\b", r"\g<1>1"),
 )
 """What people say, by the words of the language, in turn."""
