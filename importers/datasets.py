@@ -1,9 +1,10 @@
-"""The one table of data sets: their origin, the import of their scenes, and their scenes and tasks."""
+"""The one table of data sets: their origin, the import of their scenes, their scenes, tasks and reference plans."""
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -14,6 +15,36 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.task import Task
+
+FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
+"""One line a task: its id and its actions. `python -m scenecypher.planner.symbolic.reference` finds the plans."""
+
+
+def reference_plans() -> Mapping[str, tuple[str, ...]]:
+    """Return the actions of each plan by task id, such as ``behavior-1k/raking_leaves``."""
+    return dict(_read(FILE.read_text(encoding="utf-8").splitlines()))
+
+
+def reference_plan(task_id: str) -> tuple[str, ...]:
+    """Return the actions for one task. Raises InputError if no plan is known."""
+    plans = reference_plans()
+    if task_id not in plans:
+        msg = f"no reference plan is known for {task_id[:60]!r}: `scenecypher tasks list` shows which tasks there are"
+        raise InputError(msg)
+    return plans[task_id]
+
+
+def as_lines(plans: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield the plans as lines of the file."""
+    for task_id, actions in plans.items():
+        yield json.dumps({"task": task_id, "plan": actions}, ensure_ascii=False) + "\n"
+
+
+def _read(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for line in lines:
+        row = json.loads(line)
+        yield row["task"], tuple(row["plan"])
+
 
 ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
 ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]

@@ -22,7 +22,7 @@ from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared
 from scenecypher.db.vocabulary import DEFAULT, current_name, is_known, vocabulary_names
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import NodeDraft, assemble
+from scenecypher.importers.assembly import NodeDraft, Tried, as_value, assemble, box, caption, numbers, position, size
 from scenecypher.importers.json_file import JsonLine, read_document, stem_of, without_gaps
 from scenecypher.importers.networkx_format import (
     DEFAULT_KIND,
@@ -38,8 +38,6 @@ from scenecypher.importers.networkx_format import (
     NodeLink,
 )
 from scenecypher.importers.open_vocabulary import first_of, keys_of, node_link_form, plain_form, word_for_edges
-from scenecypher.importers.space import as_value, box, caption, numbers, position, size
-from scenecypher.importers.tried import Tried
 from scenecypher.importers.vectors_file import vectors_of_nodes
 
 NAME_PREFIX: Final = "networkx/"

@@ -14,10 +14,9 @@ from scenecypher.db.graph.scene import InvalidValue
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
+from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, own_words, position
 from scenecypher.importers.networkx_format import KINDS
 from scenecypher.importers.open_vocabulary import texts
-from scenecypher.importers.space import as_value, position
 
 NAME_PREFIX: Final = "rooms/"
 NESTED: Final[Mapping[str, tuple[str, str | None]]] = {

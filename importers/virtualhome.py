@@ -13,9 +13,7 @@ from scenecypher.db.graph.problems import document_error
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import graph_files, source_of
 from scenecypher.importers.json_file import JsonLine, read_json
-from scenecypher.importers.virtualhome_check import checked_graph
-from scenecypher.importers.virtualhome_format import Graph
-from scenecypher.importers.virtualhome_graph import declared_by, document_of, graph_from_source
+from scenecypher.importers.virtualhome_format import Graph, checked_graph, declared_by, document_of, graph_from_source
 
 GraphPart: TypeAlias = Literal["initial", "final"]
 PARTS: Final[tuple[GraphPart, ...]] = ("initial", "final")

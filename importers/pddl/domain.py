@@ -12,25 +12,23 @@ import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import InvalidValue, relation_type
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl.domain_data import (
+    ACTING,
+    CHANGEABLE,
+    DERIVED,
+    NO_AGENT,
     ActionEffect,
     ActionParameter,
     ActionRequirement,
     Domain,
     DomainAction,
-    EachNode,
-)
-from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
-from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
-from scenecypher.importers.pddl.stored_as import (
-    ACTING,
-    CHANGEABLE,
-    DERIVED,
-    NO_AGENT,
     DomainMapping,
+    EachNode,
     FactForm,
     SceneWords,
     form_text,
 )
+from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
+from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, DomainTypes, Predicate, forms_by_name
 from scenecypher.importers.pddl.syntax import (
     OBJECT,
     Expression,
@@ -39,7 +37,6 @@ from scenecypher.importers.pddl.syntax import (
     Word,
     typed_names,
 )
-from scenecypher.importers.pddl.types import DomainTypes
 
 KNOWN_REQUIREMENTS: Final = frozenset(
     {
