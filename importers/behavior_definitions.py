@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from tarfile import TarFile
 from types import MappingProxyType
@@ -18,10 +16,10 @@ from platformdirs import user_cache_path
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl.syntax import expressions, nested_words
 from scenecypher.importers.published_file import PublishedFile
+from scenecypher.importers.word_tables import tables
 from scenecypher.waiting import waiting_for
 
-_TEXT: Final = (files("scenecypher.importers") / "data" / "behavior_classes.toml").read_text(encoding="utf-8")
-_CLASSES: Final = {name: frozenset(words.split()) for name, words in tomllib.loads(_TEXT).items()}
+_CLASSES: Final = {name: frozenset(words.split()) for name, words in tables("behavior_classes").items()}
 OPENABLE, TOGGLEABLE, SURFACES, CONTAINERS, HEAVY, LIGHT = map(
     _CLASSES.__getitem__, ("openable", "toggleable", "surfaces", "containers", "heavy", "light")
 )

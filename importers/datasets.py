@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.task import Task
+from scenecypher.importers.word_tables import tables
 
 FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
 """One line a task: its id and its actions. `python -m scenecypher.planner.symbolic.reference` finds the plans."""
@@ -125,8 +125,8 @@ def task(task_id: str) -> tuple[Dataset, Task]:
 
 
 def _rows() -> Iterator[Dataset]:
-    text = (files("scenecypher.importers") / "data" / "datasets.toml").read_text(encoding="utf-8")
-    for name, row in tomllib.loads(text).items():
+    for name, table in tables("datasets").items():
+        row = {**table}
         call = partial(_call, row.pop("module"), **row.pop("given", {}))
         final = partial(call, "final_graph") if row.pop("has_final_graphs", False) else None
         yield Dataset(

@@ -24,8 +24,8 @@ from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.assembly import NodeDraft, assemble
-from scenecypher.importers.bounded import read_bytes
 from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, NOTHING, RELATIONS, ObjectForm, RelationWord, form_node
+from scenecypher.importers.json_file import read_bytes
 
 PICKLE_BYTES: Final = 64 * 2**20
 OPERATIONS: Final = 1_000_000

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, TypeAlias, assert_never
 
@@ -23,6 +21,7 @@ from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.importers.virtualhome import GraphPart, part_name
 from scenecypher.importers.virtualhome_format import checked_graph, graph_from_source
 from scenecypher.importers.virtualhome_tasks import parse_program
+from scenecypher.importers.word_tables import tables
 
 NodeFact: TypeAlias = Related | HasState
 """A node's place, or a state of it."""
@@ -122,8 +121,7 @@ def _supports(graph: SceneGraph, node_id: str, kinds: Mapping[str, str]) -> list
     return sorted(found, key=order)
 
 
-_FILE: Final = files("scenecypher.importers") / "data" / "robothow.toml"
-WORDS: Final[Mapping[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+WORDS: Final[Mapping[str, Any]] = tables("robothow")
 """Actions and titles that programs are chosen by, and the `leads` of instructions."""
 MOVING: Final[Mapping[str, str]] = {"ON": "put {} on {}", "INSIDE": "put {} into {}"}
 STATES: Final[Mapping[str, str]] = {

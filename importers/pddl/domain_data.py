@@ -22,7 +22,7 @@ from scenecypher.db.graph.scene import InvalidValue, SceneGraph, relation_type
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import KINDS, Declared
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_text
+from scenecypher.importers.json_file import read_text
 from scenecypher.importers.pddl.syntax import PddlFile
 
 ACTING: Final = "agent"

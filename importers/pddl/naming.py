@@ -12,32 +12,14 @@ import scenecypher.db.condition as c
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl.domain_data import NO_AGENT, DomainMapping, FactForm, SceneWords
 from scenecypher.importers.pddl.syntax import OBJECT, PddlFile, Word, typed_names
+from scenecypher.importers.word_tables import by_word, listed, tables
 
-AGENT_TYPES: Final = frozenset({"agent", "robot"})
-HELD: Final = ("holding", "holds", "hold", "carrying", "carry", "agent-hold", "agent-holds", "robot-holds", "in-hand")
-AGENT_PLACE: Final = ("robot-in", "robot-at", "agent-in", "agent-at", "at-robot", "at-robby", "at-agent")
-EMPTY_HAND: Final = ("hand-empty", "handempty", "arm-empty", "gripper-empty")
-REGISTERED: Final[Mapping[str, tuple[str, ...]]] = {
-    "INSIDE": ("inside", "in", "at"),
-    "ON": ("on", "ontop", "on-top", "on-top-of"),
-    "UNDER": ("under",),
-    "ATTACHED_TO": ("attached-to", "attached"),
-}
-"""Predicates of two arguments by the relation that they are; of several in one domain the first is it."""
-KIND_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("room", "place", "location", "area"), "Place"),
-    **dict.fromkeys(("furniture", "appliance", "asset"), "Asset"),
-    **dict.fromkeys(("item", "thing", "movable"), "Object"),
-    "door": "Door",
-    **dict.fromkeys(AGENT_TYPES, "Agent"),
-}
-STATES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("opened", "is-open"), "open"),
-    **dict.fromkeys(("is-closed", "shut"), "closed"),
-    **dict.fromkeys(("switched-on", "turned-on", "is-on", "on-state"), "on"),
-    **dict.fromkeys(("switched-off", "turned-off", "is-off", "off-state"), "off"),
-}
-OPPOSITES: Final[Mapping[str, str]] = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
+_WORDS: Final = tables("words")["pddl"]
+AGENT_TYPES: Final = frozenset(listed(_WORDS["agent_types"]))
+HELD, AGENT_PLACE, EMPTY_HAND = (listed(_WORDS[key]) for key in ("held", "agent_place", "empty_hand"))
+REGISTERED: Final = {relation: listed(names) for relation, names in _WORDS["registered"].items()}
+KIND_WORDS, STATES = (by_word(_WORDS[key]) for key in ("kinds", "states"))
+OPPOSITES: Final[Mapping[str, str]] = _WORDS["opposites"]
 _BREAK: Final = re.compile(r"[^a-z0-9]+")
 
 
