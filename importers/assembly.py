@@ -169,8 +169,8 @@ def assemble(
     """
     drafts = [*drafts]
     problems: list[Problem] = []
-    nodes = [*_made(((draft.place, draft.make) for draft in drafts), problems)]
-    relations = [*_made(((place, partial(relation_between, *link)) for place, *link in links), problems)]
+    nodes = [*made(((draft.place, draft.make) for draft in drafts), problems)]
+    relations = [*made(((place, partial(relation_between, *link)) for place, *link in links), problems)]
     problems += find_faults(
         [NodeFacts(place, node.id, node.properties) for place, node in nodes],
         [RelationDraft(place, it.source, it.type, it.target) for place, it in relations],
@@ -199,12 +199,15 @@ def own_words(
     graph, problems = assemble(drafts, inner, declared=None)
     if problems:
         raise document_error(file, problems)
-    types = {relation.type for relation in graph.relations}
-    properties = {key for node in graph.nodes.values() for key in node.properties}
     missing = len(once) - len(inner)
     more = (f"{missing:,} relations to things that are not in the file left out",) if missing else ()
-    declared = Declared(tuple(types), tuple(properties))
-    return ImportedScene(name, graph, declared=declared, source=file, notes=(*notes, *more))
+    return ImportedScene(name, graph, declared=declared_by(graph), source=file, notes=(*notes, *more))
+
+
+def declared_by(graph: SceneGraph) -> Declared:
+    """Return the relation types and properties of a graph beyond the registry's."""
+    properties = {key for node in graph.nodes.values() for key in node.properties}
+    return Declared(tuple({relation.type for relation in graph.relations}), tuple(properties))
 
 
 def node_draft(place: str, id_: str, kind: str, class_: str, **facts: object) -> NodeDraft:
@@ -220,7 +223,7 @@ def node_draft(place: str, id_: str, kind: str, class_: str, **facts: object) ->
     return NodeDraft(place, make, id_)
 
 
-def _made(drafts: Iterable[tuple[str, Callable[[], T]]], problems: list[Problem]) -> Iterator[tuple[str, T]]:
+def made(drafts: Iterable[tuple[str, Callable[[], T]]], problems: list[Problem]) -> Iterator[tuple[str, T]]:
     """Yield what can be made, with its place; add the problems of all else."""
     for place, make in drafts:
         try:

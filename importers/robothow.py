@@ -10,7 +10,6 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from scenecypher.db.condition import And, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import document_error
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import DocumentError, InputError, did_you_mean
@@ -19,7 +18,7 @@ from scenecypher.importers.grasif import NAME_PREFIX
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.importers.virtualhome import GraphPart, part_name
-from scenecypher.importers.virtualhome_format import checked_graph, graph_from_source
+from scenecypher.importers.virtualhome_format import graph_from_source
 from scenecypher.importers.virtualhome_tasks import parse_program
 from scenecypher.importers.word_tables import tables
 
@@ -299,10 +298,7 @@ def _reduced(document: Any, key: str, *, path: Path) -> SceneGraph:
         read = [edge for edge in raw["edges"] if edge["relation_type"] in READ]
     except (KeyError, TypeError) as error:
         raise DocumentError(str(path), root, "no VirtualHome graph is here; install the package again") from error
-    graph, problems = graph_from_source(checked_graph({**raw, "edges": read}, root, path))
-    if problems:
-        raise document_error(str(path), [(root + place, cause) for place, cause in problems])
-    return reduce_to_grasif(graph)
+    return reduce_to_grasif(graph_from_source({**raw, "edges": read}, root, str(path)))
 
 
 def _program(program_id: str, path: Path) -> Program:

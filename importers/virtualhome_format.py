@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -17,11 +17,12 @@ from typing_extensions import TypedDict
 
 from scenecypher.db.graph.axes import exchanged, exchanged_facts
 from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
-from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
 from scenecypher.db.graph.scene_check import NodeFacts, RelationDraft, Wording, find_faults
 from scenecypher.db.graph.value import NAME_LENGTH, shown
-from scenecypher.db.schema import REMEMBERED, Declared
+from scenecypher.db.schema import REMEMBERED
 from scenecypher.errors import did_you_mean
+from scenecypher.importers.assembly import made
 
 KIND_OF_CATEGORY: Final[Mapping[str, str]] = {
     "Rooms": "Place",
@@ -154,26 +155,6 @@ class Graph(_Strict):
 ENDS: Final = ("from_id", "relation_type", "to_id")
 
 
-def checked_graph(raw: Any, root: str, path: Path) -> Graph:
-    """Return the graph at `root` (such as ``$.init_graph``) of a file. Raises DocumentError with all problems."""
-    try:
-        graph = Graph.model_validate(raw)
-    except ValidationError as error:
-        raise document_error(
-            str(path), [*problems_of(error, raw, root=root), *_reference_problems(raw, root)]
-        ) from error
-    if not _is_consistent(graph):
-        raise document_error(str(path), list(_reference_problems(raw, root)))
-    return graph
-
-
-def _is_consistent(graph: Graph) -> bool:
-    ids = {node.id for node in graph.nodes}
-    ends = {edge["from_id"] for edge in graph.edges} | {edge["to_id"] for edge in graph.edges}
-    relations = {(edge["from_id"], edge["relation_type"], edge["to_id"]) for edge in graph.edges}
-    return len(ids) == len(graph.nodes) and len(relations) == len(graph.edges) and ends <= ids
-
-
 def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     """Yield the reference problems that can be found even if the graph has other problems."""
     if not isinstance(raw, dict):
@@ -219,30 +200,20 @@ def kind_by_category(category: str | None, properties: list[str]) -> str:
     return KIND_OF_CATEGORY.get(category or "", movable)
 
 
-def graph_from_source(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
-    """Return the scene graph, or its problems by path from the graph's own root.
-
-    Relations must have been checked: each ends in a node and is given once.
-    """
+def graph_from_source(raw: Any, root: str, file: str) -> SceneGraph:
+    """Return the graph at `root` (such as ``$.init_graph``) of a file. Raises DocumentError with all problems."""
+    problems = [*_reference_problems(raw, root)]
+    try:
+        graph = Graph.model_validate(raw)
+    except ValidationError as error:
+        raise document_error(file, [*problems_of(error, raw, root=root), *problems]) from error
     ids = {node.id: node_id(node.class_name, node.id) for node in graph.nodes}
-    nodes: list[Node] = []
-    problems: list[Problem] = []
-    for index, node in enumerate(graph.nodes):
-        try:
-            nodes.append(_node(node, ids[node.id]))
-        except InvalidValue as error:
-            problems.append((f".nodes[{index}]", str(error)))
+    nodes = [
+        *made(((f"{root}.nodes[{n}]", partial(_node, it, ids[it.id])) for n, it in enumerate(graph.nodes)), problems)
+    ]
     if problems:
-        return EMPTY, problems
-    return SceneGraph.of(nodes, (_relation(edge, ids) for edge in graph.edges)), []
-
-
-def declared_by(graph: SceneGraph) -> Declared:
-    """Return the relation types and properties of this graph beyond the registry's."""
-    return Declared(
-        tuple({relation.type for relation in graph.relations}),
-        tuple({key for node in graph.nodes.values() for key in node.properties}),
-    )
+        raise document_error(file, problems)
+    return SceneGraph.of((node for _, node in nodes), (_relation(edge, ids) for edge in graph.edges))
 
 
 def document_of(graph: SceneGraph) -> dict[str, Any]:
