@@ -1,9 +1,9 @@
-"""The one table of data sets: their origin, the import of their scenes, and their scenes and tasks."""
+"""The one table of data sets: their origin, the import of their scenes, their scenes, tasks and reference plans."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -14,6 +14,37 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.task import Task
+from scenecypher.importers.word_tables import tables
+
+FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
+"""One line a task: its id and its actions. `python -m scenecypher.planner.symbolic.reference` finds the plans."""
+
+
+def reference_plans() -> Mapping[str, tuple[str, ...]]:
+    """Return the actions of each plan by task id, such as ``behavior-1k/raking_leaves``."""
+    return dict(_read(FILE.read_text(encoding="utf-8").splitlines()))
+
+
+def reference_plan(task_id: str) -> tuple[str, ...]:
+    """Return the actions for one task. Raises InputError if no plan is known."""
+    plans = reference_plans()
+    if task_id not in plans:
+        msg = f"no reference plan is known for {task_id[:60]!r}: `scenecypher tasks list` shows which tasks there are"
+        raise InputError(msg)
+    return plans[task_id]
+
+
+def as_lines(plans: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield the plans as lines of the file."""
+    for task_id, actions in plans.items():
+        yield json.dumps({"task": task_id, "plan": actions}, ensure_ascii=False) + "\n"
+
+
+def _read(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for line in lines:
+        row = json.loads(line)
+        yield row["task"], tuple(row["plan"])
+
 
 ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
 ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
@@ -94,8 +125,8 @@ def task(task_id: str) -> tuple[Dataset, Task]:
 
 
 def _rows() -> Iterator[Dataset]:
-    text = (files("scenecypher.importers") / "data" / "datasets.toml").read_text(encoding="utf-8")
-    for name, row in tomllib.loads(text).items():
+    for name, table in tables("datasets").items():
+        row = {**table}
         call = partial(_call, row.pop("module"), **row.pop("given", {}))
         final = partial(call, "final_graph") if row.pop("has_final_graphs", False) else None
         yield Dataset(

@@ -16,9 +16,9 @@ from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers import (
     dsg,
-    graph_files,
     grasif,
     grasif_pickle,
+    networkx_format,
     networkx_json,
     room_trees,
     scene_json,
@@ -27,6 +27,7 @@ from scenecypher.importers import (
     virtualhome,
 )
 from scenecypher.importers.json_file import JsonLine, ending_of, read_document, stem_of, without_gaps
+from scenecypher.importers.word_tables import tables
 from scenecypher.plugins import Plugins
 
 _log: Final = logging.getLogger("scenecypher.importers")
@@ -105,7 +106,7 @@ def _read_networkx(file: SceneFile, document: Any = None) -> ImportedScene:
 
 
 def _read_graph_file(file: SceneFile) -> ImportedScene:
-    return _read_networkx(file, graph_files.node_link(file.path))
+    return _read_networkx(file, networkx_format.node_link(file.path))
 
 
 def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[[SceneFile], ImportedScene]:
@@ -158,7 +159,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
     "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
-    "graphml": FileFormat("GraphML and GEXF", _read_graph_file, suffixes=graph_files.SUFFIXES),
+    "graphml": FileFormat("GraphML and GEXF", _read_graph_file, suffixes=networkx_format.SUFFIXES),
 }
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
@@ -166,34 +167,10 @@ FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
 
 COMMANDS: Final = ("json", "dsg", "grasif", "virtualhome", "networkx")
 """The formats that have a command of their own."""
-OTHERS: Final[Mapping[str, str]] = {
-    ".pddl": "PDDL; give a problem and its domain to `scenecypher import pddl PROBLEM --domain DOMAIN`",
-    ".bddl": "BDDL, whose tasks `scenecypher import grasif --subset behavior-1k` brings",
-    ".ttl": "RDF; save its triples as node-link JSON",
-    ".csv": "a table; save its rows as node-link JSON",
-    **dict.fromkeys((".npz", ".npy", ".pt", ".h5", ".mat"), "arrays; save the graph in them as node-link JSON"),
-    **dict.fromkeys((".ply", ".pcd", ".obj", ".glb", ".gltf", ".usd", ".usda"), "a mesh or a point cloud, no graph"),
-    **dict.fromkeys((".urdf", ".sdf", ".world", ".xml"), "XML of a simulator; save its bodies as node-link JSON"),
-    **dict.fromkeys((".bag", ".db3", ".mcap"), "a recording of messages; save the map as JSON with its own tool"),
-    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z"), "an archive; unpack it and give the files in it"),
-}
-"""What files that are not read are by their ending, and what to do."""
+_LOOKS: Final = tables("words")["looks"]
 _OF_LISTS: Final[frozenset[Any]] = frozenset(
     (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
 )
-LOOKS: Final[Mapping[str, str]] = {
-    "label_names": "Hydra's label space; give it to `scenecypher import dsg MAP --labels`",
-    "segGroups": "3RScan's segments of a mesh; give the scan's relationships.json and objects.json",
-    "adjacency": "NetworkX's adjacency form; save networkx.node_link_data of the graph",
-    "elements": "Cytoscape's form; save the graph as node-link JSON",
-    "annotations": "COCO's labels of pictures, no graph",
-    "features": "GeoJSON; give its features as a list of objects with names and positions",
-    "stage_instance": "a scene of Habitat, which places models; save its objects as node-link JSON",
-    "levels": "a house of SUNCG; save its rooms and objects as node-link JSON",
-    "objects_info": "a scene of OmniGibson; save its objects with their rooms and positions as node-link JSON",
-    "pddl_params": "ALFRED's trajectory; give the metadata of AI2-THOR in its place",
-}
-"""What maps that are not read are by a key, and what to do."""
 AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
 """Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
@@ -303,10 +280,11 @@ def told_form(error: InputError, command: str) -> InputError:
 
 
 def _format_of_ending(path: Path) -> FileFormat | None:
-    """Return the format whose files end so, None if they are JSON or nobody's. Raises DocumentError for OTHERS."""
+    """Return the format whose files end so, None if they are JSON or nobody's. Raises DocumentError for others."""
     ending = ending_of(path)
-    if ending in OTHERS:
-        raise _unknown(path, f"this is {OTHERS[ending]}")
+    other = next((words for endings, words in _LOOKS["endings"].items() if ending in endings.split()), None)
+    if other is not None:
+        raise _unknown(path, f"this is {other}")
     if ending in {"", ".json", ".jsonl", ".ndjson", ".yaml", ".yml"}:
         return None
     return next((each for each in _readable() if ending in each.suffixes), None)
@@ -326,7 +304,9 @@ def _format_of(document: object, path: Path) -> FileFormat:
     for each in _readable():
         if _is_of(each, document):
             return each
-    known = (f"this is {words}" for key, words in LOOKS.items() if isinstance(document, dict) and key in document)
+    known = (
+        f"this is {words}" for key, words in _LOOKS["keys"].items() if isinstance(document, dict) and key in document
+    )
     raise _unknown(path, next(known, f"{_described(document)} is of no format that is known by its form"))
 
 

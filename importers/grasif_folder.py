@@ -22,7 +22,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers import grasif, grasif_pickle
-from scenecypher.importers.grasif_format import RELATIONS
+from scenecypher.importers.grasif import RELATIONS
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import Task
 

@@ -1,19 +1,174 @@
-"""Homes in VirtualHome's form: folders with a graph and tasks as desired states; two of ours, or the user's."""
+"""Homes in VirtualHome's form: a graph, and tasks as desired states such as `plum INSIDE garbagecan` (SG², Table 8)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
+from pydantic import BaseModel, ConfigDict, Field
+
+from scenecypher.db.condition import And, Condition, Exists, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import Problem, document_error, validated
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.value import shown
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.home_tasks import read_tasks
-from scenecypher.importers.task import Task
+from scenecypher.importers.json_file import read_json
+from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.importers.virtualhome import read_graph
+from scenecypher.importers.virtualhome_format import RELATIONS, node_id
+from scenecypher.importers.virtualhome_format import STATES as SOURCE_STATES
+
+STATES: Final[Mapping[str, str]] = {**SOURCE_STATES, "HEATED": "heated", "WASHED": "washed"}
+"""VirtualHome's states, and two that appliances give to their content; no home begins with these two."""
+
+BUDGET: Final = 30
+EXAMPLE: Final = "example"
+TESTED: Final = "tested"
+"""The two categories of tasks: shown to a model with a program, or tested."""
+
+_STEP: Final = re.compile(r"\[(\w+)\]((?: <[^<>]+> \(\d+\))*)")
+_ARGUMENT: Final = re.compile(r"<([^<>]+)> \((\d+)\)")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class HomeTaskForm(_Strict):
+    """One task: its instruction, its goal and, for an example, a program that reaches it."""
+
+    id: str = Field(min_length=1)
+    instruction: str = Field(min_length=1)
+    goal: list[str] = Field(min_length=1)
+    example: bool = False
+    program: list[str] = []
+    budget: int = Field(BUDGET, ge=1)
+
+
+class TasksForm(_Strict):
+    """The file: the home's title, and its tasks."""
+
+    title: str
+    tasks: list[HomeTaskForm]
+
+
+@dataclass(frozen=True, slots=True)
+class _FactError(Exception):
+    """The error in a goal or a step."""
+
+    cause: str
+
+
+def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
+    """Return the tasks of a file, set in `scene`. Raises DocumentError with all its problems, each at its JSON path."""
+    document = read_json(path)
+    form = validated(TasksForm, document, str(path))
+    problems = [*_repeated(form.tasks), *_problems(form.tasks, scene.graph)]
+    if problems:
+        raise document_error(str(path), problems)
+    return tuple(_task(task, scene) for task in form.tasks)
+
+
+def goal_from_facts(facts: Sequence[str], graph: SceneGraph) -> Condition:
+    """Return the conjunction of `facts`; a class with several nodes means one and the same node in all facts.
+
+    Raises ValueError for a fact that does not fit this graph.
+    """
+    terms: dict[str, Term] = {}
+    try:
+        conditions: list[Condition] = [_fact(fact, graph, terms) for fact in facts]
+    except _FactError as wrong:
+        raise ValueError(wrong.cause) from wrong
+    goal: Condition = And(tuple(conditions))
+    for class_, term in reversed(terms.items()):
+        if isinstance(term, str):
+            goal = Exists(term, And((HasClass(term, class_), goal)))
+    return goal
+
+
+def _fact(fact: str, graph: SceneGraph, terms: dict[str, Term]) -> Condition:
+    match fact.split():
+        case [x, state] if state in STATES:
+            return HasState(_term(x, graph, terms), STATES[state])
+        case [x, relation, y] if relation in RELATIONS:
+            return Related(_term(x, graph, terms), RELATIONS[relation], _term(y, graph, terms))
+        case [_, word] | [_, word, _]:
+            known = (*STATES, *RELATIONS)
+            hint = did_you_mean(word[:60], known) or f"; choose one of {', '.join(dict.fromkeys(known))}"
+            raise _FactError(f"{shown(word)} is no state or relation here{hint}")
+    raise _FactError(f"{shown(fact)} is no fact; write one like 'tv ON' or 'plum INSIDE garbagecan'")
+
+
+def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
+    """Return the node of this id, the only node of this class, or a variable for one of several."""
+    if word in graph:
+        return Id(word)
+    found = graph.by_class.get(word, ())
+    if not found:
+        hint = did_you_mean(word[:60], (*graph.nodes, *graph.by_class)) or "; give a node's id, or a class of this home"
+        raise _FactError(f"no node and no class is called {shown(word)}{hint}")
+    return terms.setdefault(word, Id(found[0]) if len(found) == 1 else re.sub(r"\W", "_", f"a_{word}"))
+
+
+def _step(text: str, graph: SceneGraph) -> ProgramStep:
+    found = _STEP.fullmatch(text)
+    if not found:
+        raise _FactError(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
+    nodes = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
+    for node in nodes:
+        if node not in graph:
+            hint = did_you_mean(node[:60], tuple(graph.nodes)) or "; take class and number from the graph"
+            raise _FactError(f"no node has the id {shown(node)}{hint}")
+    return ProgramStep(found[1].lower(), nodes)
+
+
+def _repeated(tasks: Sequence[HomeTaskForm]) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for number, task in enumerate(tasks):
+        if first.setdefault(task.id, number) != number:
+            yield (
+                f"$.tasks[{number}].id",
+                f"{shown(task.id)} is the id of tasks[{first[task.id]}] already; give each its own",
+            )
+
+
+def _problems(tasks: Sequence[HomeTaskForm], graph: SceneGraph) -> Iterator[Problem]:
+    for number, task in enumerate(tasks):
+        place = f"$.tasks[{number}]"
+        for i, fact in enumerate(task.goal):
+            try:
+                _fact(fact, graph, {})
+            except _FactError as wrong:
+                yield f"{place}.goal[{i}]", wrong.cause
+        for i, step in enumerate(task.program):
+            try:
+                _step(step, graph)
+            except _FactError as wrong:
+                yield f"{place}.program[{i}]", wrong.cause
+        if task.example and not task.program:
+            yield place, "an example needs a program that shows how it is done; add it, or leave out 'example'"
+
+
+def _task(task: HomeTaskForm, scene: ImportedScene) -> Task:
+    return Task(
+        id=task.id,
+        instruction=task.instruction,
+        scene=scene.name,
+        goal=goal_from_facts(task.goal, scene.graph),
+        action_goals=(),
+        budget=task.budget,
+        source=scene.source,
+        category=EXAMPLE if task.example else TESTED,
+        formula=", ".join(task.goal),
+        program=tuple(_step(step, scene.graph) for step in task.program),
+    )
+
 
 NAME_PREFIX: Final = "homes/"
 VOCABULARY: Final = "virtualhome_ext"

@@ -1,12 +1,16 @@
-"""Strict JSON files: UTF-8, no repeated keys, no NaN, and every problem at its place."""
+"""Bounded reading of files of untrusted origin: bytes, text, and strict JSON, with every problem at its place."""
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import json
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +19,69 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_bytes, read_text
+from scenecypher.importers.word_tables import tables
+
+_GZIP: Final = b"\x1f\x8b"
+_ENCODINGS: Final = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+}
+"""Encodings by the mark that a file begins with; UTF-8 without one."""
+
+
+def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> bytes:
+    """Return a file's bytes, at most `max_bytes`, or those of a `part` of it; a gzip file is unpacked.
+
+    Raises DocumentError for a larger file, or one that can't be read.
+
+    The size in the directory is not relied upon: a device or a pipe reports 0 and may never end.
+    """
+    try:
+        with path.open("rb") as file:
+            if file.peek(2).startswith(_GZIP):
+                unpack = _unpacked_again if part is not None else _unpacked
+                data = unpack(path, path.stat().st_mtime_ns, max_bytes)
+                return _within(path, data if part is None else data[part], max_bytes)
+            if part is not None:
+                file.seek(part.start)
+                return file.read(part.stop - part.start)
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise DocumentError(
+            str(path), "the file", f"can't be read ({error.strerror or error}); check its path"
+        ) from error
+    except (EOFError, zlib.error) as error:
+        raise DocumentError(str(path), "the file", f"no whole gzip file ({error}); copy it again") from error
+    return _within(path, data, max_bytes)
+
+
+def read_text(path: Path, *, max_bytes: int, part: slice | None = None) -> str:
+    """Return a file's text, or that of a part of it, in the encoding that its mark tells. Raises DocumentError."""
+    data = read_bytes(path, max_bytes=max_bytes, part=part)
+    encoding = next((it for mark, it in _ENCODINGS.items() if data.startswith(mark)), "utf-8")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        cause = "not UTF-8 but some other encoding; save the file as UTF-8"
+        cause = "no text; give a file of a format that is read" if b"\0" in data[:512] else cause
+        raise DocumentError(str(path), f"byte {error.start:,}", cause) from error
+
+
+def _unpacked(path: Path, _changed: int, max_bytes: int) -> bytes:
+    with gzip.open(path) as file:
+        return file.read(max_bytes + 1)
+
+
+_unpacked_again: Final = lru_cache(maxsize=1)(_unpacked)
+"""The unpacked file whose lines are read one after another."""
+
+
+def _within(path: Path, data: bytes, max_bytes: int) -> bytes:
+    if len(data) > max_bytes:
+        raise DocumentError(str(path), "$", f"over {max_bytes // 2**20} MB, the most that is read: split the file")
+    return data
+
 
 FILE_BYTES: Final = 512 * 2**20
 """The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
@@ -28,16 +94,6 @@ JSON_LINES: Final = (
     "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
     "scene of its own, NAME/1, NAME/2 and so on"
 )
-LOOKS: Final[Mapping[str, str]] = {
-    "version https://git-lfs": "a pointer of Git LFS, not the file: `git lfs pull` brings it",
-    "<!doctype html": "a page of HTML, perhaps an error's in place of the file; download it again",
-    "<html": "a page of HTML, perhaps an error's in place of the file; download it again",
-    "<": "XML; graphs of NetworkX and Gephi are read from .graphml and .gexf",
-    "solid ": "a mesh; give the graph as node-link JSON",
-    "ply": "a point cloud; give the graph as node-link JSON",
-    "(define": "PDDL; give it to `scenecypher import pddl PROBLEM --domain DOMAIN`",
-}
-"""What text that is no JSON is by its beginning, in lower case, and what to do."""
 _COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
 
 
@@ -205,7 +261,11 @@ def _no_json(text: str, error: json.JSONDecodeError) -> str:
     begin, before = text.lstrip()[:40].lower(), text[: error.pos].rstrip()
     if not begin:
         return "no valid JSON, the file is empty; was it copied whole?"
-    if (looks := next((words for mark, words in LOOKS.items() if begin.startswith(mark)), None)) is not None:
+    if (
+        looks := next(
+            (words for mark, words in tables("words")["looks"]["beginnings"].items() if begin.startswith(mark)), None
+        )
+    ) is not None:
         return f"no valid JSON but {looks}"
     if _COMMENT.match(text, error.pos):
         return "no valid JSON (a comment stands here, which JSON has none of); remove it"

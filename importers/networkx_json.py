@@ -22,29 +22,26 @@ from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared
 from scenecypher.db.vocabulary import DEFAULT, current_name, is_known, vocabulary_names
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import NodeDraft, assemble
+from scenecypher.importers.assembly import NodeDraft, Tried, as_value, assemble, box, caption, numbers, position, size
 from scenecypher.importers.json_file import JsonLine, read_document, stem_of, without_gaps
 from scenecypher.importers.networkx_format import (
-    DEFAULT_KIND,
     EDGE_ATTRIBUTES,
-    EMBEDDINGS,
     ENDS,
     KINDS,
     NODE_ATTRIBUTES,
-    OPEN_VOCABULARY,
     RELATIONS,
-    SYMMETRIC,
+    WORDS,
     GraphAttributes,
     NodeLink,
 )
 from scenecypher.importers.open_vocabulary import first_of, keys_of, node_link_form, plain_form, word_for_edges
-from scenecypher.importers.space import as_value, box, caption, numbers, position, size
-from scenecypher.importers.tried import Tried
 from scenecypher.importers.vectors_file import vectors_of_nodes
+from scenecypher.importers.word_tables import listed
 
 NAME_PREFIX: Final = "networkx/"
-IN_LISTS: Final = {"id", "object1", *NODE_ATTRIBUTES["center"], *NODE_ATTRIBUTES["box"], "Position", "predicate"}
-"""Attributes one of which shows that a list of maps is one of objects."""
+DEFAULT_KIND: Final = "Object"
+IN_LISTS: Final = {*listed(WORDS["in_lists"]), *NODE_ATTRIBUTES["center"], *NODE_ATTRIBUTES["box"]}
+EMBEDDINGS, SYMMETRIC = (frozenset(listed(WORDS[key])) for key in ("embeddings", "symmetric"))
 NOTHING: Final[Mapping[str, object]] = {}
 TRIPLE: Final = ("source", "relation", "target")
 NO_LABELS: Final[tuple[str, ...]] = ()
@@ -157,7 +154,7 @@ def _declared(form: NodeLink, more: Declared) -> Declared:
     """Return what the file and the caller declare, and the words of open-vocabulary maps that occur."""
     keys = {key for node in form.nodes if isinstance(node, dict) for key in node}
     keys |= {"caption"} if keys & {*NODE_ATTRIBUTES["caption"]} else set()
-    found = (key for key in OPEN_VOCABULARY if key in keys)
+    found = (key for key in listed(WORDS["open_vocabulary"]) if key in keys)
     graph = form.graph
     return Declared((*graph.relation_types, *more.relation_types), (*graph.properties, *more.properties, *found))
 

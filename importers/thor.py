@@ -14,35 +14,12 @@ from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import Point
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
+from scenecypher.importers.word_tables import listed, tables
 
 NAME_PREFIX: Final = "thor/"
 AGENT: Final = "agent"
-ROOMS: Final[Mapping[int, str]] = {0: "kitchen", 2: "living_room", 3: "bedroom", 4: "bathroom"}
-"""Classes of the rooms FloorPlan1 to 30, 201 to 230, and so on, by their hundreds."""
-STATES: Final[Mapping[str, tuple[str, str, str | None]]] = {
-    "isOpen": ("openable", "open", "closed"),
-    "isToggled": ("toggleable", "on", "off"),
-    "isDirty": ("dirtyable", "dirty", "clean"),
-    "isBroken": ("breakable", "broken", None),
-    "isCooked": ("cookable", "cooked", None),
-    "isSliced": ("sliceable", "sliced", None),
-    "isFilledWithLiquid": ("canFillWithLiquid", "filled", None),
-    "isUsedUp": ("canBeUsedUp", "used_up", None),
-}
-"""Flags that are states: what affords them, and the states of true and of false."""
-AFFORDANCES: Final[Mapping[str, str]] = {
-    "pickupable": "grabbable",
-    "openable": "can_open",
-    "toggleable": "has_switch",
-    "moveable": "movable",
-    "canFillWithLiquid": "fillable",
-    **{word: word for word in ("sliceable", "cookable", "breakable", "dirtyable")},
-}
-CONTAINERS: Final = frozenset(
-    {"Basin", "Bathtub", "BathtubBasin", "Bowl", "Box", "Cup", "GarbageBag", "GarbageCan", "LaundryHamper", "Mug"}
-    | {"Pan", "Pot", "Sink", "SinkBasin", "Toaster", "Toilet", "Vase"}
-)
-"""Receptacles that things are in, as they are in what can be opened; things are on all others."""
+WORDS: Final[Mapping[str, Any]] = tables("words")["thor"]
+CONTAINERS: Final = frozenset(listed(WORDS["containers"]))
 
 
 class _Read(BaseModel):
@@ -135,27 +112,25 @@ def from_metadata(document: Any, *, file: str, name: str) -> ImportedScene:
 def _drafts(form: _Metadata) -> Iterator[NodeDraft]:
     if form.scene is not None:
         number = form.scene.removeprefix("FloorPlan").split("_")[0]
-        class_ = ROOMS.get(int(number) // 100, "room") if number.isascii() and number.isdecimal() else "room"
-        yield node_draft("$.sceneName", form.scene, "Place", class_)
+        hundreds = str(int(number) // 100) if number.isascii() and number.isdecimal() else ""
+        yield node_draft("$.sceneName", form.scene, "Place", WORDS["rooms"].get(hundreds, "room"))
     if form.agent is not None:
         center = form.agent.position and form.agent.position.turned()
         yield node_draft("$.agent", AGENT, "Agent", AGENT, center=center)
     for index, it in enumerate(form.objects):
         kind = "Object" if it.has("pickupable") or it.has("moveable") else "Asset"
-        words = [ours for theirs, ours in AFFORDANCES.items() if it.has(theirs)]
+        words = [ours for theirs, ours in WORDS["affordances"].items() if it.has(theirs)]
         words += [("containers" if it.contains else "surfaces")] if it.has("receptacle") else []
         facts: dict[str, Any] = {"name": (it.model_extra or {}).get("name"), **_space(it)}
-        draft = node_draft(
-            f"$.objects[{index}]", it.id, kind, it.type, states=[*_states(it)], affordances=words, **facts
-        )
-        yield draft
+        facts |= {"states": [*_states(it)], "affordances": words}
+        yield node_draft(f"$.objects[{index}]", it.id, kind, it.type, **facts)
 
 
 def _states(it: _Object) -> Iterator[str]:
-    for flag, (affords, true, false) in STATES.items():
+    for flag, (affords, true, false) in WORDS["states"].items():
         if it.has(flag):
             yield true
-        elif false is not None and it.has(affords):
+        elif false and it.has(affords):
             yield false
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
@@ -15,16 +15,11 @@ from scenecypher.db.graph.scene import Node, Properties, SceneGraph
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.schema import SHELL, Declared
 from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
+from scenecypher.importers.word_tables import by_word, tables
 
 NAME_PREFIX: Final = "3rscan/"
-RELATIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("supported by", "standing on", "lying on"), "ON"),
-    **dict.fromkeys(("inside", "standing in", "lying in", "hanging in"), "INSIDE"),
-    **dict.fromkeys(("attached to", "hanging on"), "ATTACHED_TO"),
-    "close by": "CLOSE",
-}
-"""Predicates that are relations of ours; any other is a type of its own, such as LEFT. CLOSE is stored both ways."""
-AFFORDANCES: Final[Mapping[str, str]] = {"placing items on": "put_on", "placing items in": "put_in"}
+WORDS: Final = tables("words")["3rscan"]
+RELATIONS, AFFORDANCES = (by_word(WORDS[key]) for key in ("relations", "affordances"))
 STATE: Final = "state"
 """The attribute whose words are states; each other attribute is a property."""
 

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import document_error
 from scenecypher.errors import DocumentError
+from scenecypher.importers.assembly import declared_by
 from scenecypher.importers.eai import graph_files, source_of
 from scenecypher.importers.json_file import JsonLine, read_json
-from scenecypher.importers.virtualhome_check import checked_graph
-from scenecypher.importers.virtualhome_format import Graph
-from scenecypher.importers.virtualhome_graph import declared_by, document_of, graph_from_source
+from scenecypher.importers.virtualhome_format import document_of, graph_from_source
 
 GraphPart: TypeAlias = Literal["initial", "final"]
 PARTS: Final[tuple[GraphPart, ...]] = ("initial", "final")
@@ -47,14 +45,13 @@ def read_graph(
     The default name comes from the file: ``file963_2.json`` gives ``virtualhome/963_2``, its final graph
     ``virtualhome/963_2@final``. Raises DocumentError with all problems of that graph.
     """
-    file = path if line is None else Path(f"{path}:{line.number}")
-    form = _form(read_json(path, line=line), file, part)
-    return _scene(form, file, name=name or scene_name(path), source=source or str(file))
+    file = str(path) if line is None else f"{path}:{line.number}"
+    return _scene(read_json(path, line=line), file, part, name=name or scene_name(path), source=source or file)
 
 
 def from_document(document: object, *, file: str, name: str) -> ImportedScene:
     """Return the scene of an environment graph, or of a pair's initial one. Raises DocumentError with all problems."""
-    return _scene(_form(document, Path(file), "initial"), Path(file), name=name, source=file)
+    return _scene(document, file, "initial", name=name, source=file)
 
 
 def packaged_pairs(only: str | None = None) -> Iterator[PackagedPair]:
@@ -64,8 +61,7 @@ def packaged_pairs(only: str | None = None) -> Iterator[PackagedPair]:
     """
     for task_id, path in graph_files(only).items():
         document, name, source = read_json(path), NAME_PREFIX + task_id, source_of(path)
-        initial, final = (_scene(_form(document, path, part), path, name=name, source=source) for part in PARTS)
-        yield PackagedPair(task_id, initial, final)
+        yield PackagedPair(task_id, *(_scene(document, str(path), part, name=name, source=source) for part in PARTS))
 
 
 def packaged_scene(task_id: str, *, part: GraphPart = "initial") -> ImportedScene:
@@ -94,34 +90,14 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
     return document_of(scene.graph)
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """A graph in VirtualHome's form, with its part and place in the file; the file's text is no longer in memory."""
-
-    graph: Graph
-    part: GraphPart
-    root: str
+def _scene(document: Any, file: str, part: GraphPart, *, name: str, source: str) -> ImportedScene:
+    root, raw = _graph_in(document, file, part)
+    graph = graph_from_source(raw, root, file)
+    whole = source if root == "$" else f"{source}, {part} graph"
+    return ImportedScene(part_name(name, part), graph, "virtualhome", declared=declared_by(graph), source=whole)
 
 
-def _form(document: Any, path: Path, part: GraphPart) -> _Form:
-    root, raw = _graph_in(document, path, part)
-    return _Form(checked_graph(raw, root, path), part, root)
-
-
-def _scene(form: _Form, path: Path, *, name: str, source: str) -> ImportedScene:
-    graph, problems = graph_from_source(form.graph)
-    if problems:
-        raise document_error(str(path), [(form.root + place, cause) for place, cause in problems])
-    return ImportedScene(
-        name=part_name(name, form.part),
-        graph=graph,
-        vocabulary="virtualhome",
-        declared=declared_by(graph),
-        source=source if form.root == "$" else f"{source}, {form.part} graph",
-    )
-
-
-def _graph_in(document: Any, path: Path, part: GraphPart) -> tuple[str, Any]:
+def _graph_in(document: Any, file: str, part: GraphPart) -> tuple[str, Any]:
     """Return the graph and its JSON path, for each of the forms of files."""
     match part, document:
         case "initial", {"init_graph": graph}:
@@ -135,4 +111,4 @@ def _graph_in(document: Any, path: Path, part: GraphPart) -> tuple[str, Any]:
         case "initial", {"nodes": _} | {"edges": _}:
             return "$", document
     wanted = "'nodes' and 'edges', or 'init_graph'" if part == "initial" else "'final_graph'"
-    raise DocumentError(str(path), "$", f"no VirtualHome graph here: it needs {wanted}, or a 'graph_state_list'")
+    raise DocumentError(file, "$", f"no VirtualHome graph here: it needs {wanted}, or a 'graph_state_list'")

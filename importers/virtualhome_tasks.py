@@ -27,8 +27,7 @@ from scenecypher.importers.eai import (
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep, Task
 from scenecypher.importers.virtualhome import NAME_PREFIX, PackagedPair, packaged_scene
-from scenecypher.importers.virtualhome_format import STATES
-from scenecypher.importers.virtualhome_graph import node_id, source_id
+from scenecypher.importers.virtualhome_format import STATES, node_id, source_id
 
 PREDICATES: Final[Mapping[str, str]] = {
     "ONTOP": "ON",

@@ -18,8 +18,7 @@ from scenecypher.importers.eai import GOALS, REPAIR, package_folder, program_fil
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep
 from scenecypher.importers.virtualhome import packaged_pairs
-from scenecypher.importers.virtualhome_format import RELATIONS, STATES
-from scenecypher.importers.virtualhome_graph import source_id
+from scenecypher.importers.virtualhome_format import RELATIONS, STATES, source_id
 from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program, relevant_objects
 
 CACHE_SIZE: Final = 64

@@ -12,25 +12,23 @@ import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import InvalidValue, relation_type
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl.domain_data import (
+    ACTING,
+    CHANGEABLE,
+    DERIVED,
+    NO_AGENT,
     ActionEffect,
     ActionParameter,
     ActionRequirement,
     Domain,
     DomainAction,
-    EachNode,
-)
-from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
-from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
-from scenecypher.importers.pddl.stored_as import (
-    ACTING,
-    CHANGEABLE,
-    DERIVED,
-    NO_AGENT,
     DomainMapping,
+    EachNode,
     FactForm,
     SceneWords,
     form_text,
 )
+from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
+from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, DomainTypes, Predicate, forms_by_name
 from scenecypher.importers.pddl.syntax import (
     OBJECT,
     Expression,
@@ -39,34 +37,17 @@ from scenecypher.importers.pddl.syntax import (
     Word,
     typed_names,
 )
-from scenecypher.importers.pddl.types import DomainTypes
+from scenecypher.importers.word_tables import listed, tables
 
-KNOWN_REQUIREMENTS: Final = frozenset(
-    {
-        *(":strips", ":typing", ":equality", ":negative-preconditions", ":disjunctive-preconditions"),
-        *(":fluents", ":numeric-fluents"),
-        *(":existential-preconditions", ":universal-preconditions", ":quantified-preconditions"),
-        *(":conditional-effects", ":adl", ":action-costs"),
-    }
-)
+_WORDS: Final = tables("words")["pddl"]
+KNOWN_REQUIREMENTS: Final = frozenset(listed(_WORDS["known_requirements"]))
 KNOWN_PARTS: Final = (":parameters", ":precondition", ":effect")
 KNOWN_SECTIONS: Final = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action")
-REFUSED_SECTIONS: Final[Mapping[str, str]] = {
-    ":durative-action": "durative actions",
-    ":derived": "derived predicates",
-    ":process": "processes",
-    ":event": "events",
-    ":constraints": "constraints",
-}
+REFUSED_SECTIONS: Final[Mapping[str, str]] = _WORDS["refused_sections"]
 CONNECTIVES: Final = frozenset({"and", "or", "not", "imply", "when", "exists", "forall"})
 MEASURES: Final = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
 """Effects on numbers, which are ignored: since no condition may compare numbers, they decide nothing."""
-REFUSED_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("<", ">", "<=", ">=", "="), "numbers"),
-    "probabilistic": "chances",
-    "oneof": "several outcomes",
-    "preference": "preferences",
-}
+REFUSED_WORDS: Final[Mapping[str, str]] = _WORDS["refused_words"]
 MAX_NAMED: Final = 5
 """Maximum number of objects that a note lists."""
 

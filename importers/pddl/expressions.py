@@ -8,9 +8,9 @@ from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.pddl.stored_as import ACTING, FactForm
+from scenecypher.importers.pddl.domain_data import ACTING, FactForm
+from scenecypher.importers.pddl.naming import DomainTypes
 from scenecypher.importers.pddl.syntax import Expression, Form, PddlFile, Word, typed_names
-from scenecypher.importers.pddl.types import DomainTypes
 
 _BREAK: Final = re.compile(r"[^A-Za-z0-9_]")
 CONNECTIVES: Final[Mapping[str, Callable[..., c.Condition]]] = {

@@ -11,10 +11,9 @@ import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.pddl.domain import DomainReader, facts_of
-from scenecypher.importers.pddl.domain_data import Domain
+from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain, FactForm
 from scenecypher.importers.pddl.expressions import ExpressionReader
 from scenecypher.importers.pddl.naming import KIND_WORDS
-from scenecypher.importers.pddl.stored_as import ACTING, DERIVED, FactForm
 from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
 
 ROBOT: Final = "robot"

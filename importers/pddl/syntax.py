@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_text
+from scenecypher.importers.json_file import read_text
 
 FILE_BYTES: Final = 2**20
 MAX_DEPTH: Final = 60

@@ -17,7 +17,7 @@ from scenecypher.evaluation.published import published_rows
 from scenecypher.evaluation.reporting.cells import text_rows
 from scenecypher.evaluation.reporting.figures import result_figures
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Provenance, Row, Table
-from scenecypher.importers.babyai_oracle import ANSWER_FAULTS, answer_fault, oracle_answer
+from scenecypher.importers.babyai import ANSWER_FAULTS, answer_fault, oracle_answer
 from scenecypher.planner.sessions.events import Answered, Event, Remembered, Retrieved
 
 PRINTED: Final[dict[tuple[str, str], dict[str, tuple[float, ...]]]] = {

@@ -13,8 +13,18 @@ from scenecypher.db.condition import ALWAYS, And, Exists, HasClass, HasState, Id
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Point, Relation, SceneGraph
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.home_tasks import STATES, goal_from_facts
-from scenecypher.importers.homes import GRAPH, OURS, TASKS, folders, our_home, read_home, scenes, tasks
+from scenecypher.importers.homes import (
+    GRAPH,
+    OURS,
+    STATES,
+    TASKS,
+    folders,
+    goal_from_facts,
+    our_home,
+    read_home,
+    scenes,
+    tasks,
+)
 from scenecypher.importers.task import Task
 from scenecypher.importers.virtualhome import to_document
 from scenecypher.importers.virtualhome_format import RELATIONS

@@ -20,18 +20,21 @@ from scenecypher.importers.eai import program_files
 from scenecypher.importers.grasif import read_scene, to_document
 from scenecypher.importers.robothow import (
     ACTIONS,
+    DROPPED,
     EXCLUDED,
+    STATES,
     Program,
     changed_facts,
+    instruction,
     passes_filters,
     program_scene,
     program_task,
     programs,
+    reduce_to_grasif,
     scenes,
     tasks,
+    with_admitted_actions,
 )
-from scenecypher.importers.robothow_graph import DROPPED, reduce_to_grasif, with_admitted_actions
-from scenecypher.importers.robothow_words import STATES, instruction
 from scenecypher.importers.task import ProgramStep
 from scenecypher.importers.virtualhome import packaged_pairs
 from tests.sampling import sample

@@ -19,11 +19,10 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
 from scenecypher.importers import behavior, offices
+from scenecypher.importers.datasets import reference_plans
 from scenecypher.importers.pddl.domain import read_domain
-from scenecypher.importers.pddl.domain_data import declaration_of
-from scenecypher.importers.pddl.stored_as import SceneWords, read_mapping
+from scenecypher.importers.pddl.domain_data import SceneWords, declaration_of, read_mapping
 from scenecypher.importers.pddl.syntax import PddlFile, read_pddl_file
-from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import Simulator

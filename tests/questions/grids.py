@@ -9,8 +9,8 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.enumerations import literal
+from scenecypher.importers.babyai import QUESTION, oracle_answer
 from scenecypher.importers.babyai_levels import question_text
-from scenecypher.importers.babyai_oracle import QUESTION, oracle_answer
 from tests.questions.homes import UNKNOWN_PROPERTIES, unknown_property
 from tests.questions.template import Filling, Template, column
 

@@ -11,17 +11,19 @@ import scenecypher.db.condition as c
 from scenecypher.db.vocabulary import load_vocabulary
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.pddl.domain import DomainReader, read_domain
-from scenecypher.importers.pddl.domain_data import Domain, domain_document, domain_from_document
-from scenecypher.importers.pddl.problem import read_problem
-from scenecypher.importers.pddl.stored_as import (
+from scenecypher.importers.pddl.domain_data import (
     FORM_EXAMPLES,
+    Domain,
     DomainMapping,
     FactForm,
     SceneWords,
+    domain_document,
+    domain_from_document,
     form_text,
     parse_form,
     read_mapping,
 )
+from scenecypher.importers.pddl.problem import read_problem
 from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.actions.from_domain import operators_of_domain
 from scenecypher.planner.actions.operator import AGENT
@@ -213,7 +215,7 @@ def test_a_problem_becomes_a_scene_with_a_robot_that_it_does_not_name() -> None:
 
 
 def test_the_acting_variable_is_the_planners() -> None:
-    from scenecypher.importers.pddl.stored_as import ACTING
+    from scenecypher.importers.pddl.domain_data import ACTING
 
     assert ACTING == AGENT
 
