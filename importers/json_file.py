@@ -147,7 +147,7 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
         value = json.loads(text, object_pairs_hook=to_dict, parse_constant=NotFinite)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno if line is None else line.number}, column {error.colno}"
-        cause = JSON_LINES if _is_next_value(error) else _no_json(text, error)
+        cause = _no_json(text, error)
         raise DocumentError(str(path), place, cause) from error
     except RecursionError as error:
         raise DocumentError(str(path), "$", TOO_DEEP) from error
@@ -258,7 +258,7 @@ def _is_next_value(error: json.JSONDecodeError) -> bool:
 
 
 def _no_json(text: str, error: json.JSONDecodeError) -> str:
-    begin, before = text.lstrip()[:40].lower(), text[: error.pos].rstrip()
+    begin, before = text.lstrip()[:40].lower().replace(": ", ":"), text[: error.pos].rstrip()
     if not begin:
         return "no valid JSON, the file is empty; was it copied whole?"
     if (
@@ -267,11 +267,15 @@ def _no_json(text: str, error: json.JSONDecodeError) -> str:
         )
     ) is not None:
         return f"no valid JSON but {looks}"
+    if _is_next_value(error):
+        return JSON_LINES
     if _COMMENT.match(text, error.pos):
         return "no valid JSON (a comment stands here, which JSON has none of); remove it"
-    if before.endswith(",") and text[error.pos : error.pos + 1] in {"}", "]"}:
-        return "no valid JSON (a comma stands before this bracket); remove the comma"
-    return f"no valid JSON ({error.msg}); mend the file"
+    if not before:
+        return f"this is no JSON: it begins with {shown(text.strip()[:40])}; docs/importing.md tells what is read"
+    is_comma = before.endswith(",") and text[error.pos : error.pos + 1] in {"}", "]"}
+    why = "a comma stands before this bracket); remove the comma" if is_comma else f"{error.msg}); mend the file"
+    return f"no valid JSON ({why}"
 
 
 def _too_deep(value: Any) -> bool:

@@ -53,6 +53,8 @@ def is_one(document: Any) -> bool:
     if isinstance(document, list):
         return any(isinstance(it, list) or it.keys() & IN_LISTS for it in document if isinstance(it, dict | list))
     found = node_link_form(document) if keys_of(document) is None else {"nodes": []}
+    if "id_to_label" in document:  # Replica's
+        return False
     return isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"} or keys_of(document))
 
 

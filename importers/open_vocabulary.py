@@ -12,7 +12,7 @@ from scenecypher.errors import did_you_mean
 from scenecypher.importers.networkx_format import EDGE_ATTRIBUTES, ENDS, KINDS, PARENTS, WORDS
 from scenecypher.importers.word_tables import listed
 
-NODES, EDGES, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "names", "maps"))
+NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
 BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
 FIELDS: Final = listed(WORDS["fields"])
 PLAIN_EDGE: Final = frozenset({"source", "target", "relation", "key"})
@@ -162,7 +162,7 @@ def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[st
 
 
 def _with_ids(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document whose nodes all lack ids with ids made of name or class, and a number if several have it.
+    """Return a document whose nodes all lack ids with those under another key, or made of name or class and a number.
 
     An edge may then give the place of a node in the list, from 0.
     """
@@ -174,6 +174,8 @@ def _with_ids(document: dict[str, Any]) -> dict[str, Any]:
         document = {**document, "nodes": nodes}
     if any("id" in it for it in nodes):
         return document
+    if key := next((key for key in IDS if all(isinstance(it.get(key), str | int) for it in nodes)), ""):
+        return {**document, "nodes": [{"id": it[key], **{k: v for k, v in it.items() if k != key}} for it in nodes]}
     names = [next((str(it[key]) for key in NAMES if isinstance(it.get(key), str | int)), "object") for it in nodes]
     counts, seen = Counter(names), Counter[str]()
     ids: list[str] = []
