@@ -13,9 +13,10 @@ from typing import Any, Final, TypeAlias
 
 from platformdirs import user_cache_path
 
-from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.pddl.syntax import expressions, nested_words
+from scenecypher.errors import InputError
+from scenecypher.importers.pddl.syntax import Form, expressions, nested_words, typed_names
 from scenecypher.importers.published_file import PublishedFile
+from scenecypher.importers.task import chosen
 from scenecypher.importers.word_tables import tables
 from scenecypher.waiting import waiting_for
 
@@ -47,16 +48,14 @@ _INSTANCE: Final = re.compile(r"\??(.+\.n\.\d+)_(\d+)")
 def synset_class(synset: str) -> str:
     """Return the class of a synset: ``bottle__of__wine.n.01`` is a bottle_of_wine. Raises ValueError."""
     if not (found := _SYNSET.fullmatch(synset)):
-        msg = f"{synset!r} is no synset such as candle.n.01"
-        raise ValueError(msg)
+        raise ValueError(f"{synset!r} is no synset such as candle.n.01")
     return found[1].replace("__", "_")
 
 
 def instance_name(instance: str) -> str:
     """Return the name of ``butter_cookie.n.01_2`` or ``?butter_cookie.n.01_2``: butter_cookie-2. Raises ValueError."""
     if not (found := _INSTANCE.fullmatch(instance)):
-        msg = f"{instance!r} is no object such as candle.n.01_1"
-        raise ValueError(msg)
+        raise ValueError(f"{instance!r} is no object such as candle.n.01_1")
     return f"{synset_class(found[1])}-{found[2]}"
 
 
@@ -132,12 +131,8 @@ def definitions(only: str | None = None) -> Mapping[str, str]:
 
     Raises InputError for an unknown `only`, and with ServiceError where the archive can't be had.
     """
-    known = _published(archive())
-    if only is None:
-        return known
-    if only not in known:
-        raise _unknown(only, tuple(known))
-    return {only: known[only]}
+    like = "names look like assembling_gift_baskets"
+    return chosen(only, _published(archive()), "activity", where=f"of {package_name()}", like=like)
 
 
 def archive() -> Path:
@@ -163,18 +158,12 @@ def read_activity(name: str, text: str) -> Activity | None:
     if f"(:domain {DOMAIN})" not in text:
         return None
     (form,) = expressions(text, name)
-    sections = {section[0]: section[1:] for section in nested_words(form) if isinstance(section, list)}
+    sections = {it.head: it.rest for it in form.items if isinstance(it, Form)} if isinstance(form, Form) else {}
     objects: dict[str, tuple[str, ...]] = {}
-    names: list[str] = []
-    listed = iter(sections[":objects"])
-    for word in listed:
-        if word == "-":
-            objects[next(listed)] = tuple(names)
-            names = []
-        else:
-            names.append(word)
-    (goal,) = sections[":goal"]
-    return Activity(name, objects, tuple(sections[":init"]), tuple(goal[1:] if goal[0] == "and" else [goal]))
+    for word, (synset,) in typed_names(sections[":objects"]):
+        objects[synset.text] = (*objects.get(synset.text, ()), word.text)
+    facts, (goal,) = (tuple(map(nested_words, sections[it])) for it in (":init", ":goal"))
+    return Activity(name, objects, facts, tuple(goal[1:] if goal[0] == "and" else [goal]))
 
 
 def predicates_of(activity: Activity) -> frozenset[str]:
@@ -194,8 +183,3 @@ def _predicates(expression: BddlExpression) -> Iterator[str]:
         return
     for part in expression[BODIES[head]]:
         yield from _predicates(part)
-
-
-def _unknown(name: str, known: tuple[str, ...]) -> InputError:
-    hint = did_you_mean(name[:60], known) or "; names look like assembling_gift_baskets"
-    return InputError(f"no activity {name[:60]!r} among the {len(known):,} of {package_name()}{hint}")

@@ -8,7 +8,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isfinite
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
+from scenecypher.db.graph.problems import PROBLEMS_LIMIT, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.word_tables import tables
@@ -140,21 +140,27 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
     def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
-            repeated.append((made, _first_repeated(pairs)))
+            counts = Counter(key for key, _ in pairs)
+            repeated.append((made, next(key for key, count in counts.items() if count > 1)))
         return made
 
     try:
         value = json.loads(text, object_pairs_hook=to_dict, parse_constant=NotFinite)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno if line is None else line.number}, column {error.colno}"
-        cause = JSON_LINES if _is_next_value(error) else _no_json(text, error)
+        # a whole value is followed by the beginning of another in a later line
+        is_next = error.msg == "Extra data" and error.lineno > 1 and text[error.pos : error.pos + 1] in {"{", "["}
+        cause = JSON_LINES if is_next else _no_json(text, error)
         raise DocumentError(str(path), place, cause) from error
     except RecursionError as error:
         raise DocumentError(str(path), "$", TOO_DEEP) from error
     except ValueError as error:
         raise DocumentError(str(path), "$", "a whole number with thousands of digits; mend the file") from error
     if repeated:
-        raise document_error(str(path), [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_LIMIT]])
+        places = {id(made): json_path(place) for place, made in _walk(value) if isinstance(made, dict)}
+        causes = ((places.get(id(made), "$"), key) for made, key in repeated[:PROBLEMS_LIMIT])
+        problems = [(place, f"the key {shown(key)} is given twice; keep one") for place, key in causes]
+        raise document_error(str(path), problems)
     if _too_deep(value):
         raise DocumentError(str(path), "$", TOO_DEEP)
     return value
@@ -252,11 +258,6 @@ def _with_text_keys(value: Any) -> Any:
     return [*map(_with_text_keys, value)] if isinstance(value, list) else value
 
 
-def _is_next_value(error: json.JSONDecodeError) -> bool:
-    """Check if a whole value is followed by the beginning of another in a later line."""
-    return error.msg == "Extra data" and error.lineno > 1 and error.doc[error.pos : error.pos + 1] in {"{", "["}
-
-
 def _no_json(text: str, error: json.JSONDecodeError) -> str:
     begin, before = text.lstrip()[:40].lower(), text[: error.pos].rstrip()
     if not begin:
@@ -286,16 +287,6 @@ def _too_deep(value: Any) -> bool:
         if not level:
             return False
     return True
-
-
-def _first_repeated(pairs: Sequence[tuple[str, Any]]) -> str:
-    seen: set[str] = set()
-    return next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-
-
-def _repetition(root: Any, made: dict[str, Any], key: str) -> Problem:
-    place = next((where for where, value in _walk(root) if value is made), ())
-    return json_path(place), f"the key {shown(key)} is given twice; keep one"
 
 
 def _walk(root: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:

@@ -127,10 +127,7 @@ def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], lis
 
 
 def _plain_node(
-    node: dict[str, Any],
-    known: Mapping[Any, dict[str, Any]],
-    edges: list[Any],
-    classes: Counter[str],
+    node: dict[str, Any], known: Mapping[Any, dict[str, Any]], edges: list[Any], classes: Counter[str]
 ) -> dict[str, Any]:
     maps = [node[key] for key in MAPS if isinstance(node.get(key), dict)]
     given = {key: it for key, it in node.items() if key not in MAPS or not isinstance(it, dict)}
@@ -144,7 +141,9 @@ def _plain_node(
             type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
             edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
     word = given.get("type")
-    if isinstance(word, str) and "kind" not in given and "class" not in given and not _is_near_kind(word):
+    words = (*OUR_KINDS, *KINDS)
+    is_class = isinstance(word, str) and "kind" not in given and "class" not in given
+    if is_class and word not in OUR_KINDS and word.casefold() not in KINDS and not did_you_mean(word, words):
         classes[word] += 1
         given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_place({"type": word}) else {})}
     return given
@@ -243,11 +242,6 @@ def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
         told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
         notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
     return kept
-
-
-def _is_near_kind(word: str) -> bool:
-    """Check if a word is a kind, or a misspelt one."""
-    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, (*OUR_KINDS, *KINDS)))
 
 
 def _is_place(node: Mapping[str, Any]) -> bool:

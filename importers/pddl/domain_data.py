@@ -124,22 +124,11 @@ class DomainMapping:
     file: str = ""
 
 
-FORM_EXAMPLES: Final[Mapping[str, FactForm]] = {
-    "state open": FactForm("state", "open"),
-    "state closed else open": FactForm("state", "closed", otherwise="open"),
-    "agent state tired": FactForm("state", "tired", of_agent=True),
-    "ON": FactForm("relation", "ON"),
-    "HOLDS reverse": FactForm("relation", "HOLDS", reverse=True),
-    "agent INSIDE": FactForm("relation", "INSIDE", of_agent=True),
-    "class cup": FactForm("class", "cup"),
-    "kind Place": FactForm("kind", "Place"),
-    "affordance grabbable": FactForm("affordance", "grabbable"),
-    "within": FactForm("within"),
-    "agent within": FactForm("within", of_agent=True),
-    "agent holds nothing": FactForm("holds nothing", of_agent=True),
-    "holds nothing": FactForm("holds nothing"),
-}
-"""Every sort of text that a mapping file can give for a predicate, and its form."""
+FORM_EXAMPLES: Final = (
+    *("state open", "state closed else open", "agent state tired", "ON", "HOLDS reverse", "agent INSIDE", "class cup"),
+    *("kind Place", "affordance grabbable", "within", "agent within", "agent holds nothing", "holds nothing"),
+)
+"""Every sort of text that a mapping file can give for a predicate."""
 
 
 _FORM: Final = re.compile(
@@ -203,8 +192,7 @@ def read_mapping(path: Path) -> DomainMapping:
     except tomllib.TOMLDecodeError as error:
         raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
     form = validated(_MappingForm, document, str(path))
-    twice = [*_used_twice(form.predicates)]
-    if twice:
+    if twice := [*_used_twice(form.predicates)]:
         raise document_error(str(path), twice)
     predicates, types = ({name.lower(): it for name, it in table.items()} for table in (form.predicates, form.types))
     return DomainMapping(predicates, types, form.agent.lower() if form.agent else None, str(path))
@@ -217,10 +205,6 @@ def _used_twice(forms: Mapping[str, FactForm]) -> Iterable[tuple[str, str]]:
         other = first.setdefault(key, name)
         if other != name and form.how in CHANGEABLE:
             yield f"$.predicates.{name}", f"is stored as {form.word!r}, which is {other} already; give each its own"
-
-
-def _condition(document: object) -> c.Condition:
-    return c.condition_from_document(document, file="a condition")
 
 
 def _message(words: str) -> str:
@@ -239,7 +223,9 @@ _Words: TypeAlias = Annotated[str, Field(max_length=4_000)]
 _Message: TypeAlias = Annotated[_Words, AfterValidator(as_validator(_message))]
 _Variable: TypeAlias = Annotated[str, Field(pattern=f"^{c.VARIABLE.pattern}$")]
 _Condition: TypeAlias = Annotated[
-    c.Condition, PlainValidator(as_validator(_condition)), PlainSerializer(c.condition_document)
+    c.Condition,
+    PlainValidator(as_validator(lambda it: c.condition_from_document(it, file="a condition"))),
+    PlainSerializer(c.condition_document),
 ]
 _FactForm: TypeAlias = Annotated[FactForm, PlainValidator(as_validator(parse_form)), PlainSerializer(form_text)]
 _Term: TypeAlias = Annotated[TermForm, PlainSerializer(lambda it: {"id": it.id} if isinstance(it, c.Id) else it)]

@@ -207,8 +207,7 @@ class DomainTypes:
             return frozenset()
         if agent is not None and agent not in self.tree.parents:
             hint = did_you_mean(agent, tuple(self.tree.parents))
-            msg = f"{self._mapping.file}: agent: {agent!r} is no type of the domain{hint}; name one of them"
-            raise InputError(msg)
+            raise InputError(f"{self._mapping.file}: agent: {agent!r} is no type of the domain{hint}; name one of them")
         return self.tree.below({agent} if agent else AGENT_TYPES & self.tree.parents.keys())
 
     def forms_of(self, type_: str) -> tuple[FactForm, ...]:

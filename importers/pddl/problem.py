@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, NoReturn
@@ -48,7 +48,9 @@ def _with_constants(problem: PddlFile, reader: DomainReader) -> tuple[PddlFile, 
         lists[name.text in named] += [name, Word("-", name.line), given]
     others = tuple(section for section in problem.sections if section.head != ":objects")
     domain = replace(reader.source, sections=(*reader.source.sections, Form(tuple(lists[True]), 1)))
-    return replace(problem, sections=(*others, Form(tuple(lists[False]), 1))), reader.of(domain)
+    return replace(problem, sections=(*others, Form(tuple(lists[False]), 1))), DomainReader(
+        domain, reader.mapping, reader.words
+    )
 
 
 class _ProblemReader:
@@ -73,9 +75,8 @@ class _ProblemReader:
         for fact in self._problem.items(":init"):
             self._add(self._checked(fact), agents, states, relations)
         self._add_opposites(nodes, states)
-        graph = SceneGraph.of(
-            [_with_states(node, states.get(node.id, ())) for node in nodes.values()], sorted(relations)
-        )
+        told = [replace(node, states=tuple(sorted(states.get(node.id, ())))) for node in nodes.values()]
+        graph = SceneGraph.of(told, sorted(relations))
         return PddlScene(replace(self._domain, goal=self._goal(agents)), graph)
 
     def _fail(self, line: int, cause: str) -> NoReturn:
@@ -170,7 +171,3 @@ class _ProblemReader:
                 goals[0].line, f"the goal is about the agent, but there are several ({names}); name one in a predicate"
             )
         return bound
-
-
-def _with_states(node: Node, states: Iterable[str]) -> Node:
-    return Node(node.id, node.kind, node.name, node.class_, tuple(sorted(states)))
