@@ -1,4 +1,4 @@
-"""Assembly of a scene graph from the nodes and relations of a file, with each problem at its place."""
+"""Assembly of a scene graph from the nodes and relations of a file: values in space, and each problem at its place."""
 
 from __future__ import annotations
 
@@ -20,16 +20,15 @@ from scenecypher.db.schema import Declared, vocabulary_of
 from scenecypher.db.vocabulary import DEFAULT
 
 T = TypeVar("T")
+Given = Any
+SIZES = ("extent", "size", "dimensions")
+OWN = ("name", "states", "affordances")
 
 
 class Read(BaseModel):
     """A part of another's file: fields that are not named are not read."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
-
-
-Given = Any
-SIZES = ("extent", "size", "dimensions")
 
 
 def position(given: Given, place: str) -> Mapping[str, object]:
@@ -121,9 +120,6 @@ def _by_axis(given: Given) -> Given:
 
 def _is_length(value: Given) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-OWN = ("name", "states", "affordances")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,13 @@ QUESTION: Final = re.compile(
 )
 AnswerFault: TypeAlias = Literal["counting", "spatial layout", "neither"]
 ANSWER_FAULTS: Final = get_args(AnswerFault)
+NAME_PREFIX: Final = "babyai/"
+BUDGET: Final = 20
+"""The most actions of an episode: over three times the longest of the papers' plans."""
+SEEDS: Final = 100
+"""The listed instances of a generated level, as many as the papers have. A single instance may have any seed."""
+LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "NumQA"}
+"""The papers' levels and their classes in `scenecypher.importers.babyai_levels`."""
 
 
 def oracle_plan(graph: SceneGraph, target: str) -> tuple[ProgramStep, ...] | None:
@@ -120,16 +127,6 @@ def _side_by_side(graph: SceneGraph, one: str, other: str) -> bool:
 def _inside(graph: SceneGraph, room: str, class_: str | None = None) -> list[Node]:
     found = [graph.nodes[node_id] for node_id in graph.sources(room, "INSIDE")]
     return [node for node in found if class_ in {None, node.class_}]
-
-
-NAME_PREFIX: Final = "babyai/"
-BUDGET: Final = 20
-"""The most actions of an episode: over three times the longest of the papers' plans."""
-
-SEEDS: Final = 100
-"""The listed instances of a generated level, as many as the papers have. A single instance may have any seed."""
-LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "NumQA"}
-"""The papers' levels and their classes in `scenecypher.importers.babyai_levels`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,12 @@ the car.
 
 _NO_LETTER: Final = re.compile(r"\W")
 _CARRIER: Final = "_carrier"
+SUBSET: Final = "behavior-1k"
+INSTRUCTIONS: Final = "behavior_instructions.json"
+MIN_BUDGET: Final = 50
+ACTIONS_A_THING: Final = 6
+"""The most actions to move one object: go, open, pick up, go, open, put."""
+_RELATIONS: Final[Mapping[str, str]] = {"ontop": "ON", "inside": "INSIDE"}
 
 
 def activity_goal(activity: bddl.Activity) -> c.Condition:
@@ -123,15 +129,6 @@ class _Reader:
 
 def _no_goal(expression: bddl.BddlExpression) -> ValueError:
     return ValueError(f"{expression_text(expression)} is no expression of BEHAVIOR's goals")
-
-
-SUBSET: Final = "behavior-1k"
-INSTRUCTIONS: Final = "behavior_instructions.json"
-MIN_BUDGET: Final = 50
-ACTIONS_A_THING: Final = 6
-"""The most actions to move one object: go, open, pick up, go, open, put."""
-
-_RELATIONS: Final[Mapping[str, str]] = {"ontop": "ON", "inside": "INSIDE"}
 
 
 def scene_name(activity: str) -> str:

@@ -43,6 +43,31 @@ STATES: Final[Mapping[str, tuple[frozenset[str], str, str]]] = {
 AGENT: Final = "agent"
 _SYNSET: Final = re.compile(r"\??(.+)\.n\.\d+")
 _INSTANCE: Final = re.compile(r"\??(.+\.n\.\d+)_(\d+)")
+BddlExpression: TypeAlias = Any
+"""An expression in the parser's form: a word, or a list of a head and its arguments."""
+PREDICATES: Final = frozenset({"ontop", "inside", "inroom", "open", "toggled_on", "real"})
+"""The predicates of rearrangement; an activity with no other one needs no cooking and no cleaning."""
+BODIES: Final[Mapping[str, slice]] = {
+    "and": slice(1, None),
+    "or": slice(1, None),
+    "not": slice(1, 2),
+    "imply": slice(1, 3),
+    "forall": slice(2, 3),
+    "exists": slice(2, 3),
+    "forn": slice(3, 4),
+    "forpairs": slice(3, 4),
+    "fornpairs": slice(4, 5),
+}
+"""Positions of the sub-expressions of each head; any other head is a predicate."""
+DOMAIN: Final = "omnigibson"
+KEPT: Final = user_cache_path("scenecypher")
+ARCHIVE: Final = PublishedFile(
+    "bddl==3.5.0",
+    "bddl-3.5.0.tar.gz",
+    "1c994730d65170a2331224fdaf58e8c0e3862defd019099e42fa1ba656c2ce92",
+    "BEHAVIOR-1K's activities (1.6 MB)",
+    f"connect to the network and repeat the command, or put bddl-3.5.0.tar.gz from the package index into {KEPT}",
+)
 
 
 def synset_class(synset: str) -> str:
@@ -70,36 +95,6 @@ def affordances_of(class_: str, kind: str) -> tuple[str, ...]:
     """Return the affordances of a node of this class and kind."""
     carried = ("pick_up",) if kind == "Object" and class_ not in HEAVY else ()
     return carried + tuple(word for classes, words in AFFORDANCES.values() if class_ in classes for word in words)
-
-
-BddlExpression: TypeAlias = Any
-"""An expression in the parser's form: a word, or a list of a head and its arguments."""
-
-PREDICATES: Final = frozenset({"ontop", "inside", "inroom", "open", "toggled_on", "real"})
-"""The predicates of rearrangement; an activity with no other one needs no cooking and no cleaning."""
-
-BODIES: Final[Mapping[str, slice]] = {
-    "and": slice(1, None),
-    "or": slice(1, None),
-    "not": slice(1, 2),
-    "imply": slice(1, 3),
-    "forall": slice(2, 3),
-    "exists": slice(2, 3),
-    "forn": slice(3, 4),
-    "forpairs": slice(3, 4),
-    "fornpairs": slice(4, 5),
-}
-"""Positions of the sub-expressions of each head; any other head is a predicate."""
-
-DOMAIN: Final = "omnigibson"
-KEPT: Final = user_cache_path("scenecypher")
-ARCHIVE: Final = PublishedFile(
-    "bddl==3.5.0",
-    "bddl-3.5.0.tar.gz",
-    "1c994730d65170a2331224fdaf58e8c0e3862defd019099e42fa1ba656c2ce92",
-    "BEHAVIOR-1K's activities (1.6 MB)",
-    f"connect to the network and repeat the command, or put bddl-3.5.0.tar.gz from the package index into {KEPT}",
-)
 
 
 @dataclass(frozen=True, slots=True)

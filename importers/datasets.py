@@ -18,6 +18,12 @@ from scenecypher.importers.word_tables import tables
 
 FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
 """One line a task: its id and its actions. `python -m scenecypher.planner.symbolic.reference` finds the plans."""
+ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
+ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
+ReadGraph: TypeAlias = Callable[[str], SceneGraph]
+Family: TypeAlias = Literal["virtualhome", "grasif", "babyai", "questions"]
+"""Kinds of tasks, as far as methods differ in them."""
+NONE: Final = "-"
 
 
 def reference_plans() -> Mapping[str, tuple[str, ...]]:
@@ -39,16 +45,6 @@ def as_lines(plans: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield the plans as lines of the file."""
     for task_id, actions in plans.items():
         yield json.dumps({"task": task_id, "plan": actions}, ensure_ascii=False) + "\n"
-
-
-ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
-ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
-
-ReadGraph: TypeAlias = Callable[[str], SceneGraph]
-Family: TypeAlias = Literal["virtualhome", "grasif", "babyai", "questions"]
-"""Kinds of tasks, as far as methods differ in them."""
-
-NONE: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)

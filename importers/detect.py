@@ -32,6 +32,14 @@ from scenecypher.plugins import Plugins
 
 _log: Final = logging.getLogger("scenecypher.importers")
 PAGE: Final = "docs/importing.md tells of each"
+COMMANDS: Final = ("json", "dsg", "grasif", "virtualhome", "networkx")
+"""The formats that have a command of their own."""
+_LOOKS: Final = tables("words")["looks"]
+_OF_LISTS: Final[frozenset[Any]] = frozenset(
+    (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
+)
+AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
+"""Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,15 +155,6 @@ OURS: Final[Mapping[str, FileFormat]] = {
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
 """Our formats, and those that installed packages bring."""
-
-COMMANDS: Final = ("json", "dsg", "grasif", "virtualhome", "networkx")
-"""The formats that have a command of their own."""
-_LOOKS: Final = tables("words")["looks"]
-_OF_LISTS: Final[frozenset[Any]] = frozenset(
-    (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
-)
-AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
-"""Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
 
 def read_any(

@@ -23,6 +23,11 @@ from scenecypher.importers.json_file import read_json, stem_of, without_gaps
 from scenecypher.importers.vectors_file import vectors_of_nodes
 
 INDEX_BITS: Final = 56
+NAME_PREFIX: Final = "dsg/"
+ROOMS: Final = ("ROOMS",)
+FEATURE: Final = "semantic_feature"
+Labels: TypeAlias = Mapping[tuple[str, ...], spark.LabelSpace]
+NO_LABELS: Final[Labels] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +72,6 @@ def robots_of(poses: Iterable[spark.DsgNode]) -> list[Robot]:
 def _robot_id(letter: int) -> str:
     text = chr(letter)
     return text if text.isascii() and text.isalpha() else f"robot_{letter}"
-
-
-NAME_PREFIX: Final = "dsg/"
-ROOMS: Final = ("ROOMS",)
-FEATURE: Final = "semantic_feature"
-Labels: TypeAlias = Mapping[tuple[str, ...], spark.LabelSpace]
-NO_LABELS: Final[Labels] = {}
 
 
 class NodeMemory:
@@ -130,8 +128,8 @@ def from_document(
     if problems:
         raise document_error(file, problems)
     for names, space in labels.items():
-        given = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in names)
-        space.refuse_missing(Counter(it for it in given if it not in {None, spark.NO_LABEL}))
+        numbers = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in names)
+        space.refuse_missing(Counter(it for it in numbers if it is not None and it != spark.NO_LABEL))
     the_map = _Map(form, layers, tuple(robots_of(node for node in form.nodes if layers[node.id] == spark.AGENTS)))
     drafts = _drafts(the_map, document["nodes"], labels, memory or NodeMemory())
     graph = assemble((*drafts, *the_map.links()), file=file, declared=spark.DECLARED)

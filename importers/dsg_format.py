@@ -23,6 +23,34 @@ from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import Read
 from scenecypher.importers.json_file import read_document
 
+SYMMETRIC: Final = ("CLOSE", "CONNECTS")
+AGENTS: Final = "AGENTS"
+LABELLED: Final = ("SEGMENTS", "OBJECTS")
+NO_LABEL: Final = 2**32 - 1
+"""The semantic label that spark-dsg writes for none."""
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    "type": "node_type",
+    **{it: it for it in ("semantic_label", "is_active", "is_predicted", "registered", "real_place", "distance")},
+    "last_update_time_ns": "last_update_time_ns",
+}
+"""A node's scalar attributes.
+
+With a valid `bounding_box`, its middle is `center` and its size `size_x`, `size_y`, `size_z`, and `position` keeps its
+name; without one `position` is `center`. `color` is #rrggbb, with two more digits unless opaque. A rotation is w, x, y,
+z. Type and rotation of a box are kept unless it is an upright AABB.
+"""
+ROTATIONS: Final[Mapping[str, str]] = {"world_R_object": "rotation", "world_R_body": "pose_rotation"}
+PATH: Final = "path"
+TIMES: Final = "times"
+BOX_TYPE: Final = "AABB"
+UPRIGHT: Final = (1.0, 0.0, 0.0, 0.0)
+DECLARED: Final = Declared(
+    properties=(*ATTRIBUTES.values(), *ROTATIONS.values(), LAYER, "position", "box_type", "box_rotation", PATH, TIMES)
+)
+Unsigned = Annotated[int, Field(ge=0, lt=2**64)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
+NAMES: Final = "label_names"
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:
@@ -56,33 +84,6 @@ number are CLOSE.
 """
 
 WAYPOINT_LAYERS: Final = frozenset(name for name, layer in LAYERS.items() if layer.kind == "Waypoint")
-SYMMETRIC: Final = ("CLOSE", "CONNECTS")
-AGENTS: Final = "AGENTS"
-LABELLED: Final = ("SEGMENTS", "OBJECTS")
-NO_LABEL: Final = 2**32 - 1
-"""The semantic label that spark-dsg writes for none."""
-
-ATTRIBUTES: Final[Mapping[str, str]] = {
-    "type": "node_type",
-    **{it: it for it in ("semantic_label", "is_active", "is_predicted", "registered", "real_place", "distance")},
-    "last_update_time_ns": "last_update_time_ns",
-}
-"""A node's scalar attributes.
-
-With a valid `bounding_box`, its middle is `center` and its size `size_x`, `size_y`, `size_z`, and `position` keeps its
-name; without one `position` is `center`. `color` is #rrggbb, with two more digits unless opaque. A rotation is w, x, y,
-z. Type and rotation of a box are kept unless it is an upright AABB.
-"""
-
-ROTATIONS: Final[Mapping[str, str]] = {"world_R_object": "rotation", "world_R_body": "pose_rotation"}
-PATH: Final = "path"
-TIMES: Final = "times"
-BOX_TYPE: Final = "AABB"
-UPRIGHT: Final = (1.0, 0.0, 0.0, 0.0)
-
-DECLARED: Final = Declared(
-    properties=(*ATTRIBUTES.values(), *ROTATIONS.values(), LAYER, "position", "box_type", "box_rotation", PATH, TIMES)
-)
 
 
 def _valid_box(box: Any) -> Any:
@@ -103,10 +104,6 @@ def _color(color: Any) -> Any:
 
 def _whole(part: Any) -> int:
     return part if isinstance(part, int) and not isinstance(part, bool) else -1
-
-
-Unsigned = Annotated[int, Field(ge=0, lt=2**64)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
 
 
 class Quaternion(Read):
@@ -197,9 +194,6 @@ class Dsg(Read):
     edges: list[DsgEdge]
     layer_names: dict[str, LayerKey | int] = Field({})
     metadata: Metadata = Metadata()
-
-
-NAMES: Final = "label_names"
 
 
 class _Entry(Read):

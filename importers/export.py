@@ -132,7 +132,10 @@ def _node_document(node: Node) -> dict[str, Any]:
     attributes |= {theirs: _quaternion(rest.pop(ours)) for theirs, ours in spark.ROTATIONS.items() if ours in rest}
     attributes |= _space(node, rest)
     if "color" in rest:
-        attributes["color"] = _channels(node, rest.pop("color"))
+        color = rest.pop("color")
+        if not isinstance(color, str) or not re.fullmatch("#([0-9a-f]{6}|[0-9a-f]{8})", color):
+            raise InvalidValue(f"node {shown(node.id)}: the colour {shown(color)} is not of the form #rrggbb")
+        attributes["color"] = dict(zip("rgba", (*bytes.fromhex(color[1:]), 255), strict=False))
     rest.pop("layer")
     _refuse_rest(node, rest)
     number = symbol_number(node.id)
@@ -199,12 +202,6 @@ def _quaternion(value: Value) -> dict[str, Value]:
     if not isinstance(value, tuple) or len(value) != 4:
         raise InvalidValue(f"{shown(value)} is no rotation, which has four numbers")
     return dict(zip("wxyz", value, strict=True))
-
-
-def _channels(node: Node, color: Value) -> dict[str, int]:
-    if not isinstance(color, str) or not re.fullmatch("#([0-9a-f]{6}|[0-9a-f]{8})", color):
-        raise InvalidValue(f"node {shown(node.id)}: the colour {shown(color)} is not of the form #rrggbb")
-    return dict(zip("rgba", (*bytes.fromhex(color[1:]), 255), strict=False))
 
 
 def _ends(relation: Relation, robots: dict[str, int]) -> tuple[int, int]:

@@ -47,6 +47,11 @@ RelationWord = Literal["ontop_of", "inside_of", "under", "attached_to"]
 
 
 Name = Annotated[str, Field(validation_alias=AliasChoices("name", "id"))]
+NAME_PREFIX: Final = "grasif/"
+DECLARED: Final = Declared(properties=(TRAITS,))
+_WORDS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
+SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json", "our-office": "our_office.json"}
+"""The offices and their files in the package. Their tasks' ids are a category and a number."""
 
 
 def only_one(value: Any) -> Any:
@@ -133,11 +138,6 @@ class SceneForm(Form):
     tasks: list[GrasifTaskForm] = Field([])
 
 
-NAME_PREFIX: Final = "grasif/"
-DECLARED: Final = Declared(properties=(TRAITS,))
-_WORDS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
-
-
 def is_one(document: Any) -> bool:
     """Check if a document has GraSIF's nodes by kind."""
     match document:
@@ -164,7 +164,11 @@ def from_document(document: object, *, file: str, name: str) -> tuple[ImportedSc
     if problems:
         raise document_error(file, problems)
     scene = ImportedScene(name, graph, "grasif", declared=DECLARED, source=file)
-    return scene, tuple(_task(task, name, file) for task in form.tasks)
+    goals = (And(tuple(map(node_goal, task.goal))) for task in form.tasks)
+    return scene, tuple(
+        Task(task.id, task.instruction, name, goal, (), task.budget, file)
+        for task, goal in zip(form.tasks, goals, strict=True)
+    )
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
@@ -255,11 +259,6 @@ def _parent_fields(graph: SceneGraph, node_id: str) -> dict[str, str | None]:
     return {"relation": None, "related_to": None}
 
 
-def _task(task: GrasifTaskForm, scene: str, source: str) -> Task:
-    goal = And(tuple(node_goal(node) for node in task.goal))
-    return Task(task.id, task.instruction, scene, goal, (), task.budget, source)
-
-
 def _task_problems(task: GrasifTaskForm, number: int, graph: SceneGraph) -> Iterator[Problem]:
     for i, wanted in enumerate(task.goal):
         place = f"$.tasks[{number}].goal[{i}]"
@@ -277,10 +276,6 @@ def _task_problems(task: GrasifTaskForm, number: int, graph: SceneGraph) -> Iter
             node_goal(wanted)
         except InvalidValue as error:
             yield place, str(error)
-
-
-SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json", "our-office": "our_office.json"}
-"""The offices and their files in the package. Their tasks' ids are a category and a number."""
 
 
 def scene_name(subset: str) -> str:

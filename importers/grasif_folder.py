@@ -29,6 +29,8 @@ from scenecypher.importers.task import Task
 
 TASKS: Final = "tasks.json"
 Subset: TypeAlias = Literal["sayplan-office", "behavior-1k", "robothow"]
+Facts: TypeAlias = tuple[tuple[str, str] | None, frozenset[str], frozenset[str]]
+"""Changes of a node: its new place (relation and target, or who holds it), states it gets, and states it loses."""
 
 
 def within_folder(name: str) -> str:
@@ -68,10 +70,6 @@ class GraphPair:
     end: SceneGraph
     moved: Delta | None
     subset: Subset | None
-
-
-Facts: TypeAlias = tuple[tuple[str, str] | None, frozenset[str], frozenset[str]]
-"""Changes of a node: its new place (relation and target, or who holds it), states it gets, and states it loses."""
 
 
 def is_folder(path: Path) -> bool:

@@ -49,6 +49,17 @@ MAX_TUPLE: Final = 16
 _SAFE: Final = "nothing was run. Take files from people you trust, and save graphs as node-link JSON instead"
 _Base: Any = pickle._Unpickler  # noqa: SLF001 - the reader in Python, whose table is ours to cut
 _CODES: Final = {operation.name: ord(operation.code) for operation in pickletools.opcodes}
+SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
+LEVELS: Final = ("Place", "Asset", "Object")
+"""The hierarchy from the top; the edges that join two levels show the direction of all."""
+KINDS: Final = {"room": "Place", "place": "Place", "asset": "Asset", "object": "Object", "agent": "Agent"}
+"""Types of nodes, singular; the JSON form's lists have plurals. The node of the type `scene`, the root, is left out."""
+TYPES: Final = ("type", "kind", "node_type")
+EDGE_ATTRIBUTES: Final = ("relation", "type", "label")
+WORDS: Final = {**RELATIONS, "inside": "INSIDE", "ontop": "ON", **dict.fromkeys(("holding", "holds"), "HOLDS")}
+"""Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
+_CLASS: Final = re.compile(r"[a-z]+\.(?P<many>Multi)?(?P<directed>Di)?Graph")
+_Edge: TypeAlias = tuple[Any, Any, dict[Any, Any]]
 
 
 @dataclass(eq=False, slots=True)
@@ -151,19 +162,6 @@ class _Reader(_Base):  # type: ignore[misc]
     )
 
 
-SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
-LEVELS: Final = ("Place", "Asset", "Object")
-"""The hierarchy from the top; the edges that join two levels show the direction of all."""
-KINDS: Final = {"room": "Place", "place": "Place", "asset": "Asset", "object": "Object", "agent": "Agent"}
-"""Types of nodes, singular; the JSON form's lists have plurals. The node of the type `scene`, the root, is left out."""
-TYPES: Final = ("type", "kind", "node_type")
-EDGE_ATTRIBUTES: Final = ("relation", "type", "label")
-WORDS: Final = {**RELATIONS, "inside": "INSIDE", "ontop": "ON", **dict.fromkeys(("holding", "holds"), "HOLDS")}
-"""Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
-_CLASS: Final = re.compile(r"[a-z]+\.(?P<many>Multi)?(?P<directed>Di)?Graph")
-_Edge: TypeAlias = tuple[Any, Any, dict[Any, Any]]
-
-
 class NodeForm(ObjectForm):
     """The attributes of a node of any kind."""
 
@@ -200,7 +198,7 @@ def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     known = {link[1:] for link in links}
     named = (link for draft, it in zip(drafts, forms.values(), strict=True) for link in it.links(draft.place))
     links += [link for link in named if link[1:] not in known]
-    parts = (*drafts, *links)
+    parts: list[NodeDraft | RelationDraft] = [*drafts, *links]
     graph = assemble(parts, file=str(path), declared=DECLARED, vocabulary="grasif", problems=problems)
     return ImportedScene(name or NAME_PREFIX + path.stem, graph, "grasif", declared=DECLARED, source=str(path))
 

@@ -33,6 +33,14 @@ BUDGET: Final = 30
 EXAMPLE: Final = "example"
 TESTED: Final = "tested"
 """The two categories of tasks: shown to a model with a program, or tested."""
+NAME_PREFIX: Final = "homes/"
+VOCABULARY: Final = "virtualhome_ext"
+"""VirtualHome's vocabulary with effects of appliances, which goals such as ``breadslice HEATED`` need."""
+GRAPH: Final = "graph.json"
+TASKS: Final = "tasks.json"
+"""The files of a folder. The second may be missing: the home then has no tasks."""
+OURS: Final = ("apartment", "cottage")
+"""Our homes: 115 nodes each, and the same ten tasks."""
 
 
 class HomeTaskForm(Form):
@@ -148,18 +156,6 @@ def _task(task: HomeTaskForm, scene: ImportedScene) -> Task:
         formula=", ".join(task.goal),
         program=tuple(_step(step, scene.graph) for step in task.program),
     )
-
-
-NAME_PREFIX: Final = "homes/"
-VOCABULARY: Final = "virtualhome_ext"
-"""VirtualHome's vocabulary with effects of appliances, which goals such as ``breadslice HEATED`` need."""
-
-GRAPH: Final = "graph.json"
-TASKS: Final = "tasks.json"
-"""The files of a folder. The second may be missing: the home then has no tasks."""
-
-OURS: Final = ("apartment", "cottage")
-"""Our homes: 115 nodes each, and the same ten tasks."""
 
 
 def scene_name(folder: Path) -> str:

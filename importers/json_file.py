@@ -28,6 +28,17 @@ _ENCODINGS: Final = {
     **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
 }
 """Encodings by the mark that a file begins with; UTF-8 without one."""
+FILE_BYTES: Final = 512 * 2**20
+"""The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
+MAX_DEPTH: Final = 100
+"""The greatest depth of nested lists and maps; a scene needs seven."""
+TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
+_NESTING: Final = frozenset({dict, list})
+JSON_LINES: Final = (
+    "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
+    "scene of its own, NAME/1, NAME/2 and so on"
+)
+_COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
 
 
 def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> bytes:
@@ -81,20 +92,6 @@ def _within(path: Path, data: bytes, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise DocumentError(str(path), "$", f"over {max_bytes // 2**20} MB, the most that is read: split the file")
     return data
-
-
-FILE_BYTES: Final = 512 * 2**20
-"""The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
-MAX_DEPTH: Final = 100
-"""The greatest depth of nested lists and maps; a scene needs seven."""
-TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
-
-_NESTING: Final = frozenset({dict, list})
-JSON_LINES: Final = (
-    "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
-    "scene of its own, NAME/1, NAME/2 and so on"
-)
-_COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
 
 
 @dataclass(frozen=True, slots=True)

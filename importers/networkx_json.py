@@ -53,6 +53,9 @@ IN_LISTS: Final = {*listed(WORDS["in_lists"]), *NODE_ATTRIBUTES["center"], *NODE
 EMBEDDINGS, SYMMETRIC = (frozenset(listed(WORDS[key])) for key in ("embeddings", "symmetric"))
 TRIPLE: Final = ("source", "relation", "target")
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
+SPACE: Final[Mapping[str, Callable[[Any, str], Mapping[str, object]]]] = dict(
+    zip(("box", "size", "center", "caption"), (box, size, position, caption), strict=True)
+)
 
 
 def is_one(document: Any) -> bool:
@@ -100,7 +103,7 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     if isinstance(document, dict) and not strict:
         document = plain_form(document, notes)
     form, problems = _form(document)
-    graph_is_readable = not any(place.startswith("$.graph") for place, _ in problems)
+    is_readable = not any(place.startswith("$.graph") for place, _ in problems)
     if not is_known(vocabulary := form.graph.vocabulary):
         problems.append(("$.graph.vocabulary", f"{shown(vocabulary)} is none of {', '.join(vocabulary_names())}"))
     declared = _declared(form, declare or Declared())
@@ -108,7 +111,7 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     graph = assemble(
         (*_drafts(form.nodes, declared), *links),
         file=file,
-        declared=declared if graph_is_readable else None,
+        declared=declared if is_readable else None,
         vocabulary=current_name(vocabulary) if not problems else DEFAULT,
         problems=problems,
     )
@@ -249,9 +252,6 @@ OWN: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     **dict.fromkeys(("name", "class"), label),
     **dict.fromkeys(("states", "affordances"), labels),
 }
-SPACE: Final[Mapping[str, Callable[[Any, str], Mapping[str, object]]]] = dict(
-    zip(("box", "size", "center", "caption"), (box, size, position, caption), strict=True)
-)
 
 
 def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[RelationDraft]:

@@ -141,9 +141,7 @@ def _plain_node(
             type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
             edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
     word = given.get("type")
-    words = (*OUR_KINDS, *KINDS)
-    is_class = isinstance(word, str) and "kind" not in given and "class" not in given
-    if is_class and word not in OUR_KINDS and word.casefold() not in KINDS and not did_you_mean(word, words):
+    if isinstance(word, str) and given.keys().isdisjoint({"kind", "class"}) and not _is_near_kind(word):
         classes[word] += 1
         given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_place({"type": word}) else {})}
     return given
@@ -262,6 +260,11 @@ def _typed(edge: Any, places: set[Any]) -> Any:
         return given
     low, high = (other, one) if one in places and other not in places else (one, other)
     return {"source": low, "target": high, "relation": "CONNECTS" if places >= {one, other} else "INSIDE"}
+
+
+def _is_near_kind(word: str) -> bool:
+    """Check if a word is a kind, or a misspelt one."""
+    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, (*OUR_KINDS, *KINDS)))
 
 
 def _is_about_the_file(key: str, value: object) -> bool:

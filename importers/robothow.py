@@ -34,6 +34,10 @@ ADMITTING: Final[Mapping[str, str]] = {"ON": "put_on", "INSIDE": "put_inside"}
 _THINGS: Final = frozenset({"Asset", "Object"})
 READ: Final = frozenset({*ADMITTING, *HOLDING})
 """The relation types that one parent is chosen from."""
+SUBSET: Final = "robothow"
+MIN_BUDGET: Final = 20
+EXCLUDED: Final = frozenset(title.casefold() for title in WORDS["excluded"])
+ACTIONS: Final = frozenset(WORDS["actions"].split())
 
 
 def reduce_to_grasif(graph: SceneGraph) -> SceneGraph:
@@ -151,13 +155,6 @@ def _all(nodes: Sequence[Term], graph: SceneGraph) -> str:
 def _listed(parts: Sequence[str], last: str) -> str:
     *before, end = parts
     return f"{', '.join(before)}{last}{end}" if before else end
-
-
-SUBSET: Final = "robothow"
-MIN_BUDGET: Final = 20
-
-EXCLUDED: Final = frozenset(title.casefold() for title in WORDS["excluded"])
-ACTIONS: Final = frozenset(WORDS["actions"].split())
 
 
 @dataclass(frozen=True, slots=True)

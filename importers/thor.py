@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, AliasPath, BeforeValidator, ConfigDict, Field
 
 from scenecypher.db.graph.axes import TURNED
 from scenecypher.db.graph.imported import ImportedScene
@@ -175,15 +175,11 @@ class _Door(Read):
     openness: float | None = None
 
 
-class _HouseFacts(Read):
-    agent: _Pose | None = None
-
-
 class _House(Read):
     rooms: list[_Room]
     objects: list[_Item]
     doors: list[_Door] = Field([])
-    metadata: _HouseFacts = _HouseFacts()
+    agent: _Pose | None = Field(None, validation_alias=AliasPath("metadata", "agent"))
 
 
 def is_house(document: Any) -> bool:
@@ -223,8 +219,8 @@ def _house_parts(form: _House) -> Iterator[NodeDraft | RelationDraft]:
             yield RelationDraft(place, item.id, "INSIDE" if contains else "ON", parent.id)
         elif (found := own if own in rooms else _room_at(form.rooms, item.position)) is not None:
             yield RelationDraft(place, item.id, "INSIDE", found)
-    if form.metadata.agent is not None:
-        at = form.metadata.agent.position
+    if form.agent is not None:
+        at = form.agent.position
         yield node_draft("$.metadata.agent", AGENT, "Agent", AGENT, center=at and at.turned())
         if (here := _room_at(form.rooms, at)) is not None:
             yield RelationDraft("$.metadata.agent", AGENT, "INSIDE", here)

@@ -37,6 +37,11 @@ REPAIR: Final = "install eai-eval 1.0.5 again, or uninstall it, so that its data
 DATASET: Final = Path("dataset/programs_processed_precond_nograb_morepreconds")
 GOALS: Final = Path("resources/virtualhome/task_state_LTL_formula_accurate.json")
 _TASK_ID: Final = re.compile(r"\d+_\d+")
+GraphPart: TypeAlias = Literal["initial", "final"]
+PARTS: Final[tuple[GraphPart, ...]] = ("initial", "final")
+NAME_PREFIX: Final = "virtualhome/"
+FINAL_SUFFIX: Final = "@final"
+_TASK_FILE: Final = re.compile(r"file(\d+_\d+)")
 
 
 def package_folder() -> Path:
@@ -99,14 +104,6 @@ def _by_task(folder: Path, suffix: str, only: str | None) -> Mapping[str, Path]:
     found = {path.stem.removeprefix("file"): path for path in (package_folder() / folder).rglob(f"file*{suffix}")}
     ids = sorted(filter(_TASK_ID.fullmatch, found), key=task_order)
     return chosen_tasks(only, {task_id: found[task_id] for task_id in ids})
-
-
-GraphPart: TypeAlias = Literal["initial", "final"]
-PARTS: Final[tuple[GraphPart, ...]] = ("initial", "final")
-
-NAME_PREFIX: Final = "virtualhome/"
-FINAL_SUFFIX: Final = "@final"
-_TASK_FILE: Final = re.compile(r"file(\d+_\d+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,19 @@ RELATIONS: Final = {word: word for word in listed(WORDS["relations"])}
 PROPERTIES: Final[Mapping[str, str]] = WORDS["properties"]
 LONGEST_CLASS: Final = NAME_LENGTH - len(f"_{-(2**63)}")
 _NO_CLASS: Final = re.compile(r"""[\x00-\x1f\x7f-\x9f\ud800-\udfff`'"\\(){}\[\],;:$=|&*<>/]""")
+_STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
+Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
+ENDS: Final = ("from_id", "relation_type", "to_id")
+_SOURCE_STATES: Final = {ours: theirs for theirs, ours in STATES.items()}
+_SOURCE_AFFORDANCES: Final = {ours: theirs for theirs, ours in AFFORDANCES.items()}
+_SOURCE_RELATIONS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
+_BOX: Final = ("center", "size_x", "size_y", "size_z")
+_TRANSFORM: Final = ("position", "rotation", "scale")
+_STEP: Final = re.compile(r"\[(\w+)\]((?: <[^<>]+> \((?:\d+\.)?\d+\))*)")
+_ARGUMENT: Final = re.compile(r"<([^<>]+)> \((?:\d+\.)?(\d+)\)")
+_HELD: Final = frozenset(name for names in PROPERTIES.values() for name in names.split(", "))
 
 
 def _checked_class(name: str) -> str:
@@ -58,16 +71,10 @@ def _known(what: str, table: Mapping[str, str]) -> AfterValidator:
     return AfterValidator(check)
 
 
-_STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
 class _Strict(BaseModel):
     model_config = _STRICT
 
 
-WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
-Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
 ClassName = Annotated[str, AfterValidator(_checked_class)]
 StateWord = Annotated[str, _known("state", STATES)]
 AffordanceWord = Annotated[str, _known("property", AFFORDANCES)]
@@ -119,9 +126,6 @@ class Graph(_Strict):
     edges: list[GraphEdge]
 
 
-ENDS: Final = ("from_id", "relation_type", "to_id")
-
-
 def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     """Yield the reference problems that can be found even if the graph has other problems."""
     if not isinstance(raw, dict):
@@ -130,7 +134,7 @@ def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     ids = ((index, node.get("id") if isinstance(node, dict) else None) for index, node in enumerate(nodes))
     known: list[tuple[int, Any]] = [(index, number) for index, number in ids if type(number) is int]
     links = [
-        RelationDraft(index, *map(edge.get, ENDS))
+        RelationDraft(index, *(edge[key] for key in ENDS))
         for index, edge in enumerate(edges)
         if isinstance(edge, dict) and [type(edge.get(key)) for key in ENDS] == [int, str, int]
     ]
@@ -146,16 +150,6 @@ def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
             missing="no node has the id",
         ),
     )
-
-
-_SOURCE_STATES: Final = {ours: theirs for theirs, ours in STATES.items()}
-_SOURCE_AFFORDANCES: Final = {ours: theirs for theirs, ours in AFFORDANCES.items()}
-_SOURCE_RELATIONS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
-_BOX: Final = ("center", "size_x", "size_y", "size_z")
-_TRANSFORM: Final = ("position", "rotation", "scale")
-_STEP: Final = re.compile(r"\[(\w+)\]((?: <[^<>]+> \((?:\d+\.)?\d+\))*)")
-_ARGUMENT: Final = re.compile(r"<([^<>]+)> \((?:\d+\.)?(\d+)\)")
-_HELD: Final = frozenset(name for names in PROPERTIES.values() for name in names.split(", "))
 
 
 def node_id(class_name: str, source_id: int) -> str:

@@ -13,7 +13,7 @@ from scenecypher.db.graph.scene import InvalidValue, relation_type
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl import domain_data as data
 from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
-from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, DomainTypes, Predicate, forms_by_name
+from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, DomainTypes, Naming, Predicate
 from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
 from scenecypher.importers.word_tables import listed, tables
 
@@ -107,9 +107,8 @@ class DomainReader:
             if section.head in REFUSED_SECTIONS:
                 what = REFUSED_SECTIONS[section.head]
                 self.source.fail(section.line, f"{what} are not supported; leave this part out")
-            if section.head not in KNOWN_SECTIONS:
-                hint = did_you_mean(section.head, KNOWN_SECTIONS)
-                self.source.fail(section.line, f"{section.head} is no part of a domain that is known here{hint}")
+            cause = f"{section.head} is no part of a domain that is known here"
+            self.source.check(section.head, KNOWN_SECTIONS, section.line, cause)
         self._check_requirements()
         if not any(self.source.all(":action")):
             form = "(:action NAME :parameters (…) :precondition … :effect …)"
@@ -144,26 +143,24 @@ class DomainReader:
 
     def _check_parts(self, action: Form) -> None:
         for item in action.rest[1:]:
-            if isinstance(item, Word) and item.text not in KNOWN_PARTS:
-                hint = did_you_mean(item.text, KNOWN_PARTS)
-                self.source.fail(item.line, f"{item.text} is no part of an action that is known here{hint}")
+            if isinstance(item, Word):
+                cause = f"{item.text} is no part of an action that is known here"
+                self.source.check(item.text, KNOWN_PARTS, item.line, cause)
 
     def _check_constants(self) -> None:
         for name, _ in self.constants:
-            if self.words.classes and name.text not in self.words.ids:
-                hint = did_you_mean(name.text, tuple(self.words.ids))
-                self.source.fail(name.line, f"the scene has no node that is called {name.text}{hint}")
+            if self.words.classes:
+                cause = f"the scene has no node that is called {name.text}"
+                self.source.check(name.text, self.words.ids, name.line, cause)
 
     def check_fact(self, fact: Form, source: PddlFile) -> None:
         """Raise DocumentError for a fact of a file that is of no declared predicate, or has other arguments."""
-        predicate = self.predicates.get(fact.head)
-        if predicate is None and fact.head in REFUSED_WORDS:
+        if fact.head not in self.predicates and fact.head in REFUSED_WORDS:
             what = f"{REFUSED_WORDS[fact.head]} ({fact.head} …)"
             source.fail(fact.line, f"{what} are not supported; leave this part out")
-        if predicate is None:
-            hint = did_you_mean(fact.head, tuple(self.predicates))
-            cause = f"the predicate {fact.head or '()'} is not declared{hint}; add it to (:predicates …)"
-            source.fail(fact.line, cause)
+        cause = f"the predicate {fact.head or '()'} is not declared"
+        source.check(fact.head, self.predicates, fact.line, cause, "; add it to (:predicates …)")
+        predicate = self.predicates[fact.head]
         if len(fact.rest) != len(predicate.types):
             counts = f"{len(fact.rest)} arguments are given, {len(predicate.types)} are declared"
             source.fail(fact.line, f"({fact.head} …): {counts}")
@@ -175,10 +172,8 @@ class DomainReader:
         for name in given.keys() - self.predicates.keys():
             hint = did_you_mean(name, tuple(self.predicates))
             raise InputError(f"{self.mapping.file}: predicates.{name}: the domain has no such predicate{hint}")
-        by_name = forms_by_name(
-            self.predicates.values(), self.words, agent_types=self.types.agent_types, hands_agree=self._hands_agree()
-        )
-        forms = {name: given.get(name) or by_name[name] for name in self.predicates}
+        naming = Naming(self.predicates, self.words, self.types.agent_types, self._hands_agree())
+        forms = {name: given.get(name) or naming.form(it) for name, it in self.predicates.items()}
         for name, predicate in self.predicates.items():
             form = forms[name]
             if form is None:

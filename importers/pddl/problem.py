@@ -9,7 +9,6 @@ from typing import Final, NoReturn
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.errors import did_you_mean
 from scenecypher.importers.pddl.domain import DomainReader, facts_of
 from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain, FactForm
 from scenecypher.importers.pddl.expressions import ExpressionReader
@@ -104,14 +103,11 @@ class _ProblemReader:
         if not isinstance(fact, Form) or not fact.head:
             self._fail(getattr(fact, "line", 1), "a fact such as (on a b) should stand here")
         form = self._domain.predicates.get(fact.head)
-        if form is None and fact.head not in {"=", "not"}:
-            hint = did_you_mean(fact.head, tuple(self._domain.predicates))
-            self._fail(fact.line, f"the domain has no predicate {fact.head}{hint}")
+        known = (*self._domain.predicates, "=", "not")
+        self._problem.check(fact.head, known, fact.line, f"the domain has no predicate {fact.head}")
         for item in fact.rest if form else ():
-            if not isinstance(item, Word) or item.text not in self._types:
-                name = item.text if isinstance(item, Word) else "a list"
-                hint = did_you_mean(name, tuple(self._types))
-                self._fail(fact.line, f"({fact.head} …): no object is called {name}{hint}")
+            name = item.text if isinstance(item, Word) else "a list"
+            self._problem.check(name, self._types, fact.line, f"({fact.head} …): no object is called {name}")
         if form and len(fact.rest) not in form.arities:
             self._fail(fact.line, f"({fact.head} …) has {len(fact.rest)} arguments; the domain declares others")
         return fact
