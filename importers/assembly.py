@@ -1,52 +1,34 @@
-"""Assembly of a scene graph from the nodes and relations of a file, with each problem at its place."""
+"""Assembly of a scene graph from the nodes and relations of a file: values in space, and each problem at its place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict
 
 from scenecypher.db.graph.graph_json import value_from
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.problems import Problem, document_error
-from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph, relation_between
+from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Properties, SceneGraph, relation_between
 from scenecypher.db.graph.scene_check import NodeFacts, RelationDraft, find_faults
 from scenecypher.db.graph.value import Point, checked, label, labels, property_name, shown
 from scenecypher.db.schema import Declared, vocabulary_of
 from scenecypher.db.vocabulary import DEFAULT
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """The causes found so far."""
-
-    causes: list[str] = field(default_factory=list)
-
-    def value(self, read: Callable[[], T], otherwise: T) -> T:
-        """Return what `read` returns, or `otherwise` if it raises InvalidValue, whose cause is noted."""
-        try:
-            return read()
-        except InvalidValue as error:
-            self.add(str(error))
-            return otherwise
-
-    def add(self, cause: str) -> None:
-        """Note a cause, once."""
-        if cause not in self.causes:
-            self.causes.append(cause)
-
-    def refuse(self) -> None:
-        """Raise InvalidValue with all causes, if there are any."""
-        if self.causes:
-            raise InvalidValue("; ".join(self.causes))
-
-
 Given = Any
 SIZES = ("extent", "size", "dimensions")
+OWN = ("name", "states", "affordances")
+
+
+class Read(BaseModel):
+    """A part of another's file: fields that are not named are not read."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 def position(given: Given, place: str) -> Mapping[str, object]:
@@ -140,10 +122,6 @@ def _is_length(value: Given) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-T = TypeVar("T")
-OWN = ("name", "states", "affordances")
-
-
 @dataclass(frozen=True, slots=True)
 class NodeDraft:
     """A node to be made: its place in the file, and the function that makes it, which may raise InvalidValue.
@@ -157,48 +135,50 @@ class NodeDraft:
 
 
 def assemble(
-    drafts: Iterable[NodeDraft],
-    links: Iterable[RelationDraft],
+    parts: Iterable[NodeDraft | RelationDraft],
     *,
-    vocabulary: str = DEFAULT,
+    file: str,
     declared: Declared | None,
-) -> tuple[SceneGraph, list[Problem]]:
-    """Return the graph and its problems. If there are any, the graph holds only the nodes that could be made.
+    vocabulary: str = DEFAULT,
+    problems: Iterable[Problem] = (),
+) -> SceneGraph:
+    """Return the graph of nodes and relations. Raises DocumentError with their problems, after those found before.
 
     Without `declared`, as where a file's declarations can't be read, any names are accepted.
     """
-    drafts = [*drafts]
-    problems: list[Problem] = []
-    nodes = [*made(((draft.place, draft.make) for draft in drafts), problems)]
-    relations = [*made(((place, partial(relation_between, *link)) for place, *link in links), problems)]
-    problems += find_faults(
+    parts, found = [*parts], list[Problem]()
+    drafts = [it for it in parts if isinstance(it, NodeDraft)]
+    links = (it for it in parts if isinstance(it, RelationDraft))
+    nodes = [*made(((draft.place, draft.make) for draft in drafts), found)]
+    relations = [*made(((place, partial(relation_between, *link)) for place, *link in links), found)]
+    found += find_faults(
         [NodeFacts(place, node.id, node.properties) for place, node in nodes],
         [RelationDraft(place, it.source, it.type, it.target) for place, it in relations],
         None if declared is None else vocabulary_of(declared),
         broken=[draft.id for draft in drafts if draft.id is not None],
     )
-    if problems:
-        return SceneGraph.of({node.id: node for _, node in nodes}.values()), problems
-    graph = SceneGraph.of((node for _, node in nodes), (relation for _, relation in relations))
+    graph = SceneGraph.of((node for _, node in nodes), (relation for _, relation in relations)) if not found else EMPTY
     places = {node.id: place for place, node in nodes}
-    return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_rules(graph, vocabulary)]
+    found += [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_rules(graph, vocabulary)]
+    if all_problems := [*problems, *found]:
+        raise document_error(file, all_problems)
+    return graph
 
 
 def own_words(
-    drafts: Iterable[NodeDraft], links: Iterable[RelationDraft], *, file: str, name: str, notes: Iterable[str] = ()
+    parts: Iterable[NodeDraft | RelationDraft], *, file: str, name: str, notes: Iterable[str] = ()
 ) -> ImportedScene:
     """Return the scene of a format whose words are its own: it declares those that we don't know.
 
     A relation that is given twice is stored once; one to a node that is not in the file is left out, with a note.
     Raises DocumentError.
     """
-    drafts = [*drafts]
+    parts = [*parts]
+    drafts = [it for it in parts if isinstance(it, NodeDraft)]
     known = {draft.id for draft in drafts}
-    once = {(link.source, link.type, link.target): link for link in links}
+    once = {(it.source, it.type, it.target): it for it in parts if isinstance(it, RelationDraft)}
     inner = [link for link in once.values() if link.source in known and link.target in known]
-    graph, problems = assemble(drafts, inner, declared=None)
-    if problems:
-        raise document_error(file, problems)
+    graph = assemble((*drafts, *inner), file=file, declared=None)
     missing = len(once) - len(inner)
     more = (f"{missing:,} relations to things that are not in the file left out",) if missing else ()
     return ImportedScene(name, graph, declared=declared_by(graph), source=file, notes=(*notes, *more))
@@ -230,3 +210,9 @@ def made(drafts: Iterable[tuple[str, Callable[[], T]]], problems: list[Problem])
             yield place, make()
         except InvalidValue as error:
             problems.append((place, str(error)))
+
+
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raise InvalidValue with all causes, each once, if there are any."""
+    if causes := dict.fromkeys(cause for _, cause in problems):
+        raise InvalidValue("; ".join(causes))

@@ -24,6 +24,13 @@ QUESTION: Final = re.compile(
 )
 AnswerFault: TypeAlias = Literal["counting", "spatial layout", "neither"]
 ANSWER_FAULTS: Final = get_args(AnswerFault)
+NAME_PREFIX: Final = "babyai/"
+BUDGET: Final = 20
+"""The most actions of an episode: over three times the longest of the papers' plans."""
+SEEDS: Final = 100
+"""The listed instances of a generated level, as many as the papers have. A single instance may have any seed."""
+LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "NumQA"}
+"""The papers' levels and their classes in `scenecypher.importers.babyai_levels`."""
 
 
 def oracle_plan(graph: SceneGraph, target: str) -> tuple[ProgramStep, ...] | None:
@@ -51,19 +58,6 @@ def oracle_plan(graph: SceneGraph, target: str) -> tuple[ProgramStep, ...] | Non
     return None if opening is None else (*steps, *opening)
 
 
-def oracle_answer(graph: SceneGraph, question: str) -> str | None:
-    """Return the one colour that answers a question of the papers' template; None for no colour or several."""
-    asked = QUESTION.fullmatch(question)
-    if asked is None:
-        return None
-    wanted, number, color, kind = asked.groups()
-    known = [room for room in graph.by_class["room"] if _count(graph, room, kind, color) == int(number)]
-    next_door = {beyond for room in known for _, beyond in _doors(graph, room)}
-    found = [_inside(graph, room, wanted) for room in sorted(next_door)]
-    colors = [str(thing.properties["color"]) for things in found for thing in things]
-    return colors[0] if len(known) == 1 and len(colors) == 1 else None
-
-
 def answer_fault(graph: SceneGraph, question: str, given: Collection[str]) -> AnswerFault:
     """Return the sub-task of the papers' template whose mistake explains the wrong colours that were given.
 
@@ -74,7 +68,8 @@ def answer_fault(graph: SceneGraph, question: str, given: Collection[str]) -> An
     if asked is None:
         return "neither"
     wanted, number, color, kind = asked.groups()
-    counts = {room: _count(graph, room, kind, color) for room in graph.by_class["room"]}
+    things = {room: _inside(graph, room, kind) for room in graph.by_class["room"]}
+    counts = {room: sum(it.properties["color"] == color for it in found) for room, found in things.items()}
     next_door = {room: {beyond for _, beyond in _doors(graph, room)} for room in counts}
     right = {room for room, count in counts.items() if count == int(number)}
     found = {
@@ -88,7 +83,8 @@ def answer_fault(graph: SceneGraph, question: str, given: Collection[str]) -> An
 def _opening(graph: SceneGraph, door: str, *, visited: list[str], target: str) -> list[ProgramStep] | None:
     """Return the steps that open a door from the last of the rooms visited, None without a key."""
     states = graph.nodes[door].states
-    keys = [key.id for room in visited for key in _inside(graph, room, "key") if _same_color(graph, key.id, door)]
+    color = graph.nodes[door].properties["color"]
+    keys = [it.id for room in visited for it in _inside(graph, room, "key") if it.properties["color"] == color]
     if "locked" in states and not keys:
         return None
     taken = keys[:1] if "locked" in states else []
@@ -131,24 +127,6 @@ def _side_by_side(graph: SceneGraph, one: str, other: str) -> bool:
 def _inside(graph: SceneGraph, room: str, class_: str | None = None) -> list[Node]:
     found = [graph.nodes[node_id] for node_id in graph.sources(room, "INSIDE")]
     return [node for node in found if class_ in {None, node.class_}]
-
-
-def _count(graph: SceneGraph, room: str, class_: str, color: str) -> int:
-    return sum(node.properties["color"] == color for node in _inside(graph, room, class_))
-
-
-def _same_color(graph: SceneGraph, one: str, other: str) -> bool:
-    return graph.nodes[one].properties["color"] == graph.nodes[other].properties["color"]
-
-
-NAME_PREFIX: Final = "babyai/"
-BUDGET: Final = 20
-"""The most actions of an episode: over three times the longest of the papers' plans."""
-
-SEEDS: Final = 100
-"""The listed instances of a generated level, as many as the papers have. A single instance may have any seed."""
-LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "NumQA"}
-"""The papers' levels and their classes in `scenecypher.importers.babyai_levels`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +182,7 @@ def level_instance(level: str, seed: int) -> LevelInstance:
     Raises InputError if MiniGrid is missing, the level is unknown or can't be made, or the seed is negative.
     """
     if seed < 0:
-        msg = f"the seed {seed} is negative; give a whole number from 0"
-        raise InputError(msg)
+        raise InputError(f"the seed {seed} is negative; give a whole number from 0")
     env = _reset(_environment(level), level, seed)
     things = things_by_id(env)
     source = f"minigrid {version('minigrid')}, {level}, seed {seed}"
@@ -221,8 +198,7 @@ def scene_name(level: str, seed: int) -> str:
 def check_level(level: str) -> None:
     """Check that MiniGrid is installed and has the level, or that it is one of LEVELS. Raises InputError."""
     if find_spec("minigrid") is None:
-        msg = "MiniGrid is not installed: run `pip install 'scenecypher[papers]'`"
-        raise InputError(msg)
+        raise InputError("MiniGrid is not installed: run `pip install 'scenecypher[papers]'`")
     if level in LEVELS:
         return
     import gymnasium
@@ -231,8 +207,7 @@ def check_level(level: str) -> None:
     known = [name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith("minigrid.")]
     if level not in known:
         hint = did_you_mean(level[:60], (*LEVELS, *known)) or f"; give {', '.join(LEVELS)} or an id of MiniGrid"
-        msg = f"no level {level[:60]!r} among MiniGrid's {len(known)}{hint}"
-        raise InputError(msg)
+        raise InputError(f"no level {level[:60]!r} among MiniGrid's {len(known)}{hint}")
 
 
 def _environment(level: str) -> Any:

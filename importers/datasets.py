@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -18,11 +18,18 @@ from scenecypher.importers.word_tables import tables
 
 FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
 """One line a task: its id and its actions. `python -m scenecypher.planner.symbolic.reference` finds the plans."""
+ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
+ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
+ReadGraph: TypeAlias = Callable[[str], SceneGraph]
+Family: TypeAlias = Literal["virtualhome", "grasif", "babyai", "questions"]
+"""Kinds of tasks, as far as methods differ in them."""
+NONE: Final = "-"
 
 
 def reference_plans() -> Mapping[str, tuple[str, ...]]:
     """Return the actions of each plan by task id, such as ``behavior-1k/raking_leaves``."""
-    return dict(_read(FILE.read_text(encoding="utf-8").splitlines()))
+    rows = map(json.loads, FILE.read_text(encoding="utf-8").splitlines())
+    return {row["task"]: tuple(row["plan"]) for row in rows}
 
 
 def reference_plan(task_id: str) -> tuple[str, ...]:
@@ -38,22 +45,6 @@ def as_lines(plans: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield the plans as lines of the file."""
     for task_id, actions in plans.items():
         yield json.dumps({"task": task_id, "plan": actions}, ensure_ascii=False) + "\n"
-
-
-def _read(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for line in lines:
-        row = json.loads(line)
-        yield row["task"], tuple(row["plan"])
-
-
-ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
-ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
-
-ReadGraph: TypeAlias = Callable[[str], SceneGraph]
-Family: TypeAlias = Literal["virtualhome", "grasif", "babyai", "questions"]
-"""Kinds of tasks, as far as methods differ in them."""
-
-NONE: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +100,7 @@ def dataset(name: str) -> Dataset:
     """Return the data set of this name. Raises InputError with the nearest names."""
     if name not in DATASETS:
         hint = did_you_mean(name[:60], tuple(DATASETS)) or f"; there are {', '.join(DATASETS)}"
-        msg = f"no data set is called {name[:60]!r}{hint}"
-        raise InputError(msg)
+        raise InputError(f"no data set is called {name[:60]!r}{hint}")
     return DATASETS[name]
 
 
@@ -118,8 +108,7 @@ def task(task_id: str) -> tuple[Dataset, Task]:
     """Return the data set and the task of an id such as ``eai/963_2``. Raises InputError."""
     name, slash, within = task_id.partition("/")
     if not slash or not within:
-        msg = f"{task_id[:60]!r} is no task: ids look like eai/963_2; `scenecypher tasks list` shows them"
-        raise InputError(msg)
+        raise InputError(f"{task_id[:60]!r} is no task: ids look like eai/963_2; `scenecypher tasks list` shows them")
     chosen = dataset(name)
     return chosen, next(chosen.tasks(within))
 

@@ -16,18 +16,8 @@ from scenecypher.db.graph.scene_document import scene_document
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import InputError
 from scenecypher.importers import dsg, grasif, networkx_json, virtualhome
+from scenecypher.importers import dsg_format as spark
 from scenecypher.importers.dsg import INDEX_BITS, plain_class, symbol_number
-from scenecypher.importers.dsg_format import (
-    AGENTS,
-    ATTRIBUTES,
-    BOX_TYPE,
-    LAYERS,
-    PATH,
-    ROTATIONS,
-    SYMMETRIC,
-    TIMES,
-    UPRIGHT,
-)
 
 JSON: Final = "json"
 HEADER: Final = {"project_name": "main", "version": {"major": 1, "minor": 1, "patch": 3}}
@@ -95,15 +85,23 @@ def dsg_document(scene: ImportedScene) -> dict[str, Any]:
     not imported is missing. Raises InvalidValue for content that the form lacks.
     """
     nodes = [scene.graph.nodes[node_id] for node_id in sorted(scene.graph.nodes)]
-    poses = {node.id: _pose_documents(node) for node in nodes if _layer_of(node) == AGENTS}
+    poses = {node.id: _pose_documents(node) for node in nodes if _layer_of(node) == spark.AGENTS}
     numbers = {agent: trail[-1]["id"] for agent, trail in poses.items()}
     rest = [node for node in nodes if node.id not in poses]
     spaces: dict[str, dict[int, str]] = {}
     for node in rest:
-        _note_label(node, spaces)
+        layer, label = _layer_of(node), node.properties.get("semantic_label")
+        if isinstance(label, int) and node.class_ != plain_class(layer, label):
+            key = f"_l{spark.LAYERS[layer].number}p{spark.LAYERS[layer].partition}"
+            spaces.setdefault(key, {})[label] = node.class_
     used = sorted({_layer_of(node) for node in nodes})
-    keys = {name: {"layer": LAYERS[name].number, "partition": LAYERS[name].partition} for name in used}
-    edges = [_edge(_ends(r, numbers)) for r in scene.graph.in_order() if not _is_repeated(r)]
+    keys = {name: {"layer": spark.LAYERS[name].number, "partition": spark.LAYERS[name].partition} for name in used}
+    # one edge stands for the two relations that are stored both ways
+    edges = [
+        _edge(_ends(r, numbers))
+        for r in scene.graph.in_order()
+        if r.type not in spark.SYMMETRIC or r.source <= r.target
+    ]
     edges += [_edge((one["id"], other["id"])) for trail in poses.values() for one, other in pairwise(trail)]
     return {
         "SPARK_DSG_header": HEADER,
@@ -112,36 +110,32 @@ def dsg_document(scene: ImportedScene) -> dict[str, Any]:
         "nodes": [*map(_node_document, rest), *(pose for trail in poses.values() for pose in trail)],
         "edges": edges,
         "layer_keys": [*keys.values()],
-        "layer_names": {**keys, **({AGENTS: {"layer": 2, "partition": 0}} if AGENTS in keys else {})},
+        "layer_names": {**keys, **({spark.AGENTS: {"layer": 2, "partition": 0}} if spark.AGENTS in keys else {})},
         "metadata": {
             "labelspaces": {key: [[*pair] for pair in sorted(space.items())] for key, space in spaces.items()}
         },
     }
 
 
-def _note_label(node: Node, spaces: dict[str, dict[int, str]]) -> None:
-    layer, label = _layer_of(node), node.properties.get("semantic_label")
-    if isinstance(label, int) and node.class_ != plain_class(layer, label):
-        key = f"_l{LAYERS[layer].number}p{LAYERS[layer].partition}"
-        spaces.setdefault(key, {})[label] = node.class_
-
-
 def _layer_of(node: Node) -> str:
     layer = node.properties.get("layer")
-    if not isinstance(layer, str) or layer not in LAYERS:
+    if not isinstance(layer, str) or layer not in spark.LAYERS:
         msg = f"node {shown(node.id)} has no layer of a 3D scene graph; only scenes from `import dsg` can be written so"
         raise InvalidValue(msg)
     return layer
 
 
 def _node_document(node: Node) -> dict[str, Any]:
-    layer, rest = LAYERS[_layer_of(node)], dict(node.properties)
+    layer, rest = spark.LAYERS[_layer_of(node)], dict(node.properties)
     attributes: dict[str, Any] = {"name": node.name}
-    attributes |= {theirs: rest.pop(ours) for theirs, ours in ATTRIBUTES.items() if ours in rest}
-    attributes |= {theirs: _quaternion(rest.pop(ours)) for theirs, ours in ROTATIONS.items() if ours in rest}
+    attributes |= {theirs: rest.pop(ours) for theirs, ours in spark.ATTRIBUTES.items() if ours in rest}
+    attributes |= {theirs: _quaternion(rest.pop(ours)) for theirs, ours in spark.ROTATIONS.items() if ours in rest}
     attributes |= _space(node, rest)
     if "color" in rest:
-        attributes["color"] = _channels(node, rest.pop("color"))
+        color = rest.pop("color")
+        if not isinstance(color, str) or not re.fullmatch("#([0-9a-f]{6}|[0-9a-f]{8})", color):
+            raise InvalidValue(f"node {shown(node.id)}: the colour {shown(color)} is not of the form #rrggbb")
+        attributes["color"] = dict(zip("rgba", (*bytes.fromhex(color[1:]), 255), strict=False))
     rest.pop("layer")
     _refuse_rest(node, rest)
     number = symbol_number(node.id)
@@ -151,17 +145,20 @@ def _node_document(node: Node) -> dict[str, Any]:
 def _pose_documents(node: Node) -> list[dict[str, Any]]:
     """Return the poses of a robot's path; only the latest has a rotation of its own."""
     facts = dict(node.properties)
-    path, times, turned = facts.pop(PATH, None), facts.pop(TIMES, None), facts.pop("pose_rotation", UPRIGHT)
+    path, times, turned = (
+        facts.pop(spark.PATH, None),
+        facts.pop(spark.TIMES, None),
+        facts.pop("pose_rotation", spark.UPRIGHT),
+    )
     facts.pop("layer")
     facts.pop("center", None)
     _refuse_rest(node, facts)
     if not isinstance(path, tuple):
-        msg = f"node {shown(node.id)} has no path, as a robot of a 3D scene graph has"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"node {shown(node.id)} has no path, as a robot of a 3D scene graph has")
     documents: list[dict[str, Any]] = []
     for index, position in enumerate(path):
         number = symbol_number(f"{node.id}({index})")
-        turn = _quaternion(turned if index == len(path) - 1 else UPRIGHT)
+        turn = _quaternion(turned if index == len(path) - 1 else spark.UPRIGHT)
         attributes: dict[str, Any] = {
             "type": "AgentNodeAttributes",
             "position": _axes(node, position),
@@ -169,7 +166,7 @@ def _pose_documents(node: Node) -> list[dict[str, Any]]:
         }
         if isinstance(times, tuple):
             attributes["timestamp"] = times[index]
-        layer = LAYERS[AGENTS].number
+        layer = spark.LAYERS[spark.AGENTS].number
         documents.append({"id": number, "layer": layer, "partition": number >> INDEX_BITS, "attributes": attributes})
     return documents
 
@@ -177,8 +174,7 @@ def _pose_documents(node: Node) -> list[dict[str, Any]]:
 def _refuse_rest(node: Node, rest: dict[str, Value]) -> None:
     if rest or node.states or node.affordances:
         extra = next(iter(rest), "states or affordances")
-        msg = f"node {shown(node.id)}: a 3D scene graph has no {extra}; remove it before exporting"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"node {shown(node.id)}: a 3D scene graph has no {extra}; remove it before exporting")
 
 
 def _space(node: Node, rest: dict[str, Value]) -> dict[str, Any]:
@@ -188,44 +184,29 @@ def _space(node: Node, rest: dict[str, Value]) -> dict[str, Any]:
         return {"position": _axes(node, center)}
     size = [rest.pop(key, None) for key in ("size_x", "size_y", "size_z")]
     box = {
-        "type": rest.pop("box_type", BOX_TYPE),
+        "type": rest.pop("box_type", spark.BOX_TYPE),
         "dimensions": size,
         "world_P_center": _axes(node, center),
-        "world_R_center": _quaternion(rest.pop("box_rotation", UPRIGHT)),
+        "world_R_center": _quaternion(rest.pop("box_rotation", spark.UPRIGHT)),
     }
     return {"position": _axes(node, position), "bounding_box": box}
 
 
 def _axes(node: Node, point: Value | None) -> list[float]:
     if not isinstance(point, Point) or point.z is None:
-        msg = f"node {shown(node.id)} has no position in space, as every node of a 3D scene graph has"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"node {shown(node.id)} has no position in space, as every node of a 3D scene graph has")
     return [point.x, point.y, point.z]
 
 
 def _quaternion(value: Value) -> dict[str, Value]:
     if not isinstance(value, tuple) or len(value) != 4:
-        msg = f"{shown(value)} is no rotation, which has four numbers"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{shown(value)} is no rotation, which has four numbers")
     return dict(zip("wxyz", value, strict=True))
 
 
-def _channels(node: Node, color: Value) -> dict[str, int]:
-    if not isinstance(color, str) or not re.fullmatch("#([0-9a-f]{6}|[0-9a-f]{8})", color):
-        msg = f"node {shown(node.id)}: the colour {shown(color)} is not of the form #rrggbb"
-        raise InvalidValue(msg)
-    return dict(zip("rgba", (*bytes.fromhex(color[1:]), 255), strict=False))
-
-
-def _is_repeated(relation: Relation) -> bool:
-    """Return True for the second of a relation stored both ways, since one edge stands for both."""
-    return relation.type in SYMMETRIC and relation.source > relation.target
-
-
 def _ends(relation: Relation, robots: dict[str, int]) -> tuple[int, int]:
-    if relation.type not in {"INSIDE", *SYMMETRIC}:
-        msg = f"a 3D scene graph has no relation {relation.type}; remove it before exporting"
-        raise InvalidValue(msg)
+    if relation.type not in {"INSIDE", *spark.SYMMETRIC}:
+        raise InvalidValue(f"a 3D scene graph has no relation {relation.type}; remove it before exporting")
     source, target = (robots.get(end) or symbol_number(end) for end in (relation.source, relation.target))
     return (target, source) if relation.type == "INSIDE" else (source, target)
 

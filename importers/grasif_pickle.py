@@ -19,13 +19,14 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import AliasChoices, Field, ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, problems_of
+from scenecypher.db.graph.problems import Problem, problems_of
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, NOTHING, RELATIONS, ObjectForm, RelationWord, form_node
-from scenecypher.importers.json_file import read_bytes
+from scenecypher.importers.grasif import read_scene as read_json_scene
+from scenecypher.importers.json_file import ending_of, read_bytes
 
 PICKLE_BYTES: Final = 64 * 2**20
 OPERATIONS: Final = 1_000_000
@@ -48,6 +49,17 @@ MAX_TUPLE: Final = 16
 _SAFE: Final = "nothing was run. Take files from people you trust, and save graphs as node-link JSON instead"
 _Base: Any = pickle._Unpickler  # noqa: SLF001 - the reader in Python, whose table is ours to cut
 _CODES: Final = {operation.name: ord(operation.code) for operation in pickletools.opcodes}
+SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
+LEVELS: Final = ("Place", "Asset", "Object")
+"""The hierarchy from the top; the edges that join two levels show the direction of all."""
+KINDS: Final = {"room": "Place", "place": "Place", "asset": "Asset", "object": "Object", "agent": "Agent"}
+"""Types of nodes, singular; the JSON form's lists have plurals. The node of the type `scene`, the root, is left out."""
+TYPES: Final = ("type", "kind", "node_type")
+EDGE_ATTRIBUTES: Final = ("relation", "type", "label")
+WORDS: Final = {**RELATIONS, "inside": "INSIDE", "ontop": "ON", **dict.fromkeys(("holding", "holds"), "HOLDS")}
+"""Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
+_CLASS: Final = re.compile(r"[a-z]+\.(?P<many>Multi)?(?P<directed>Di)?Graph")
+_Edge: TypeAlias = tuple[Any, Any, dict[Any, Any]]
 
 
 @dataclass(eq=False, slots=True)
@@ -150,19 +162,6 @@ class _Reader(_Base):  # type: ignore[misc]
     )
 
 
-SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
-LEVELS: Final = ("Place", "Asset", "Object")
-"""The hierarchy from the top; the edges that join two levels show the direction of all."""
-KINDS: Final = {"room": "Place", "place": "Place", "asset": "Asset", "object": "Object", "agent": "Agent"}
-"""Types of nodes, singular; the JSON form's lists have plurals. The node of the type `scene`, the root, is left out."""
-TYPES: Final = ("type", "kind", "node_type")
-EDGE_ATTRIBUTES: Final = ("relation", "type", "label")
-WORDS: Final = {**RELATIONS, "inside": "INSIDE", "ontop": "ON", **dict.fromkeys(("holding", "holds"), "HOLDS")}
-"""Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
-_CLASS: Final = re.compile(r"[a-z]+\.(?P<many>Multi)?(?P<directed>Di)?Graph")
-_Edge: TypeAlias = tuple[Any, Any, dict[Any, Any]]
-
-
 class NodeForm(ObjectForm):
     """The attributes of a node of any kind."""
 
@@ -188,7 +187,9 @@ class NodeForm(ObjectForm):
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
-    """Return the scene of a pickled graph. Raises DocumentError with all its problems, or for more than a graph."""
+    """Return the scene of a pickled graph, or of a JSON file. Raises DocumentError with all problems."""
+    if ending_of(path) not in SUFFIXES:
+        return read_json_scene(path, name=name)
     directed, nodes, edges = _graph_of(read_pickle(path), path)
     problems: list[Problem] = []
     forms = dict(_forms(nodes, problems))
@@ -197,9 +198,8 @@ def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     known = {link[1:] for link in links}
     named = (link for draft, it in zip(drafts, forms.values(), strict=True) for link in it.links(draft.place))
     links += [link for link in named if link[1:] not in known]
-    graph, more = assemble(drafts, links, vocabulary="grasif", declared=DECLARED)
-    if problems or more:
-        raise document_error(str(path), problems + more)
+    parts: list[NodeDraft | RelationDraft] = [*drafts, *links]
+    graph = assemble(parts, file=str(path), declared=DECLARED, vocabulary="grasif", problems=problems)
     return ImportedScene(name or NAME_PREFIX + path.stem, graph, "grasif", declared=DECLARED, source=str(path))
 
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from scenecypher.db.condition import And, Condition, Exists, HasClass, HasState, Id, Related, Term
+from scenecypher.db.graph.field_types import Form
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, validated
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.graph.value import shown
+from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.assembly import made
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.importers.task import ProgramStep, Task, chosen
 from scenecypher.importers.virtualhome import read_graph
-from scenecypher.importers.virtualhome_format import RELATIONS, node_id
+from scenecypher.importers.virtualhome_format import RELATIONS, parse_step
 from scenecypher.importers.virtualhome_format import STATES as SOURCE_STATES
 
 STATES: Final[Mapping[str, str]] = {**SOURCE_STATES, "HEATED": "heated", "WASHED": "washed"}
@@ -31,38 +33,32 @@ BUDGET: Final = 30
 EXAMPLE: Final = "example"
 TESTED: Final = "tested"
 """The two categories of tasks: shown to a model with a program, or tested."""
+NAME_PREFIX: Final = "homes/"
+VOCABULARY: Final = "virtualhome_ext"
+"""VirtualHome's vocabulary with effects of appliances, which goals such as ``breadslice HEATED`` need."""
+GRAPH: Final = "graph.json"
+TASKS: Final = "tasks.json"
+"""The files of a folder. The second may be missing: the home then has no tasks."""
+OURS: Final = ("apartment", "cottage")
+"""Our homes: 115 nodes each, and the same ten tasks."""
 
-_STEP: Final = re.compile(r"\[(\w+)\]((?: <[^<>]+> \(\d+\))*)")
-_ARGUMENT: Final = re.compile(r"<([^<>]+)> \((\d+)\)")
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class HomeTaskForm(_Strict):
+class HomeTaskForm(Form):
     """One task: its instruction, its goal and, for an example, a program that reaches it."""
 
     id: str = Field(min_length=1)
     instruction: str = Field(min_length=1)
     goal: list[str] = Field(min_length=1)
     example: bool = False
-    program: list[str] = []
+    program: list[str] = Field(default_factory=list)
     budget: int = Field(BUDGET, ge=1)
 
 
-class TasksForm(_Strict):
+class TasksForm(Form):
     """The file: the home's title, and its tasks."""
 
     title: str
     tasks: list[HomeTaskForm]
-
-
-@dataclass(frozen=True, slots=True)
-class _FactError(Exception):
-    """The error in a goal or a step."""
-
-    cause: str
 
 
 def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
@@ -78,14 +74,10 @@ def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
 def goal_from_facts(facts: Sequence[str], graph: SceneGraph) -> Condition:
     """Return the conjunction of `facts`; a class with several nodes means one and the same node in all facts.
 
-    Raises ValueError for a fact that does not fit this graph.
+    Raises InvalidValue for a fact that does not fit this graph.
     """
     terms: dict[str, Term] = {}
-    try:
-        conditions: list[Condition] = [_fact(fact, graph, terms) for fact in facts]
-    except _FactError as wrong:
-        raise ValueError(wrong.cause) from wrong
-    goal: Condition = And(tuple(conditions))
+    goal: Condition = And(tuple(_fact(fact, graph, terms) for fact in facts))
     for class_, term in reversed(terms.items()):
         if isinstance(term, str):
             goal = Exists(term, And((HasClass(term, class_), goal)))
@@ -101,8 +93,8 @@ def _fact(fact: str, graph: SceneGraph, terms: dict[str, Term]) -> Condition:
         case [_, word] | [_, word, _]:
             known = (*STATES, *RELATIONS)
             hint = did_you_mean(word[:60], known) or f"; choose one of {', '.join(dict.fromkeys(known))}"
-            raise _FactError(f"{shown(word)} is no state or relation here{hint}")
-    raise _FactError(f"{shown(fact)} is no fact; write one like 'tv ON' or 'plum INSIDE garbagecan'")
+            raise InvalidValue(f"{shown(word)} is no state or relation here{hint}")
+    raise InvalidValue(f"{shown(fact)} is no fact; write one like 'tv ON' or 'plum INSIDE garbagecan'")
 
 
 def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
@@ -112,20 +104,19 @@ def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
     found = graph.by_class.get(word, ())
     if not found:
         hint = did_you_mean(word[:60], (*graph.nodes, *graph.by_class)) or "; give a node's id, or a class of this home"
-        raise _FactError(f"no node and no class is called {shown(word)}{hint}")
+        raise InvalidValue(f"no node and no class is called {shown(word)}{hint}")
     return terms.setdefault(word, Id(found[0]) if len(found) == 1 else re.sub(r"\W", "_", f"a_{word}"))
 
 
 def _step(text: str, graph: SceneGraph) -> ProgramStep:
-    found = _STEP.fullmatch(text)
-    if not found:
-        raise _FactError(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
-    nodes = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
-    for node in nodes:
+    step = parse_step(text)
+    if step is None:
+        raise InvalidValue(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
+    for node in step.arguments:
         if node not in graph:
             hint = did_you_mean(node[:60], tuple(graph.nodes)) or "; take class and number from the graph"
-            raise _FactError(f"no node has the id {shown(node)}{hint}")
-    return ProgramStep(found[1].lower(), nodes)
+            raise InvalidValue(f"no node has the id {shown(node)}{hint}")
+    return step
 
 
 def _repeated(tasks: Sequence[HomeTaskForm]) -> Iterator[Problem]:
@@ -141,16 +132,13 @@ def _repeated(tasks: Sequence[HomeTaskForm]) -> Iterator[Problem]:
 def _problems(tasks: Sequence[HomeTaskForm], graph: SceneGraph) -> Iterator[Problem]:
     for number, task in enumerate(tasks):
         place = f"$.tasks[{number}]"
-        for i, fact in enumerate(task.goal):
-            try:
-                _fact(fact, graph, {})
-            except _FactError as wrong:
-                yield f"{place}.goal[{i}]", wrong.cause
-        for i, step in enumerate(task.program):
-            try:
-                _step(step, graph)
-            except _FactError as wrong:
-                yield f"{place}.program[{i}]", wrong.cause
+        read: list[tuple[str, Callable[[], object]]] = [
+            *((f"{place}.goal[{i}]", partial(_fact, fact, graph, {})) for i, fact in enumerate(task.goal)),
+            *((f"{place}.program[{i}]", partial(_step, step, graph)) for i, step in enumerate(task.program)),
+        ]
+        problems: list[Problem] = []
+        list(made(read, problems))
+        yield from problems
         if task.example and not task.program:
             yield place, "an example needs a program that shows how it is done; add it, or leave out 'example'"
 
@@ -168,18 +156,6 @@ def _task(task: HomeTaskForm, scene: ImportedScene) -> Task:
         formula=", ".join(task.goal),
         program=tuple(_step(step, scene.graph) for step in task.program),
     )
-
-
-NAME_PREFIX: Final = "homes/"
-VOCABULARY: Final = "virtualhome_ext"
-"""VirtualHome's vocabulary with effects of appliances, which goals such as ``breadslice HEATED`` need."""
-
-GRAPH: Final = "graph.json"
-TASKS: Final = "tasks.json"
-"""The files of a folder. The second may be missing: the home then has no tasks."""
-
-OURS: Final = ("apartment", "cottage")
-"""Our homes: 115 nodes each, and the same ten tasks."""
 
 
 def scene_name(folder: Path) -> str:
@@ -211,8 +187,7 @@ def folders(path: Path) -> tuple[Path, ...]:
 
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return the scene of one of OURS and its tasks."""
-    with ExitStack() as stack:
-        folder = stack.enter_context(as_file(files("scenecypher.importers") / "data" / "homes" / name))
+    with as_file(files("scenecypher.importers") / "data" / "homes" / name) as folder:
         return read_home(folder, source=f"scenecypher's {name}")
 
 
@@ -227,9 +202,5 @@ def scenes(only: str | None = None) -> Iterator[ImportedScene]:
 def tasks(only: str | None = None) -> Iterator[Task]:
     """Yield our homes' tasks, or the one with the id `only`. Raises InputError for an unknown id."""
     found = {f"{name}/{task.id}": task for name in OURS for task in our_home(name)[1]}
-    if only is not None and only not in found:
-        hint = did_you_mean(only[:60], tuple(found)) or "; ids look like cottage/watch_tv"
-        msg = f"no task {only[:60]!r} among the {len(found)} in our homes{hint}"
-        raise InputError(msg)
-    for id_ in found if only is None else (only,):
-        yield replace(found[id_], id=id_)
+    ids = chosen(only, found, "task", where="in our homes", like="ids look like cottage/watch_tv")
+    return (replace(task, id=id_) for id_, task in ids.items())

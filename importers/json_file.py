@@ -8,7 +8,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isfinite
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
+from scenecypher.db.graph.problems import PROBLEMS_LIMIT, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.word_tables import tables
@@ -28,6 +28,17 @@ _ENCODINGS: Final = {
     **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
 }
 """Encodings by the mark that a file begins with; UTF-8 without one."""
+FILE_BYTES: Final = 512 * 2**20
+"""The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
+MAX_DEPTH: Final = 100
+"""The greatest depth of nested lists and maps; a scene needs seven."""
+TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
+_NESTING: Final = frozenset({dict, list})
+JSON_LINES: Final = (
+    "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
+    "scene of its own, NAME/1, NAME/2 and so on"
+)
+_COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
 
 
 def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> bytes:
@@ -83,20 +94,6 @@ def _within(path: Path, data: bytes, max_bytes: int) -> bytes:
     return data
 
 
-FILE_BYTES: Final = 512 * 2**20
-"""The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
-MAX_DEPTH: Final = 100
-"""The greatest depth of nested lists and maps; a scene needs seven."""
-TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
-
-_NESTING: Final = frozenset({dict, list})
-JSON_LINES: Final = (
-    "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
-    "scene of its own, NAME/1, NAME/2 and so on"
-)
-_COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
-
-
 @dataclass(frozen=True, slots=True)
 class NotFinite:
     """NaN or Infinity in a file: a value that no form accepts."""
@@ -140,7 +137,8 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
     def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
-            repeated.append((made, _first_repeated(pairs)))
+            counts = Counter(key for key, _ in pairs)
+            repeated.append((made, next(key for key, count in counts.items() if count > 1)))
         return made
 
     try:
@@ -154,7 +152,10 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
     except ValueError as error:
         raise DocumentError(str(path), "$", "a whole number with thousands of digits; mend the file") from error
     if repeated:
-        raise document_error(str(path), [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_LIMIT]])
+        places = {id(made): json_path(place) for place, made in _walk(value) if isinstance(made, dict)}
+        causes = ((places.get(id(made), "$"), key) for made, key in repeated[:PROBLEMS_LIMIT])
+        problems = [(place, f"the key {shown(key)} is given twice; keep one") for place, key in causes]
+        raise document_error(str(path), problems)
     if _too_deep(value):
         raise DocumentError(str(path), "$", TOO_DEEP)
     return value
@@ -252,11 +253,6 @@ def _with_text_keys(value: Any) -> Any:
     return [*map(_with_text_keys, value)] if isinstance(value, list) else value
 
 
-def _is_next_value(error: json.JSONDecodeError) -> bool:
-    """Check if a whole value is followed by the beginning of another in a later line."""
-    return error.msg == "Extra data" and error.lineno > 1 and error.doc[error.pos : error.pos + 1] in {"{", "["}
-
-
 def _no_json(text: str, error: json.JSONDecodeError) -> str:
     begin, before = text.lstrip()[:40].lower().replace(": ", ":"), text[: error.pos].rstrip()
     if not begin:
@@ -267,7 +263,8 @@ def _no_json(text: str, error: json.JSONDecodeError) -> str:
         )
     ) is not None:
         return f"no valid JSON but {looks}"
-    if _is_next_value(error):
+    # a whole value is followed by the beginning of another in a later line
+    if error.msg == "Extra data" and error.lineno > 1 and text[error.pos : error.pos + 1] in {"{", "["}:
         return JSON_LINES
     if _COMMENT.match(text, error.pos):
         return "no valid JSON (a comment stands here, which JSON has none of); remove it"
@@ -290,16 +287,6 @@ def _too_deep(value: Any) -> bool:
         if not level:
             return False
     return True
-
-
-def _first_repeated(pairs: Sequence[tuple[str, Any]]) -> str:
-    seen: set[str] = set()
-    return next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-
-
-def _repetition(root: Any, made: dict[str, Any], key: str) -> Problem:
-    place = next((where for where, value in _walk(root) if value is made), ())
-    return json_path(place), f"the key {shown(key)} is given twice; keep one"
 
 
 def _walk(root: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:

@@ -127,10 +127,7 @@ def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], lis
 
 
 def _plain_node(
-    node: dict[str, Any],
-    known: Mapping[Any, dict[str, Any]],
-    edges: list[Any],
-    classes: Counter[str],
+    node: dict[str, Any], known: Mapping[Any, dict[str, Any]], edges: list[Any], classes: Counter[str]
 ) -> dict[str, Any]:
     maps = [node[key] for key in MAPS if isinstance(node.get(key), dict)]
     given = {key: it for key, it in node.items() if key not in MAPS or not isinstance(it, dict)}
@@ -144,7 +141,7 @@ def _plain_node(
             type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
             edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
     word = given.get("type")
-    if isinstance(word, str) and "kind" not in given and "class" not in given and not _is_near_kind(word):
+    if isinstance(word, str) and given.keys().isdisjoint({"kind", "class"}) and not _is_near_kind(word):
         classes[word] += 1
         given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_place({"type": word}) else {})}
     return given
@@ -247,11 +244,6 @@ def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     return kept
 
 
-def _is_near_kind(word: str) -> bool:
-    """Check if a word is a kind, or a misspelt one."""
-    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, (*OUR_KINDS, *KINDS)))
-
-
 def _is_place(node: Mapping[str, Any]) -> bool:
     word = node.get("kind", node.get("type"))
     return isinstance(word, str) and word.casefold().replace(" ", "_") in PLACES
@@ -270,6 +262,11 @@ def _typed(edge: Any, places: set[Any]) -> Any:
         return given
     low, high = (other, one) if one in places and other not in places else (one, other)
     return {"source": low, "target": high, "relation": "CONNECTS" if places >= {one, other} else "INSIDE"}
+
+
+def _is_near_kind(word: str) -> bool:
+    """Check if a word is a kind, or a misspelt one."""
+    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, (*OUR_KINDS, *KINDS)))
 
 
 def _is_about_the_file(key: str, value: object) -> bool:

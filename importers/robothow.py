@@ -6,43 +6,38 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias
 
 from scenecypher.db.condition import And, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import DocumentError, InputError, did_you_mean
-from scenecypher.importers.eai import graph_files, package_name, program_files
 from scenecypher.importers.grasif import NAME_PREFIX
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ProgramStep, Task
-from scenecypher.importers.virtualhome import GraphPart, part_name
+from scenecypher.importers.virtualhome import GraphPart, graph_files, package_name, part_name, program_files
 from scenecypher.importers.virtualhome_format import graph_from_source
 from scenecypher.importers.virtualhome_tasks import parse_program
-from scenecypher.importers.word_tables import tables
+from scenecypher.importers.word_tables import listed, tables
 
 NodeFact: TypeAlias = Related | HasState
 """A node's place, or a state of it."""
 
-DROPPED: Final = frozenset({"ceiling", "door", "floor", "wall"})
-"""Classes that make up a room: an object on its floor is in the room."""
-
-AFFORDANCES: Final[Mapping[str, tuple[str, ...]]] = {
-    "can_open": ("open", "close"),
-    "has_switch": ("turn_on", "turn_off"),
-    "grabbable": ("pick_up",),
-    "surfaces": ("put_on",),
-    "containers": ("put_inside",),
-}
-"""VirtualHome's affordances and the actions in GraSIF's words that they admit; the others admit none."""
-
+WORDS: Final[Mapping[str, Any]] = tables("robothow")
+"""Actions and titles that programs are chosen by, and the words of instructions."""
+DROPPED: Final = frozenset(listed(WORDS["dropped"]))
+STATES: Final[Mapping[str, str]] = WORDS["states"]
 ADMITTING: Final[Mapping[str, str]] = {"ON": "put_on", "INSIDE": "put_inside"}
 """Actions that a node admits besides, since something is on or in it before or after the program."""
 
 _THINGS: Final = frozenset({"Asset", "Object"})
 READ: Final = frozenset({*ADMITTING, *HOLDING})
 """The relation types that one parent is chosen from."""
+SUBSET: Final = "robothow"
+MIN_BUDGET: Final = 20
+EXCLUDED: Final = frozenset(title.casefold() for title in WORDS["excluded"])
+ACTIONS: Final = frozenset(WORDS["actions"].split())
 
 
 def reduce_to_grasif(graph: SceneGraph) -> SceneGraph:
@@ -82,7 +77,7 @@ def _node(node: Node) -> Node:
     if node.kind in {"Place", "Agent"}:
         return Node(node.id, node.kind, node.name, node.class_)
     kind = "Object" if "grabbable" in node.affordances else "Asset"
-    actions = tuple(action for word in node.affordances for action in AFFORDANCES.get(word, ()))
+    actions = tuple(action for word in node.affordances for action in listed(WORDS["affordances"].get(word, ())))
     return Node(node.id, kind, node.name, node.class_, node.states, actions)
 
 
@@ -120,18 +115,6 @@ def _supports(graph: SceneGraph, node_id: str, kinds: Mapping[str, str]) -> list
     return sorted(found, key=order)
 
 
-WORDS: Final[Mapping[str, Any]] = tables("robothow")
-"""Actions and titles that programs are chosen by, and the `leads` of instructions."""
-MOVING: Final[Mapping[str, str]] = {"ON": "put {} on {}", "INSIDE": "put {} into {}"}
-STATES: Final[Mapping[str, str]] = {
-    "open": "leave {} open",
-    "closed": "close {}",
-    "off": "turn off {}",
-    "on": "turn on {}",
-}
-"""The phrases of facts, in the order in which they are said."""
-
-
 def instruction(title: str, wanted: Sequence[NodeFact], graph: SceneGraph) -> str:
     """Return one sentence that names each node, place and state of `wanted`."""
     parts = [*_moves(wanted, graph), *_states(wanted, graph)]
@@ -152,15 +135,10 @@ def node_phrase(node: Term, graph: SceneGraph) -> str:
 def _moves(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
     groups: dict[tuple[str, Term], list[Term]] = {}
     for fact in wanted:
-        match fact:
-            case Related():
-                groups.setdefault((fact.type, fact.target), []).append(fact.source)
-            case HasState():
-                continue
-            case _:
-                assert_never(fact)
+        if isinstance(fact, Related):
+            groups.setdefault((fact.type, fact.target), []).append(fact.source)
     for (type_, target), moved in groups.items():
-        yield MOVING[type_].format(_all(moved, graph), node_phrase(target, graph))
+        yield WORDS["moves"][type_].format(_all(moved, graph), node_phrase(target, graph))
 
 
 def _states(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
@@ -177,13 +155,6 @@ def _all(nodes: Sequence[Term], graph: SceneGraph) -> str:
 def _listed(parts: Sequence[str], last: str) -> str:
     *before, end = parts
     return f"{', '.join(before)}{last}{end}" if before else end
-
-
-SUBSET: Final = "robothow"
-MIN_BUDGET: Final = 20
-
-EXCLUDED: Final = frozenset(title.casefold() for title in WORDS["excluded"])
-ACTIONS: Final = frozenset(WORDS["actions"].split())
 
 
 @dataclass(frozen=True, slots=True)

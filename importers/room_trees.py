@@ -66,7 +66,7 @@ def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     tree.link(given.get("links") or given.get("edges") or [])
     if tree.problems:
         raise document_error(file, tree.problems)
-    return own_words(tree.drafts(), tree.relations(), file=file, name=name)
+    return own_words(tree.parts(), file=file, name=name)
 
 
 @dataclass(slots=True)
@@ -151,14 +151,11 @@ class _Tree:
             elif not low.placed:
                 low.placed.append((None, high.id))
 
-    def drafts(self) -> Iterator[NodeDraft]:
+    def parts(self) -> Iterator[NodeDraft | RelationDraft]:
         for item in self.items.values():
             facts = dict(item.facts)
             class_ = facts.pop("class", None) or class_of_name(item.name)
             yield node_draft(item.place, item.id, item.kind, class_, name=item.name, **facts)
-
-    def relations(self) -> Iterator[RelationDraft]:
-        for item in self.items.values():
             for relation, word in item.placed:
                 other = self._named(word)
                 target = word if other is None else other.id

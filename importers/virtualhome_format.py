@@ -1,7 +1,7 @@
 """VirtualHome's environment graph: the form of its files, its check, and conversion from and to a scene graph.
 
-The tables are read from left to right to import and from right to left to export; nothing else is translated. Classes,
-categories and prefab names are kept as the source has them; Unity's axes become ours.
+The tables of words are in `data/words.toml`. Classes, categories and prefab names are kept as the source has them;
+Unity's axes become ours.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import starmap
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -23,50 +24,29 @@ from scenecypher.db.graph.value import NAME_LENGTH, shown
 from scenecypher.db.schema import REMEMBERED
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import made
+from scenecypher.importers.task import ProgramStep
+from scenecypher.importers.word_tables import listed, tables
 
-KIND_OF_CATEGORY: Final[Mapping[str, str]] = {
-    "Rooms": "Place",
-    "Doors": "Door",
-    "Characters": "Agent",
-}
-"""Kinds of categories with nodes of one kind.
-
-Every other category (Furniture, Appliances, Electronics, Decor, Props, placable_objects, …) holds both kinds, a couch
-and a pillow, so GRABBABLE decides: with it a node is an Object, without it an Asset.
-"""
-
-STATES: Final[Mapping[str, str]] = {
-    word.upper(): word
-    for word in "open closed on off plugged_in plugged_out clean dirty sitting lying".split()  # noqa: SIM905
-}
-AFFORDANCES: Final[Mapping[str, str]] = {
-    word.upper(): word
-    for word in """body_part can_open clothes containers cover_object cream cuttable drinkable eatable grabbable
-    hangable has_paper has_plug has_switch lieable lookable movable person pourable readable recipient sittable
-    surfaces""".split()  # noqa: SIM905 - as a text
-}
-"""The source's `properties`."""
-RELATIONS: Final[Mapping[str, str]] = {
-    word: word for word in ("INSIDE", "ON", "CLOSE", "FACING", "BETWEEN", "HOLDS_LH", "HOLDS_RH", "SITTING")
-}
-"""Relations, all unchanged. SITTING is the simulator's, not in the public data: a scene with it declares it."""
-
-PROPERTIES: Final[Mapping[str, str]] = {
-    "category": "category",
-    "prefab_name": "prefab",
-    "bounding_box.center": "center",
-    "bounding_box.size": "size_x, size_y, size_z",
-    "obj_transform.position": "position",
-    "obj_transform.rotation": "rotation",
-    "obj_transform.scale": "scale",
-}
-"""A node's further properties; null means absent. `obj_transform` is from newer simulators: a scene declares it.
-
-The file's axes are Unity's: y and z are exchanged on the way in and out.
-"""
-
+WORDS: Final = tables("words")["virtualhome"]
+KIND_OF_CATEGORY: Final[Mapping[str, str]] = WORDS["kinds"]
+STATES, AFFORDANCES = ({word.upper(): word for word in listed(WORDS[key])} for key in ("states", "affordances"))
+RELATIONS: Final = {word: word for word in listed(WORDS["relations"])}
+PROPERTIES: Final[Mapping[str, str]] = WORDS["properties"]
 LONGEST_CLASS: Final = NAME_LENGTH - len(f"_{-(2**63)}")
 _NO_CLASS: Final = re.compile(r"""[\x00-\x1f\x7f-\x9f\ud800-\udfff`'"\\(){}\[\],;:$=|&*<>/]""")
+_STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
+Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
+ENDS: Final = ("from_id", "relation_type", "to_id")
+_SOURCE_STATES: Final = {ours: theirs for theirs, ours in STATES.items()}
+_SOURCE_AFFORDANCES: Final = {ours: theirs for theirs, ours in AFFORDANCES.items()}
+_SOURCE_RELATIONS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
+_BOX: Final = ("center", "size_x", "size_y", "size_z")
+_TRANSFORM: Final = ("position", "rotation", "scale")
+_STEP: Final = re.compile(r"\[(\w+)\]((?: <[^<>]+> \((?:\d+\.)?\d+\))*)")
+_ARGUMENT: Final = re.compile(r"<([^<>]+)> \((?:\d+\.)?(\d+)\)")
+_HELD: Final = frozenset(name for names in PROPERTIES.values() for name in names.split(", "))
 
 
 def _checked_class(name: str) -> str:
@@ -91,16 +71,10 @@ def _known(what: str, table: Mapping[str, str]) -> AfterValidator:
     return AfterValidator(check)
 
 
-_STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
 class _Strict(BaseModel):
     model_config = _STRICT
 
 
-WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
-Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
 ClassName = Annotated[str, AfterValidator(_checked_class)]
 StateWord = Annotated[str, _known("state", STATES)]
 AffordanceWord = Annotated[str, _known("property", AFFORDANCES)]
@@ -152,9 +126,6 @@ class Graph(_Strict):
     edges: list[GraphEdge]
 
 
-ENDS: Final = ("from_id", "relation_type", "to_id")
-
-
 def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     """Yield the reference problems that can be found even if the graph has other problems."""
     if not isinstance(raw, dict):
@@ -162,7 +133,11 @@ def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     nodes, edges = (raw[key] if isinstance(raw.get(key), list) else [] for key in ("nodes", "edges"))
     ids = ((index, node.get("id") if isinstance(node, dict) else None) for index, node in enumerate(nodes))
     known: list[tuple[int, Any]] = [(index, number) for index, number in ids if type(number) is int]
-    links = [RelationDraft(index, *map(edge.get, ENDS)) for index, edge in enumerate(edges) if _is_edge(edge)]
+    links = [
+        RelationDraft(index, *(edge[key] for key in ENDS))
+        for index, edge in enumerate(edges)
+        if isinstance(edge, dict) and [type(edge.get(key)) for key in ENDS] == [int, str, int]
+    ]
     are_all = isinstance(raw.get("nodes"), list) and len(known) == len(nodes)
     yield from find_faults(
         [NodeFacts(index, number, ()) for index, number in known],
@@ -177,21 +152,17 @@ def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     )
 
 
-def _is_edge(edge: Any) -> bool:
-    return isinstance(edge, dict) and [type(edge.get(key)) for key in ENDS] == [int, str, int]
-
-
-_SOURCE_STATES: Final = {ours: theirs for theirs, ours in STATES.items()}
-_SOURCE_AFFORDANCES: Final = {ours: theirs for theirs, ours in AFFORDANCES.items()}
-_SOURCE_RELATIONS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
-_BOX: Final = ("center", "size_x", "size_y", "size_z")
-_TRANSFORM: Final = ("position", "rotation", "scale")
-_HELD: Final = frozenset({"category", "prefab", *_BOX, *_TRANSFORM})
-
-
 def node_id(class_name: str, source_id: int) -> str:
     """Return id and name of a node: ``soap_1001``; the number after the last underscore is the source's own."""
     return f"{class_name}_{source_id}"
+
+
+def parse_step(text: str) -> ProgramStep | None:
+    """Return the step ``[GRAB] <soap> (1.1001)`` of a program; the number before the point may be missing."""
+    if (found := _STEP.fullmatch(text.strip())) is None:
+        return None
+    arguments = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
+    return ProgramStep(found[1].lower(), arguments)
 
 
 def kind_by_category(category: str | None, properties: list[str]) -> str:
@@ -213,7 +184,8 @@ def graph_from_source(raw: Any, root: str, file: str) -> SceneGraph:
     ]
     if problems:
         raise document_error(file, problems)
-    return SceneGraph.of((node for _, node in nodes), (_relation(edge, ids) for edge in graph.edges))
+    ends = ((ids[it["from_id"]], RELATIONS[it["relation_type"]], ids[it["to_id"]]) for it in graph.edges)
+    return SceneGraph.of((node for _, node in nodes), starmap(Relation, ends))
 
 
 def document_of(graph: SceneGraph) -> dict[str, Any]:
@@ -239,8 +211,7 @@ def source_id(id_: str) -> int:
     """Return the source's number of a node. Raises InvalidValue for a node that is not VirtualHome's."""
     _, _, number = id_.rpartition("_")
     if not number.removeprefix("-").isdecimal() or node_id("", int(number)) != f"_{number}":
-        msg = f"id {shown(id_)} does not end in '_' and a number, as VirtualHome's must; rename the node"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"id {shown(id_)} does not end in '_' and a number, as VirtualHome's must; rename the node")
     return int(number)
 
 
@@ -256,10 +227,6 @@ def _node(node: GraphNode, id_: str) -> Node:
     )
 
 
-def _relation(edge: GraphEdge, ids: Mapping[int, str]) -> Relation:
-    return Relation(ids[edge["from_id"]], RELATIONS[edge["relation_type"]], ids[edge["to_id"]])
-
-
 def _properties(node: GraphNode) -> Iterator[tuple[str, Value | None]]:
     yield "category", node.category
     yield "prefab", node.prefab_name
@@ -273,8 +240,7 @@ def _properties(node: GraphNode) -> Iterator[tuple[str, Value | None]]:
 def _source_node(node: Node) -> dict[str, Any]:
     node = exchanged(node)
     for key in node.properties.keys() - _HELD:
-        msg = f"node {shown(node.id)}: VirtualHome has no property {key!r}; remove it before exporting"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"node {shown(node.id)}: VirtualHome has no property {key!r}; remove it before exporting")
     document = {
         "id": source_id(node.id),
         "class_name": node.class_,
@@ -308,17 +274,12 @@ def _transform(properties: Properties) -> dict[str, Any]:
 
 
 def _listed(value: Value | None) -> object:
-    match value:
-        case Point():
-            return [value.x, value.y, value.z]
-        case tuple():
-            return list(value)
-        case _:
-            return value
+    if isinstance(value, Point):
+        return [value.x, value.y, value.z]
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _word(table: Mapping[str, str], word: str, what: str) -> str:
     if word not in table:
-        msg = f"VirtualHome has no {what} {shown(word)}; remove it before exporting"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"VirtualHome has no {what} {shown(word)}; remove it before exporting")
     return table[word]

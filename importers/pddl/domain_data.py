@@ -34,6 +34,35 @@ How: TypeAlias = Literal["state", "relation", "class", "kind", "affordance", "wi
 CHANGEABLE: Final[frozenset[How]] = frozenset({"state", "relation"})
 DERIVED: Final[frozenset[How]] = frozenset({"within", "holds nothing"})
 """Facts that follow from others: effects on them are left out."""
+_CONDITIONS: Final[Mapping[How, Callable[..., c.Condition]]] = {
+    "state": c.HasState,
+    "class": c.HasClass,
+    "kind": c.HasKind,
+    "affordance": c.HasAffordance,
+    "relation": c.Related,
+    "within": lambda x, _, y: c.Within(x, y, CONTAINMENT),
+    "holds nothing": lambda x, _: c.Not(c.Exists("in_hand", c.HeldBy("in_hand", x))),
+}
+NO_AGENT: Final = ""
+"""The type of the node that acts where no object of the domain does."""
+FORM_EXAMPLES: Final = (
+    *("state open", "state closed else open", "agent state tired", "ON", "HOLDS reverse", "agent INSIDE", "class cup"),
+    *("kind Place", "affordance grabbable", "within", "agent within", "agent holds nothing", "holds nothing"),
+)
+"""Every sort of text that a mapping file can give for a predicate."""
+_FORM: Final = re.compile(
+    r"(?P<of_agent>agent )?(?:state (?P<state>\S+)(?: else (?P<otherwise>\S+))?|(?P<derived>within|holds nothing)"
+    r"|(?P<type>\S+))|(?P<of_type>class|affordance|kind) (?P<word>.+)|(?P<back>\S+) reverse"
+)
+_Words: TypeAlias = Annotated[str, Field(max_length=4_000)]
+_Variable: TypeAlias = Annotated[str, Field(pattern=f"^{c.VARIABLE.pattern}$")]
+_Condition: TypeAlias = Annotated[
+    c.Condition,
+    PlainValidator(as_validator(lambda it: c.condition_from_document(it, file="a condition"))),
+    PlainSerializer(c.condition_document),
+]
+_Term: TypeAlias = Annotated[TermForm, PlainSerializer(lambda it: {"id": it.id} if isinstance(it, c.Id) else it)]
+_EXACT: Final = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +98,6 @@ class FactForm:
         return _CONDITIONS[self.how](x, self.word, *others)
 
 
-_CONDITIONS: Final[Mapping[How, Callable[..., c.Condition]]] = {
-    "state": c.HasState,
-    "class": c.HasClass,
-    "kind": c.HasKind,
-    "affordance": c.HasAffordance,
-    "relation": c.Related,
-    "within": lambda x, _, y: c.Within(x, y, CONTAINMENT),
-    "holds nothing": lambda x, _: c.Not(c.Exists("in_hand", c.HeldBy("in_hand", x))),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class SceneWords:
     """The words that a scene uses, by which a domain's names are understood; a new scene has none.
@@ -110,10 +128,6 @@ def _ids_by_word(graph: SceneGraph) -> dict[str, str]:
     return by_name | {node_id.lower(): node_id for node_id in graph.nodes}
 
 
-NO_AGENT: Final = ""
-"""The type of the node that acts where no object of the domain does."""
-
-
 @dataclass(frozen=True, slots=True)
 class DomainMapping:
     """The forms that a mapping file gives, by predicate and by type, and the type of the node that acts."""
@@ -122,30 +136,6 @@ class DomainMapping:
     types: Mapping[str, FactForm] = field(default_factory=dict)
     agent: str | None = None
     file: str = ""
-
-
-FORM_EXAMPLES: Final[Mapping[str, FactForm]] = {
-    "state open": FactForm("state", "open"),
-    "state closed else open": FactForm("state", "closed", otherwise="open"),
-    "agent state tired": FactForm("state", "tired", of_agent=True),
-    "ON": FactForm("relation", "ON"),
-    "HOLDS reverse": FactForm("relation", "HOLDS", reverse=True),
-    "agent INSIDE": FactForm("relation", "INSIDE", of_agent=True),
-    "class cup": FactForm("class", "cup"),
-    "kind Place": FactForm("kind", "Place"),
-    "affordance grabbable": FactForm("affordance", "grabbable"),
-    "within": FactForm("within"),
-    "agent within": FactForm("within", of_agent=True),
-    "agent holds nothing": FactForm("holds nothing", of_agent=True),
-    "holds nothing": FactForm("holds nothing"),
-}
-"""Every sort of text that a mapping file can give for a predicate, and its form."""
-
-
-_FORM: Final = re.compile(
-    r"(?P<of_agent>agent )?(?:state (?P<state>\S+)(?: else (?P<otherwise>\S+))?|(?P<derived>within|holds nothing)"
-    r"|(?P<type>\S+))|(?P<of_type>class|affordance|kind) (?P<word>.+)|(?P<back>\S+) reverse"
-)
 
 
 def parse_form(text: object) -> FactForm:
@@ -203,8 +193,7 @@ def read_mapping(path: Path) -> DomainMapping:
     except tomllib.TOMLDecodeError as error:
         raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
     form = validated(_MappingForm, document, str(path))
-    twice = [*_used_twice(form.predicates)]
-    if twice:
+    if twice := [*_used_twice(form.predicates)]:
         raise document_error(str(path), twice)
     predicates, types = ({name.lower(): it for name, it in table.items()} for table in (form.predicates, form.types))
     return DomainMapping(predicates, types, form.agent.lower() if form.agent else None, str(path))
@@ -219,10 +208,6 @@ def _used_twice(forms: Mapping[str, FactForm]) -> Iterable[tuple[str, str]]:
             yield f"$.predicates.{name}", f"is stored as {form.word!r}, which is {other} already; give each its own"
 
 
-def _condition(document: object) -> c.Condition:
-    return c.condition_from_document(document, file="a condition")
-
-
 def _message(words: str) -> str:
     """Return the words of a requirement if what stands in their braces are variables."""
     try:
@@ -235,15 +220,8 @@ def _message(words: str) -> str:
     return words
 
 
-_Words: TypeAlias = Annotated[str, Field(max_length=4_000)]
 _Message: TypeAlias = Annotated[_Words, AfterValidator(as_validator(_message))]
-_Variable: TypeAlias = Annotated[str, Field(pattern=f"^{c.VARIABLE.pattern}$")]
-_Condition: TypeAlias = Annotated[
-    c.Condition, PlainValidator(as_validator(_condition)), PlainSerializer(c.condition_document)
-]
 _FactForm: TypeAlias = Annotated[FactForm, PlainValidator(as_validator(parse_form)), PlainSerializer(form_text)]
-_Term: TypeAlias = Annotated[TermForm, PlainSerializer(lambda it: {"id": it.id} if isinstance(it, c.Id) else it)]
-_EXACT: Final = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -33,38 +33,30 @@ class Predicate:
     changed: bool
 
 
-def forms_by_name(
-    predicates: Iterable[Predicate], words: SceneWords, *, agent_types: Collection[str], hands_agree: bool
-) -> dict[str, FactForm | None]:
-    """Return the form of each predicate, None where none can hold it: it has over two arguments.
-
-    `words` are those of the scene that the actions are for. With `hands_agree`, every action that takes or puts
-    something says the same of the empty hand, which therefore need not be stored.
-    """
-    known = {predicate.name: predicate for predicate in predicates}
-    naming = _Naming(known, words, frozenset(agent_types), hands_agree)
-    by_count = (naming.of_none, naming.of_one, naming.of_two)
-    return {
-        name: by_count[len(predicate.types)](predicate) if len(predicate.types) < len(by_count) else None
-        for name, predicate in known.items()
-    }
-
-
 @dataclass(frozen=True, slots=True)
-class _Naming:
-    """The choice of forms by name, among all predicates of a domain."""
+class Naming:
+    """The choice of forms by name, among all predicates of a domain, for a scene with these `words`.
+
+    With `hands_agree`, every action that takes or puts something says the same of the empty hand, which therefore need
+    not be stored.
+    """
 
     known: Mapping[str, Predicate]
     words: SceneWords
     agent_types: frozenset[str]
     hands_agree: bool
 
-    def of_none(self, predicate: Predicate) -> FactForm:
+    def form(self, predicate: Predicate) -> FactForm | None:
+        """Return the form of a predicate, None where none can hold it: it has over two arguments."""
+        by_count = (self._of_none, self._of_one, self._of_two)
+        return by_count[len(predicate.types)](predicate) if len(predicate.types) < len(by_count) else None
+
+    def _of_none(self, predicate: Predicate) -> FactForm:
         if predicate.name in EMPTY_HAND and self.hands_agree:
             return FactForm("holds nothing", of_agent=True)
         return FactForm("state", state_name(predicate.name), of_agent=True)
 
-    def of_one(self, predicate: Predicate) -> FactForm:
+    def _of_one(self, predicate: Predicate) -> FactForm:
         name = predicate.name
         if self._acts(predicate, 0):
             is_derived = name in EMPTY_HAND and self.hands_agree
@@ -75,7 +67,7 @@ class _Naming:
             return FactForm("relation", "HOLDS", of_agent=True)
         return (None if predicate.changed else self._of_scene(name)) or self._state(name)
 
-    def of_two(self, predicate: Predicate) -> FactForm:
+    def _of_two(self, predicate: Predicate) -> FactForm:
         name = predicate.name
         if name in HELD and (self._acts(predicate, 0) or self._acts(predicate, 1)):
             return FactForm("relation", "HOLDS", reverse=not self._acts(predicate, 0))
@@ -179,9 +171,9 @@ class TypeTree:
     def check(self, types: Iterable[Word]) -> tuple[str, ...]:
         """Return the names of `types`. Raises DocumentError for one that is not declared."""
         for type_ in types:
-            if type_.text not in self.parents and type_.text != OBJECT:
-                hint = did_you_mean(type_.text, tuple(self.parents))
-                self.source.fail(type_.line, f"the type {type_.text} is not declared{hint}; add it to (:types …)")
+            if type_.text != OBJECT:
+                cause = f"the type {type_.text} is not declared"
+                self.source.check(type_.text, self.parents, type_.line, cause, "; add it to (:types …)")
         return tuple(type_.text for type_ in types if type_.text != OBJECT)
 
     def _check_ancestors(self, name: str) -> None:
@@ -207,8 +199,7 @@ class DomainTypes:
             return frozenset()
         if agent is not None and agent not in self.tree.parents:
             hint = did_you_mean(agent, tuple(self.tree.parents))
-            msg = f"{self._mapping.file}: agent: {agent!r} is no type of the domain{hint}; name one of them"
-            raise InputError(msg)
+            raise InputError(f"{self._mapping.file}: agent: {agent!r} is no type of the domain{hint}; name one of them")
         return self.tree.below({agent} if agent else AGENT_TYPES & self.tree.parents.keys())
 
     def forms_of(self, type_: str) -> tuple[FactForm, ...]:

@@ -16,7 +16,6 @@ from scenecypher.db.condition import ALWAYS, And, HasState, Id, Related, evaluat
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.importers.eai import program_files
 from scenecypher.importers.grasif import read_scene, to_document
 from scenecypher.importers.robothow import (
     ACTIONS,
@@ -36,7 +35,7 @@ from scenecypher.importers.robothow import (
     with_admitted_actions,
 )
 from scenecypher.importers.task import ProgramStep
-from scenecypher.importers.virtualhome import packaged_pairs
+from scenecypher.importers.virtualhome import packaged_pairs, program_files
 from tests.sampling import sample
 
 ALL: Final = {program.id: program for program in programs()}

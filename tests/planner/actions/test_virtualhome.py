@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from scenecypher.db.schema import REMEMBERED
-from scenecypher.importers.eai import program_files
+from scenecypher.importers.virtualhome import program_files
 from scenecypher.importers.virtualhome_format import document_of
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from scenecypher.planner.vocabularies.virtualhome.terms import BODY_PARTS, KNIVES
