@@ -8,7 +8,6 @@ from itertools import product, takewhile
 
 import scenecypher.db.condition as c
 from scenecypher.planner.actions.variables import is_static
-from scenecypher.planner.sessions.goal_quantifiers import all_of, any_of
 from scenecypher.planner.sessions.goal_words import ANYTHING, is_with_agent, value_words
 
 
@@ -131,7 +130,7 @@ class _Writer:
             f" where {where}" if where else "",
         ]
         self.things.append("".join(said))
-        self.write(all_of(tuple(part for part in it.parts if not _owner(part))), names)
+        self.write(c.all_of(tuple(part for part in it.parts if not _owner(part))), names)
 
 
 def _all_of(parts: list[c.Condition], names: Mapping[str, str]) -> str:
@@ -221,7 +220,7 @@ def _alternatives(parts: tuple[c.Condition, ...]) -> Iterator[c.Condition]:
             yield from _clauses(c.Or((c.Not(it), c.And((*c.conjuncts(part),)[1:]))))
         return
     for ways in product(*(tuple(_clauses(part)) for part in parts)):
-        yield any_of(tuple(it for way in ways for it in c.disjuncts(way)))
+        yield c.any_of(tuple(it for way in ways for it in c.disjuncts(way)))
 
 
 def _node_of(part: c.Condition) -> str:
