@@ -13,8 +13,8 @@ from scenecypher.importers.pddl.syntax import Expression, Form, PddlFile, Word, 
 
 _BREAK: Final = re.compile(r"[^A-Za-z0-9_]")
 CONNECTIVES: Final[Mapping[str, Callable[..., c.Condition]]] = {
-    "and": lambda *parts: parts[0] if len(parts) == 1 else c.And(parts),
-    "or": lambda *parts: parts[0] if len(parts) == 1 else c.Or(parts),
+    "and": lambda *parts: c.all_of(parts),
+    "or": lambda *parts: c.any_of(parts),
     "not": c.Not,
     "imply": lambda first, second: c.Or((c.Not(first), second)),
 }

@@ -158,8 +158,7 @@ class _ProblemReader:
         for fact in (fact for part in wanted for fact in facts_of(part)):
             self._reader.check_fact(fact, self._problem)
         reader = ExpressionReader(self._problem, self._reader.types, self._domain.predicates, self._types)
-        parts = tuple(map(reader.condition, wanted))
-        goal = parts[0] if len(parts) == 1 else c.And(parts)
+        goal = c.all_of(tuple(map(reader.condition, wanted)))
         bound = c.bind(goal, {ACTING: c.Id(agents[0])})
         if bound != goal and len(agents) > 1:
             names = ", ".join(agents)
