@@ -46,7 +46,7 @@ from scenecypher.planner.symbolic.plan import (
 from scenecypher.planner.symbolic.required_actions import RequiredAction
 from scenecypher.planner.vocabularies.registry import action_list, brief_action_list, vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
-from scenecypher.planner.worlds.belief_simulator import BeliefSimulator, can_look
+from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS, BeliefSimulator, can_look
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, is_scene
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
@@ -322,10 +322,13 @@ def _schema_writer(
 
 
 def _actions(recipe: Recipe, simulator: Simulator, now: Callable[[], SceneGraph]) -> str:
-    """Return the list of actions that the method is told of; in a belief, what the scene affords is not known."""
-    listed = None if recipe.every_action else vocabulary_named(simulator.scene.vocabulary).words.listed
-    if recipe.extent == "words" and simulator.scene.role != "belief":
-        return brief_action_list(afforded(simulator.operators, now()), simulator.macros)
+    """Return the actions that the method is told of; in a belief what is afforded is not known, and a look finds."""
+    chosen = vocabulary_named(simulator.scene.vocabulary)
+    is_brief = recipe.extent == "words" or (recipe.extent == "collapsed" and not chosen.looking.whole_rooms)
+    if is_brief and simulator.scene.role != "belief":
+        of_use = {name: it for name, it in simulator.operators.items() if name not in LOOK_ACTIONS or not it.effects}
+        return brief_action_list(afforded(of_use, now()), simulator.macros)
+    listed = None if recipe.every_action else chosen.words.listed
     if listed is None:
         return action_list(simulator.operators, simulator.macros)
     return action_list({name: simulator.operators[name] for name in listed})
