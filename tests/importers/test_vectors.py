@@ -166,9 +166,8 @@ def test_what_is_no_such_file_is_told(tmp_path: Path, saved: Path) -> None:
 def test_a_spoilt_packed_file_is_told(tmp_path: Path) -> None:
     """Some spoilt bytes ended in an error of the unpacking library."""
     path, random = tmp_path / "x.npz", np.random.default_rng(0)
-    np.savez_compressed(
-        path, **{"clip": random.standard_normal((200, 30)), "clip.ids": np.array([*map(str, range(200))])}
-    )
+    parts: dict[str, Any] = {"clip": random.standard_normal((200, 30)), "clip.ids": np.array([*map(str, range(200))])}
+    np.savez_compressed(path, **parts)
     whole = path.read_bytes()
     for _ in range(100):
         at = random.integers(len(whole))
