@@ -1,18 +1,33 @@
-"""Rules of the house, as every prompt tells those that touch the task, where a scene has rules."""
+"""What prompts tell besides at their end, a heading with lines: rules of the house, and what others did meanwhile."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from scenecypher.db.rules import Rules, rules_of
-from scenecypher.planner.actions.simulator import ActionSimulator
-from scenecypher.planner.prompts.meanwhile import listed
 from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.words import stems
 
+if TYPE_CHECKING:
+    from scenecypher.chat.model import Message
+    from scenecypher.planner.actions.simulator import ActionSimulator
+
 HOUSE_RULES: Final = "Rules of this house; an action that would break one is refused:"
+MEANWHILE: Final = "Since your last decision others have acted here; what was known before may no longer be so:"
 MOST_TOLD: Final = 12
 """The most rules that are told; of more, those that share a word with the task come first."""
+
+
+def listed(heading: str, lines: Sequence[str]) -> str:
+    """Return lines under a heading."""
+    return "\n".join((heading, *(f"- {line}" for line in lines)))
+
+
+def with_lines(message: Message, heading: str, lines: Sequence[str]) -> Message:
+    """Return the message with lines under a heading at its end; the message itself without lines."""
+    return replace(message, text=f"{message.text}\n\n{listed(heading, lines)}") if lines else message
 
 
 def rule_lines(rules: Rules, task: str) -> tuple[str, ...]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import wraps
 from importlib.resources import files
-from itertools import count
-from typing import Final, ParamSpec, TypeVar
+from itertools import chain, combinations, compress, count, islice, product, takewhile
+from typing import Final, ParamSpec, TypeAlias, TypeVar
 
-from scenecypher.db.rules import MAX_RULES, BrokenRule, Rule, Rules, broken_now, rules_json, rules_of
+import scenecypher.db.condition as c
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.rules import MAX_RULES, PATH, BrokenRule, Rule, Rules, broken_now, keys_of, rules_json, rules_of
+from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ConflictError, InputError, did_you_mean
 from scenecypher.planner.actions.simulator import PERSON
-from scenecypher.planner.rules.contradictions import Contradictions, contradictions
 from scenecypher.planner.rules.words import read_rule
 from scenecypher.planner.worlds.belief import world_name
 
@@ -26,21 +29,26 @@ T = TypeVar("T")
 TRIES: Final = 5
 """Tries to change the rules of a scene that others change meanwhile."""
 
-SETS: Final[Mapping[str, str]] = {"household-safety": "household_safety.toml"}
-"""The file of each set: the `rules`' words by their names, and `synonyms` of classes."""
+SETS: Final = ("household-safety",)
+"""The sets; the file of each has the `rules`' words by their names, and `synonyms` of classes."""
+LONGEST_S: Final = 1.0
+"""Time after which pairs of rules are left unchecked."""
+MAX_FACTS: Final = 16
+"""Facts of which every combination is looked at."""
+Fact: TypeAlias = Relation | tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class AddedRules:
-    """The rules that a scene was given, those of them that it breaks now, and why others of a set don't apply.
-
-    `contradictions` are rules that no state keeps together with one of them.
+    """The rules that a scene was given, those of them that it breaks now, why others of a set don't apply, and the names
+    of those that no state keeps together with one of them, if all were checked.
     """
 
     rules: tuple[Rule, ...]
     broken: tuple[BrokenRule, ...]
     left_out: Mapping[str, str]
-    contradictions: Contradictions
+    contradictions: tuple[str, ...]
+    all_checked: bool
 
 
 def _tried_again(change: Callable[P, T]) -> Callable[P, T]:
@@ -74,9 +82,9 @@ def add_set(store: SceneStore, scene: str, set_name: str, *, actor: str = PERSON
     Raises InputError for an unknown set or a belief, and where no rule is left; SceneNotFound.
     """
     if set_name not in SETS:
-        hint = did_you_mean(set_name[:60], [*SETS])
+        hint = did_you_mean(set_name[:60], SETS)
         raise InputError(f"there is no set of rules {set_name[:60]!r}{hint}; choose one of {', '.join(SETS)}")
-    text = files("scenecypher.planner.rules").joinpath(SETS[set_name]).read_text(encoding="utf-8")
+    text = files("scenecypher.planner.rules").joinpath(f"{set_name}.toml").read_text(encoding="utf-8")
     found, added, left_out = tomllib.loads(text), list[Rule](), dict[str, str]()
     now, known = _now(store, scene)
     for name, words in found["rules"].items():
@@ -133,8 +141,8 @@ def _add(store: SceneStore, now: LoadedScene, rules: Sequence[Rule], *, actor: s
         msg = f"{now.info.name} would have over {MAX_RULES:,} rules, counting removed ones; say it with fewer"
         raise InputError(msg)
     store.set_rules(now.info, rules_json((*known.documents, *added)), actor=actor, action=action)
-    found = contradictions(added, known.in_force, now.graph)
-    return AddedRules(added, broken_now(Rules.of(added), now.graph), {}, found)
+    opposed, all_checked = contradictions(added, known.in_force, now.graph)
+    return AddedRules(added, broken_now(Rules.of(added), now.graph), {}, opposed, all_checked)
 
 
 def _checked(name: str, known: Rules) -> str:
@@ -147,3 +155,62 @@ def _checked(name: str, known: Rules) -> str:
     if any(it.name == name for it in known.in_force):
         raise InputError(f"there is a rule {name!r} already; remove it first, or choose another name")
     return name
+
+
+# --- rules that contradict each other: no state of a few things keeps both
+
+
+def contradictions(added: Iterable[Rule], known: Iterable[Rule], graph: SceneGraph) -> tuple[tuple[str, ...], bool]:
+    """Return the names of rules that contradict an added one, and if small examples and a second of time tell all."""
+    pairs = chain(product(new := [*added], known), combinations(new, 2))
+    end, checked, names = time.monotonic() + LONGEST_S, True, dict[str, None]()
+    for one, other in pairs:
+        if time.monotonic() > end:
+            return (*names,), False
+        wanted = _wanted_together(one, other)
+        if wanted is None:
+            continue
+        part, facts = _about(wanted, graph)
+        in_time = takewhile(lambda _: time.monotonic() < end, _states(facts, part))
+        keeps_both = len(facts) <= MAX_FACTS and any(c.evaluate(wanted, it, {}) for it in in_time)
+        if not keeps_both and (len(facts) > MAX_FACTS or time.monotonic() >= end):
+            checked = False
+        elif not keeps_both:
+            names[other.name] = None
+    return (*names,), checked
+
+
+def _wanted_together(one: Rule, other: Rule) -> c.Condition | None:
+    """Return what holds where both rules can be kept; None if one does not concern the other."""
+    never = [c.Not(it.condition) for it in (one, other) if it.kind == "never"]
+    positive = [it for it in (one, other) if it.kind == "within" or (it.kind == "only" and not it.tense)]
+    names = [{key[0] for key in keys_of(it.condition)} - {"class"} for it in (one, other)]
+    is_alike = len({(it.action, it.arguments, it.fits) for it in positive}) <= 1
+    if len(never) + len(positive) < 2 or not is_alike or names[0].isdisjoint(names[1]):
+        return None
+    wanted: c.Condition = c.And(tuple(part for it in positive for part in (it.fits, it.condition)))
+    for argument in positive[0].arguments if positive else ():
+        wanted = c.Exists(argument, wanted)
+    return c.And((wanted, *never))
+
+
+def _about(wanted: c.Condition, graph: SceneGraph) -> tuple[SceneGraph, list[Fact]]:
+    """Return the nodes that a condition is about, and the facts about them, a few too many at most."""
+    found, about = dict[Fact, None](), set[str]()
+    for name, *labels in keys_of(wanted):
+        nodes = [[it for it, n in graph.nodes.items() if label in (None, it, n.class_, n.kind)] for label in labels]
+        about.update(*nodes)
+        type_ = str(name).removeprefix(PATH)
+        ends = product(*(nodes[::-1] if type_ in HOLDING else nodes))
+        for chosen in islice(ends, MAX_FACTS + 1) if name != "class" else ():
+            found[(chosen[0], type_) if len(chosen) == 1 else Relation(chosen[0], type_, chosen[1])] = None
+    return SceneGraph.of(graph.nodes[it] for it in about), [*found]
+
+
+def _states(facts: list[Fact], part: SceneGraph) -> Iterator[SceneGraph]:
+    """Yield the nodes with each combination of facts."""
+    for chosen in product((False, True), repeat=len(facts)):
+        true = [*compress(facts, chosen)]
+        relations = [it for it in true if isinstance(it, Relation)]
+        states = {node: tuple(it[1] for it in true if isinstance(it, tuple) and it[0] == node) for node in part.nodes}
+        yield SceneGraph.of((replace(it, states=states[it.id]) for it in part.nodes.values()), relations)

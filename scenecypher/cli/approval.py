@@ -16,14 +16,9 @@ if TYPE_CHECKING:
     from scenecypher.planner.worlds.environment import Environment
 
 
-def person_there(name: str = "person", *, is_piped: bool = False) -> Answer | None:
-    """Return what asks the person at the terminal, of this name; None if nobody is there, unless answers are piped."""
-    return partial(_answered, name) if sys.stdin.isatty() or is_piped else None
-
-
-def person_at(world: Environment | None) -> Answer | None:
-    """Return what asks the person at the terminal, or else for approval the one at the world's robot, if any."""
-    return person_there() or getattr(world, "ask", None)
+def person_there(name: str = "person", *, is_piped: bool = False, world: Environment | None = None) -> Answer | None:
+    """Return what asks the person at the terminal, also where answers are piped, or the one at the world's robot."""
+    return partial(_answered, name) if sys.stdin.isatty() or is_piped else getattr(world, "ask", None)
 
 
 def approved(revert: Callable[..., Committed]) -> Committed:

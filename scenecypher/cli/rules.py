@@ -47,16 +47,15 @@ def add(
             added = add_set(store, scene, set_name, actor=actor)
         else:
             added = add_rule(store, scene, words or "", name=name, actor=actor)
-    opposed = added.contradictions
     if as_json:
-        told = {"left_out": {**added.left_out}, "contradicts": [*opposed.names], "checked": opposed.all_checked}
+        told = {"left_out": {**added.left_out}, "contradicts": [*added.contradictions], "checked": added.all_checked}
         print_json({"scene": scene, "rules": rule_documents(added.rules), "broken": _broken(added.broken), **told})
         return
     lines = [f"{scene} has the rule {it.name}: {it.words}" for it in added.rules]
     lines += [f"left out, since they name what is not here: {', '.join(added.left_out)}"] if added.left_out else []
     lines += _broken_lines(added.broken)
-    lines += [f"no state keeps it together with: {', '.join(opposed.names)}"] if opposed.names else []
-    lines += [] if opposed.all_checked else ["whether it contradicts every other rule was not checked"]
+    lines += [f"no state keeps it together with: {', '.join(added.contradictions)}"] if added.contradictions else []
+    lines += [] if added.all_checked else ["whether it contradicts every other rule was not checked"]
     _print(lines)
 
 

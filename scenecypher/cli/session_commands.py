@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.approval import person_at, person_there
+from scenecypher.cli.approval import person_there
 from scenecypher.cli.context import checked_utf8, counted, output
 from scenecypher.cli.session_state import SessionState
 from scenecypher.errors import InputError, RejectedError, did_you_mean
@@ -123,7 +123,7 @@ def setting_of(state: SessionState, text: str) -> SessionSetting:
     from scenecypher.home import PlanOptions, session_setting
 
     word, _, given = text.partition(" ")
-    options = PlanOptions(method=state.method, belief=state.belief is not None, ask=person_at(state.world))
+    options = PlanOptions(method=state.method, belief=state.belief is not None, ask=person_there(world=state.world))
     options["ask_back"] = "unclear" if person_there() else "never"
     if word == "--task":
         options["task"] = given.strip()

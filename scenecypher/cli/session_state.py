@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from scenecypher.cli.approval import person_at
+from scenecypher.cli.approval import person_there
 from scenecypher.cli.session_view import print_event
 from scenecypher.errors import InputError
 
@@ -150,7 +150,7 @@ class SessionState:
         from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
         from scenecypher.planner.worlds.environment import SceneEnvironment
 
-        ask = person_at(self.world)
+        ask = person_there(world=self.world)
         if self.belief is None:
             return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning, ask=ask)
         world = self.world or SceneEnvironment(self.store, self.scene, actor="person", ask=ask)
