@@ -40,8 +40,8 @@ Fact: TypeAlias = Relation | tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class AddedRules:
-    """The rules that a scene was given, those of them that it breaks now, why others of a set don't apply, and the names
-    of those that no state keeps together with one of them, if all were checked.
+    """The rules that a scene was given, those that it breaks now, why others of a set don't apply, and the names of
+    those that no state keeps together with one of them, if all were checked.
     """
 
     rules: tuple[Rule, ...]
