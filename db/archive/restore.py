@@ -25,7 +25,6 @@ from scenecypher.db.store.catalog import checked_new_name
 from scenecypher.db.store.connection import ConstraintViolated, Database
 from scenecypher.db.store.lease import LEASE_S
 from scenecypher.db.store.load import LOADED_PER_SECOND
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import (
     ADD_NODES,
     ADD_RELATIONS,
@@ -38,7 +37,7 @@ from scenecypher.db.store.publish import (
     write_batch,
 )
 from scenecypher.db.store.rows import node_row, relation_rows
-from scenecypher.db.store.stored_form import STEPS, take_step
+from scenecypher.db.store.stored_form import STEPS, prepare, take_step
 from scenecypher.db.store.vectors import create_index, vector_row
 from scenecypher.errors import DocumentError, InputError, NameTaken, ServiceError
 

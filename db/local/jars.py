@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from platformdirs import user_cache_path
 
-from scenecypher.db.local.lock import exclusive_lock
+from scenecypher.db.local.process import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, InputError
 
 if TYPE_CHECKING:

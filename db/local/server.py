@@ -14,7 +14,7 @@ from typing import Final
 from scenecypher.db.local import config, process
 from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.db.local.jars import ALTERNATIVES, Release, class_path
-from scenecypher.db.local.lock import exclusive_lock
+from scenecypher.db.local.process import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.files import write_file
 from scenecypher.settings import Settings

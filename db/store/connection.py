@@ -29,10 +29,14 @@ from neo4j import (
 )
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
-from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
-from scenecypher.db.store.notices import forward_notices
-from scenecypher.db.store.sharing import Slots
-from scenecypher.db.store.versions import ReadBookmarks, Versions
+from scenecypher.db.store.faults import (
+    first_line,
+    forward_notices,
+    is_memory_limit,
+    memory_exceeded,
+    translate_driver_errors,
+)
+from scenecypher.db.store.sharing import ReadBookmarks, Slots, Versions
 from scenecypher.errors import (
     CommitUnknown,
     ConstraintViolated,

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
 from scenecypher.db.store.connection import Database, ServerRestarted, retry_once
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.processes import Process, is_gone
+from scenecypher.db.store.stored_form import prepare
 from scenecypher.errors import InputError, ServiceError
 
 RunCommand: TypeAlias = Literal["plan", "session", "ask", "eval"]

@@ -24,10 +24,10 @@ from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, D
 from scenecypher.db.store.history import Event, EventHead, Revert
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.past_copies import past_copy
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replicas import KEPT_MEMBERS, Replicas
 from scenecypher.db.store.rewind import SceneAt
+from scenecypher.db.store.stored_form import prepare
 from scenecypher.db.store.vectors import MOST_COMPARED, delete_unused, with_vectors
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (

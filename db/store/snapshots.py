@@ -15,7 +15,7 @@ from typing import Any, Final, LiteralString
 from scenecypher.db.graph.graph_json import canonical_json, node_document, node_from
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.prepare import prepare
+from scenecypher.db.store.stored_form import prepare
 from scenecypher.errors import ServiceError
 
 SNAPSHOTS_KEPT: Final = 20

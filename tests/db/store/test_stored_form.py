@@ -15,12 +15,20 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Point, Properties, SceneGraph
 from scenecypher.db.past import build_past
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.rows import from_driver
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.snapshots import keep_snapshot
-from scenecypher.db.store.stored_form import FORM, STEPS, Step, bring_up_to_date, current_form, take_step, turn_upright
+from scenecypher.db.store.stored_form import (
+    FORM,
+    STEPS,
+    Step,
+    bring_up_to_date,
+    current_form,
+    prepare,
+    take_step,
+    turn_upright,
+)
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.importers.homes import our_home
 from scenecypher.settings import Settings
