@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -21,7 +21,7 @@ from scenecypher.db.store import catalog, history, lease, load, publish, rewind
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name, read_only_error
 from scenecypher.db.store.commit import DIVISION_BY_ZERO, AlreadyCommitted, Committed, Decide, Intent
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
-from scenecypher.db.store.history import Event, EventHead, Revert
+from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.publish import Header, Progress
@@ -159,13 +159,6 @@ class SceneStore:
         Raises InputError, too, for a version or a time that it does not have.
         """
         return rewind.load_at(self.database, name)
-
-    def load_replaced(self, name: str) -> LoadedScene:
-        """Return the last generation that lost this name, as it then was.
-
-        Raises InputError if none is left, SceneReplaced if it is deleted during the read.
-        """
-        return load.load_replaced(self.database, name)
 
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
         """Copy a scene, or what it was at ``NAME@VERSION`` or ``NAME@TIME``, under a new name, with an empty history.
@@ -331,10 +324,6 @@ class SceneStore:
             self.database, scene.key, after=after, limit=history.LARGEST if limit is None else limit
         )
 
-    def undone(self, scene: SceneInfo, *, after: int = 0) -> frozenset[int]:
-        """Return the versions that events with a version above `after` have undone; no changes are read."""
-        return history.undone_versions(self.database, scene.key, after=after)
-
     def latest(self, scene: SceneInfo) -> Iterator[Event]:
         """Yield the events, newest first, read by pages as they are asked for."""
         last, size = history.LARGEST, history.FIRST_PAGE
@@ -343,18 +332,9 @@ class SceneStore:
             yield from page
             last, size = page[-1].version - 1 if len(page) == size else 0, 2 * size
 
-    def last_events(self, scenes: Iterable[SceneInfo]) -> dict[str, EventHead]:
-        """Return the last event of each scene that has one, by the scenes' keys, by one statement."""
-        versions = {it.key: it.version for it in scenes if it.version}
-        return history.last_events(self.database, versions) if versions else {}
-
     def event(self, scene: SceneInfo, action_id: str) -> Event | None:
         """Return the event of an action, None if it was not committed."""
         return history.event_of_action(self.database, scene.key, action_id)
-
-    def history_of_others(self, scene: SceneInfo, *, actor: str) -> list[Event]:
-        """Return the events up to the scene's version that are not by `actor`, oldest first."""
-        return history.read_events_of_others(self.database, scene.key, actor=actor, until=scene.version)
 
     def undo(
         self,
@@ -387,13 +367,6 @@ class SceneStore:
         return rewind.load_version(
             self.database, rewind.scene_at(self.database, self.find(name), version), load=self.now
         ).graph
-
-    def moved(self, scene: SceneInfo, graph: SceneGraph, version: int, *, to: int) -> rewind.Moved | None:
-        """Return a scene at version `to`, given its `graph` at another; None if they are too far apart: use `as_of`.
-
-        Raises InputError for a version that it never had.
-        """
-        return rewind.reach(self.database, rewind.scene_at(self.database, scene, to), graph, version)
 
     # --- within
 
