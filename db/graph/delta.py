@@ -156,14 +156,9 @@ def _edit(before: Node | None, change: NodeChange) -> Node | None:
             return apply_edit(before, change)
 
 
-def _changed_relations(delta: Delta) -> tuple[set[Relation], set[Relation]]:
-    """Return the relations that a Delta removes and those that it adds."""
-    gone = {change.relation for change in delta.changes if isinstance(change, RemoveRelation)}
-    return gone, {change.relation for change in delta.changes if isinstance(change, AddRelation)}
-
-
 def _check_relations(graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> None:
-    gone, new = _changed_relations(delta)
+    gone = {change.relation for change in delta.changes if isinstance(change, RemoveRelation)}
+    new = {change.relation for change in delta.changes if isinstance(change, AddRelation)}
     missing = [it for it in gone if not graph.has(it.source, it.type, it.target)]
     present = [it for it in new if it not in gone and graph.has(it.source, it.type, it.target)]
     if missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -39,7 +40,6 @@ from scenecypher.db.store.faults import (
 from scenecypher.db.store.sharing import ReadBookmarks, Slots, Versions
 from scenecypher.errors import (
     CommitUnknown,
-    ConstraintViolated,
     DatabaseUnavailable,
     InputError,
     MemoryExceeded,
@@ -49,17 +49,6 @@ from scenecypher.errors import (
 )
 from scenecypher.settings import without_password
 from scenecypher.waiting import waiting_for
-
-__all__ = [
-    "Address",
-    "CommitUnknown",
-    "ConstraintViolated",
-    "Database",
-    "ManagedTransaction",
-    "ServerInfo",
-    "retry_once",
-    "retry_once_on_disconnect",
-]
 
 T = TypeVar("T")
 
@@ -217,7 +206,8 @@ class Database:
         _check_uri(address.uri)
         try:
             return GraphDatabase.driver(
-                _uri_of_driver(address),
+                # With certificates of one's own, TLS is an option beside the address.
+                address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri,
                 **_trust(address),
                 auth=(address.username, address.password) if address.password else None,
                 connection_timeout=connect_s,
@@ -601,11 +591,6 @@ def _check_uri(uri: str) -> None:
         raise _bad_address(uri, "it names no Neo4j server")
 
 
-def _uri_of_driver(address: Address) -> str:
-    """Return the address as the driver takes it: with certificates of one's own, TLS is an option beside it."""
-    return address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri
-
-
 def _trust(address: Address) -> dict[str, Any]:
     """Return the driver's options for certificates of one's own. Raises InputError for an address without TLS."""
     if address.ca_file is None:
@@ -623,6 +608,5 @@ def _bad_address(uri: str, cause: str) -> InputError:
 
 def _version_numbers(version: str) -> tuple[int, int]:
     """Return ``5.26.1`` or ``5.27-aura`` as two comparable numbers."""
-    major, _, rest = version.partition(".")
-    digits = "".join(letter if letter.isdigit() else " " for letter in rest).split()
-    return int(major), int(digits[0]) if digits else 0
+    major, minor = re.findall(r"\d+", f"{version}.0")[:2]
+    return int(major), int(minor)

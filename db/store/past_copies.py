@@ -14,11 +14,11 @@ from typing import Final, LiteralString
 from neo4j import Record
 
 from scenecypher.db.store.catalog import SceneInfo, info_of
-from scenecypher.db.store.connection import ConstraintViolated, Database
+from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED
 from scenecypher.db.store.publish import Header, Progress, delete_generation, write_generation
 from scenecypher.db.store.rewind import SceneAt, load_version
-from scenecypher.errors import QueryFailed, SceneReplaced, ServiceError
+from scenecypher.errors import ConstraintViolated, QueryFailed, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
 
 COPIES_KEPT: Final = 40

@@ -20,7 +20,7 @@ from scenecypher.db.schema import HOLDING, Declared
 from scenecypher.db.store import catalog, history, lease, load, publish, rewind
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name, read_only_error
 from scenecypher.db.store.commit import DIVISION_BY_ZERO, AlreadyCommitted, Committed, Decide, Intent
-from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
+from scenecypher.db.store.connection import Database
 from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.past_copies import past_copy
@@ -31,7 +31,9 @@ from scenecypher.db.store.stored_form import prepare
 from scenecypher.db.store.vectors import MOST_COMPARED, delete_unused, with_vectors
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (
+    CommitUnknown,
     ConflictError,
+    ConstraintViolated,
     DatabaseUnavailable,
     InputError,
     QueryFailed,
