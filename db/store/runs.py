@@ -119,7 +119,7 @@ class RunEnd:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunInfo(RunFacts, RunProgress, RunEnd):
+class RunInfo(RunEnd, RunProgress, RunFacts):
     """A stored run, as of one read. `outcome` is empty as long as it has not ended."""
 
     number: int
