@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, validated
+from scenecypher.db.graph.problems import Problem, RelationDraft, document_error, validated
 from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
-from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import did_you_mean

@@ -15,8 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import AliasChoices, Field, ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, problems_of
-from scenecypher.db.graph.scene_check import RelationDraft
+from scenecypher.db.graph.problems import Problem, RelationDraft, document_error, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, assemble

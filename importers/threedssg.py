@@ -10,9 +10,8 @@ from typing import Annotated, Any, Final
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import json_path, validated
+from scenecypher.db.graph.problems import RelationDraft, json_path, validated
 from scenecypher.db.graph.scene import Node, Properties, SceneGraph
-from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.schema import SHELL, Declared
 from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
 

@@ -8,8 +8,15 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from scenecypher.db.graph.problems import Problem, document_error, problems_of
-from scenecypher.db.graph.scene_check import NodeFacts, RelationDraft, Wording, find_faults
+from scenecypher.db.graph.problems import (
+    NodeFacts,
+    Problem,
+    RelationDraft,
+    Wording,
+    document_error,
+    find_faults,
+    problems_of,
+)
 from scenecypher.importers.virtualhome_format import Graph
 
 ENDS: Final = ("from_id", "relation_type", "to_id")
