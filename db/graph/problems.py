@@ -222,11 +222,11 @@ def _undeclared(
         if type_ not in known.relation_types and RELATION_NAME.fullmatch(type_):
             types.setdefault(type_, []).append((words.relation(index, 1), source))
     flags = " ".join(f"--declare {name}" for name in (*types, *properties))
-    for what, field, found, names in (
+    for what, key, found, names in (
         ("property", "properties", properties, known.properties),
         ("relation type", "relation_types", types, known.relation_types),
     ):
-        near, declare = NearestNames.of(names), words.declare.format(field, flags=flags)
+        near, declare = NearestNames.of(names), words.declare.format(key, flags=flags)
         for name, uses in found.items():
             count = f" ({len(uses):,} times: of {_shown_ids(uses)})" if len(uses) > 1 else ""
             yield uses[0][0], f"{name} is no known {what}{near.hint(name)}{count}; {declare}, or leave it out"
