@@ -38,6 +38,7 @@ SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelation
 _LISTS = ("names", "keys", "rows", "ids", "undoes", *WRITE_PARTS)
 _TEXTS = (
     "asked",
+    "start",
     "key",
     "name",
     "action_id",
@@ -53,6 +54,7 @@ _TEXTS = (
 )
 _NUMBERS = (
     "after",
+    "seconds",
     "most",
     "limit",
     "nodes",
