@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, LiteralString, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, LiteralString, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from neo4j import (
@@ -49,6 +49,9 @@ from scenecypher.errors import (
 )
 from scenecypher.settings import without_password
 from scenecypher.waiting import waiting_for
+
+if TYPE_CHECKING:
+    from scenecypher.db.local.supervisor import Supervisor
 
 T = TypeVar("T")
 
@@ -107,25 +110,6 @@ class ServerInfo:
     version: str
     edition: str
     address: str
-
-
-class Supervisor(Protocol):
-    """Restarts a server that a transaction has taken from everybody, and waits for restarts by others."""
-
-    pid: int
-    """The server's process, as last seen."""
-
-    def restart(self, is_lost: Callable[[], bool]) -> bool:
-        """Restart the server if `is_lost` holds; False if there was no need. Raises ServiceError."""
-        ...
-
-    def await_restart(self, since: int) -> bool:
-        """Wait until the successor of process `since` answers; False if there is none. Raises ServiceError."""
-        ...
-
-    def ensure_running(self) -> bool:
-        """Start the server if it does not run; False if it now listens elsewhere. Raises ServiceError."""
-        ...
 
 
 class ServerRestarted(DatabaseUnavailable):
