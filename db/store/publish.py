@@ -112,6 +112,7 @@ DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE 
 DROP_PAST: Final[LiteralString] = """
 MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
 """
+# Of earlier versions of SceneCypher, which kept graphs of the past.
 DROP_SNAPSHOTS: Final[LiteralString] = """
 MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
 WITH p LIMIT 10 DELETE p RETURN count(*) AS dropped

@@ -1,6 +1,6 @@
 """Scenes as they were: ``NAME@VERSION`` and ``NAME@TIME``, resolved to a version, and a whole scene at a version.
 
-It is computed from the nearest graph that is known, by the events in between.
+It is computed from the scene as it is now, by the events since.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from scenecypher.db.store.clock import in_utc
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.history import Event, read_events
 from scenecypher.db.store.load import LoadedScene, load_generation, load_scene
-from scenecypher.db.store.snapshots import keep_snapshot, read_snapshot, snapshot_versions
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 from scenecypher.waiting import waiting_for
 
@@ -44,7 +43,7 @@ RETURN coalesce(s.clock_start, s.published) AS began,
                  RETURN e.version ORDER BY e.scene, e.version LIMIT 1 } AS later
 """
 FAR: Final = 500
-"""Versions between a state and the nearest known graph, above which readers look for snapshots, and keep one."""
+"""The most versions between two states that are followed in one read, and shown as what changed."""
 VERSIONS_PER_READ: Final = 2_000
 
 DELTAS: Final[LiteralString] = """
@@ -134,11 +133,12 @@ def load_version(database: Database, then: SceneAt, *, load: Load | None = None)
     `load` returns the scene as it is now; None reads it from the database.
     """
     with waiting_for(f"{then.name!r}, which is read from the history"):
-        known, graph = _nearest(database, then, load or partial(load_generation, database))
-        for start, end in _spans(known, then.version):
-            graph = apply(graph, _way(database, then.scene.key, start, end))
-    if abs(known - then.version) > FAR:
-        keep_snapshot(database, then.scene.key, then.version, graph)
+        now = (load or partial(load_generation, database))(then.scene)
+        if now.info.version < then.version:
+            raise SceneReplaced(then.scene.name)
+        graph = now.graph
+        for last, first in _spans(now.info.version, then.version):
+            graph = apply(graph, _way_back(database, then.scene.key, last, first))
     info = replace(then.scene, version=then.version, nodes=len(graph.nodes), relations=len(graph.relations))
     return LoadedScene(info, graph)
 
@@ -172,30 +172,13 @@ def reach(database: Database, then: SceneAt, graph: SceneGraph, version: int) ->
     return Moved(live.frozen(), way, events.get(then.version))
 
 
-def _nearest(database: Database, then: SceneAt, load: Load) -> tuple[int, SceneGraph]:
-    """Return the known graph with the fewest versions in between: the scene's present one, or a snapshot."""
-    scene, version = then.scene, then.version
-    if scene.version - version > FAR:
-        near = min(snapshot_versions(database, scene.key), key=lambda it: abs(it - version), default=scene.version)
-        graph = read_snapshot(database, scene.key, near) if abs(near - version) < scene.version - version else None
-        if graph is not None:
-            return near, graph
-    now = load(scene)
-    if now.info.version < version:
-        raise SceneReplaced(scene.name)
-    return now.info.version, now.graph
+def _spans(last: int, first: int) -> list[tuple[int, int]]:
+    """Return the way back from a version to an earlier one as pairs, each of at most VERSIONS_PER_READ versions."""
+    return [*pairwise([*range(last, first, -VERSIONS_PER_READ), first])]
 
 
-def _spans(start: int, end: int) -> list[tuple[int, int]]:
-    """Return the way from a version to another as pairs, each of at most VERSIONS_PER_READ versions."""
-    step = VERSIONS_PER_READ if end > start else -VERSIONS_PER_READ
-    stops = [*range(start, end, step), end]
-    return [*pairwise(stops)]
-
-
-def _way(database: Database, key: str, start: int, end: int) -> Delta:
-    """Return the Delta that leads from version `start` to version `end`, an earlier or a later one."""
-    given = {"key": key, "after": min(start, end), "until": max(start, end)}
+def _way_back(database: Database, key: str, last: int, first: int) -> Delta:
+    """Return the Delta that leads from version `last` back to version `first`."""
+    given = {"key": key, "after": first, "until": last}
     records = database.rows(DELTAS, given, timeout_s=2 * database.read_timeout_s)
-    way = compose(delta_from_json(record["delta"]) for record in records)
-    return way if end > start else invert(way)
+    return invert(compose(delta_from_json(record["delta"]) for record in records))

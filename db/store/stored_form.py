@@ -50,11 +50,8 @@ RETURN e.version AS version, e.delta AS delta ORDER BY version
 SET_DELTA: Final[LiteralString] = """
 MATCH (e:Event {scene: $key, version: $version}) SET e.delta = $delta, e.hash = $hash
 """
-# What was made of events and nodes has no form any more, and is made anew when somebody reads it.
-OUTDATE: Final[tuple[LiteralString, ...]] = (
-    "MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0 SET p.form = 0",
-    "MATCH (h:PastHead {scene: $key}) SET h.form = 0",
-)
+# What was built of events and nodes has no form any more, and is built anew when somebody reads it.
+OUTDATE: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) SET h.form = 0"
 
 
 def add_bounds(tx: ManagedTransaction, key: str) -> None:
@@ -83,8 +80,7 @@ def turn_upright(tx: ManagedTransaction, key: str) -> None:
         for version, text in [*tx.run(PLACED, key=key)]:
             delta = delta_json(exchanged_delta(delta_from_json(text)))
             tx.run(SET_DELTA, key=key, version=version, delta=delta, hash=delta_hash(delta)).consume()
-        for statement in OUTDATE:
-            tx.run(statement, key=key).consume()
+        tx.run(OUTDATE, key=key).consume()
     tx.run(ADD_FACTS, key=key, facts={"up": UP}).consume()
 
 

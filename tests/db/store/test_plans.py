@@ -25,7 +25,6 @@ from scenecypher.db.store import (
     rewind,
     runs,
     scene_store,
-    snapshots,
     stored_form,
     vectors,
 )
@@ -84,7 +83,7 @@ PARAMETERS: dict[str, Any] = {
 
 MODULES = (
     *(catalog, commit, history, lease, load, past_copies, publish, replicas, rewind, scene_store),
-    *(runs, snapshots, stored_form, vectors, backup, restore, past_statements),
+    *(runs, stored_form, vectors, backup, restore, past_statements),
 )
 LOCKS = {commit.VERSION_GUARD}
 
