@@ -18,9 +18,8 @@ from scenecypher.db.store.commit import Committed
 from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event, undone_versions
-from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.reference import resolve_reference
-from scenecypher.db.store.rewind import SceneAt, load_version, read_moment, scene_at
+from scenecypher.db.store.rewind import SceneAt, load_version, past_copy, read_moment, scene_at
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.importers.task import Task

@@ -23,10 +23,9 @@ from scenecypher.db.store.commit import DIVISION_BY_ZERO, AlreadyCommitted, Comm
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import LoadedScene
-from scenecypher.db.store.past_copies import past_copy
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replicas import KEPT_MEMBERS, Replicas
-from scenecypher.db.store.rewind import SceneAt
+from scenecypher.db.store.rewind import SceneAt, past_copy
 from scenecypher.db.store.stored_form import prepare
 from scenecypher.db.store.vectors import MOST_COMPARED, delete_unused, with_vectors
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions

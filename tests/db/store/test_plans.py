@@ -19,7 +19,6 @@ from scenecypher.db.store import (
     history,
     lease,
     load,
-    past_copies,
     publish,
     replicas,
     rewind,
@@ -82,7 +81,7 @@ PARAMETERS: dict[str, Any] = {
 
 
 MODULES = (
-    *(catalog, commit, history, lease, load, past_copies, publish, replicas, rewind, scene_store),
+    *(catalog, commit, history, lease, load, publish, replicas, rewind, scene_store),
     *(runs, stored_form, vectors, backup, restore, past_statements),
 )
 LOCKS = {commit.VERSION_GUARD}
