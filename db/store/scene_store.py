@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 from uuid import uuid4
@@ -213,31 +213,21 @@ class SceneStore:
 
     # --- episodes
 
-    @contextmanager
-    def lease(self, name: str) -> Iterator[SceneInfo]:
+    def lease(self, name: str) -> AbstractContextManager[SceneInfo]:
         """Lease a copy of a scene to one worker; when the block ends it is reset and kept for the next lease."""
         source = self.find(name)
-        origin = f"{source.key}@{source.version}"
-        copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s) or self._copy(
-            name, f"{name}#lease-{uuid4().hex[:12]}", leased=lease.holder(), copied_from=origin
-        )
-        with self._leased(copy) as version:
-            yield replace(copy, version=version)
+        origin, to = f"{source.key}@{source.version}", f"{name}#lease-{uuid4().hex[:12]}"
+        return self._leased(origin, lambda: self._copy(name, to, leased=lease.holder(), copied_from=origin))
 
-    @contextmanager
-    def lease_imported(self, scene: ImportedScene, *, digest: str) -> Iterator[SceneInfo]:
+    def lease_imported(self, scene: ImportedScene, *, digest: str) -> AbstractContextManager[SceneInfo]:
         """Lease a copy of a scene that the database has only as such copies.
 
         Scenes of one name and `digest` are the same scene. Raises InputError for a bad name.
         """
         name = f"{checked_new_name(scene.name, scene.role)}#lease-{uuid4().hex[:12]}"
         origin = f"import:{scene.name}@{digest}"
-        copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s)
-        if copy is None:
-            header = Header(name, scene.vocabulary, scene.role, scene.declared, scene.source, copied_from=origin)
-            copy = publish.publish(self.database, scene.graph, replace(header, leased=lease.holder()))
-        with self._leased(copy) as version:
-            yield replace(copy, version=version)
+        header = replace(_header(scene), name=name, copied_from=origin, leased=lease.holder())
+        return self._leased(origin, lambda: publish.publish(self.database, scene.graph, header))
 
     def reset(self, scene: SceneInfo, version: int | None = None) -> int:
         """Revert all commits after `version` (the scene's base if None) in one commit; return the new version."""
@@ -417,15 +407,17 @@ class SceneStore:
         return publish.publish(self.database, source.graph, header, progress=progress)
 
     @contextmanager
-    def _leased(self, copy: SceneInfo) -> Iterator[int]:
+    def _leased(self, origin: str, make: Callable[[], SceneInfo]) -> Iterator[SceneInfo]:
+        """Lease a free copy of `origin`, or one that is made now."""
+        copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s) or make()
         version = self._reset_if_changed(copy)
         try:
-            yield version
+            yield replace(copy, version=version)
         finally:
             now = self.find(copy.name)  # its base, since an episode may have set another
             lease.release(self.database, now, self.reset(now), timeout_s=self._commit_timeout_s)
-            origin = (copy.copied_from or "").rpartition("@")[0]
-            for key in lease.give_up_idle(self.database, f"{origin}@", keep=lease.FREE_COPIES):
+            of = origin.rpartition("@")[0]
+            for key in lease.give_up_idle(self.database, f"{of}@", keep=lease.FREE_COPIES):
                 publish.delete_generation(self.database, key)
 
     def _reset_if_changed(self, copy: SceneInfo) -> int:
