@@ -13,7 +13,7 @@ from rich.console import Console
 from benchmarks import acting, asking, entered, fleet, hostile, looks
 from benchmarks.comparison import Measurement, measurement_table
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.prepare import prepare
+from scenecypher.db.store.stored_form import prepare
 from tests.server import throwaway_server
 
 BENCHMARKS: Final[Mapping[str, Callable[[Database], Iterator[Measurement]]]] = {

@@ -9,8 +9,7 @@ from typing import Final
 from scenecypher.db.local import Server, Supervisor, start
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED
-from scenecypher.db.store.prepare import prepare
-from scenecypher.db.store.stored_form import FORM, current_form
+from scenecypher.db.store.stored_form import FORM, current_form, prepare
 from scenecypher.errors import DatabaseUnavailable, QueryFailed
 from scenecypher.settings import Settings
 

@@ -169,7 +169,31 @@ PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
 Numbers of runs come from `(:Counter {name: 'run'})`.
 """
 
-PAST_INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...]] = (
+UNIQUE: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...]] = (
+    ("Scene", "scene_key", "n.key"),
+    ("Scene", "scene_name", "n.name"),
+    ("Entity", "entity_id", "n.scene, n.id"),
+    ("Event", "event_version", "n.scene, n.version"),
+    ("Event", "event_action", "n.scene, n.action_id"),
+    ("StoredForm", "stored_form", "n.of"),
+    ("RestoredRun", "restored_run", "n.scene, n.number"),
+    ("Scene", "scene_past", "n.past"),
+    ("Snapshot", "snapshot_part", "n.scene, n.version, n.part"),
+    ("Counter", "counter_name", "n.name"),
+    ("Run", "run_number", "n.number"),
+    ("Step", "step_number", "n.run, n.number"),
+    ("PastHead", "pasthead_scene", "n.scene"),
+    ("VectorSet", "vector_set", "n.key"),
+    ("Vector", "vector_id", "n.set, n.id"),
+)
+"""Constraints of uniqueness as (label, name, properties)."""
+
+INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...]] = (
+    ("Scene", "scene_status", "n.status"),
+    ("Scene", "scene_copied_from", "n.copied_from"),
+    ("Run", "run_scene_name", "n.scene_name, n.number"),
+    ("Run", "run_touched", "n.touched"),
+    ("Step", "step_scene_version", "n.scene, n.version"),
     ("PastEvent", "pastevent_version", "n.scene, n.version"),
     ("PastEvent", "pastevent_at", "n.scene, n.at"),
     ("PastFact", "pastfact_relation", "n.scene, n.relation"),
@@ -178,8 +202,10 @@ PAST_INDEXES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ..
     ("PastNode", "pastnode_id", "n.scene, n.id"),
     ("PastNode", "pastnode_name", "n.scene, n.name"),
     ("PastNode", "pastnode_class", "n.scene, n.class"),
+    # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
+    ("Object", "object_scene_seen", "n.scene, n.seen"),
 )
-"""Range indexes of the past as (label, name, properties); each kind has one of the scene alone besides."""
+"""Range indexes as (label, name, properties); each kind has one of the scene besides."""
 
 PAST_HIDDEN: Final = frozenset(
     {"scene_name", "host", "pid", "started", "space", "touched", "line", "_open", "_since", "_since_at"}
@@ -323,58 +349,23 @@ SCENES: Final = vocabulary_of(Declared())
 
 def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
     """Yield every constraint and index as (name, idempotent Cypher), in order of creation."""
-    yield "scene_key", "CREATE CONSTRAINT scene_key IF NOT EXISTS FOR (s:Scene) REQUIRE s.key IS UNIQUE"
-    yield "scene_name", "CREATE CONSTRAINT scene_name IF NOT EXISTS FOR (s:Scene) REQUIRE s.name IS UNIQUE"
-    yield (
-        "entity_id",
-        "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE (n.scene, n.id) IS UNIQUE",
-    )
-    yield (
-        "event_version",
-        "CREATE CONSTRAINT event_version IF NOT EXISTS FOR (e:Event) REQUIRE (e.scene, e.version) IS UNIQUE",
-    )
-    yield (
-        "event_action",
-        "CREATE CONSTRAINT event_action IF NOT EXISTS FOR (e:Event) REQUIRE (e.scene, e.action_id) IS UNIQUE",
-    )
-    yield "stored_form", "CREATE CONSTRAINT stored_form IF NOT EXISTS FOR (f:StoredForm) REQUIRE f.of IS UNIQUE"
-    yield (
-        "restored_run",
-        "CREATE CONSTRAINT restored_run IF NOT EXISTS FOR (r:RestoredRun) REQUIRE (r.scene, r.number) IS UNIQUE",
-    )
-    yield "scene_past", "CREATE CONSTRAINT scene_past IF NOT EXISTS FOR (s:Scene) REQUIRE s.past IS UNIQUE"
-    yield (
-        "snapshot_part",
-        "CREATE CONSTRAINT snapshot_part IF NOT EXISTS FOR (p:Snapshot) REQUIRE (p.scene, p.version, p.part) IS UNIQUE",
-    )
-    yield "scene_status", "CREATE INDEX scene_status IF NOT EXISTS FOR (s:Scene) ON (s.status)"
-    yield "scene_copied_from", "CREATE INDEX scene_copied_from IF NOT EXISTS FOR (s:Scene) ON (s.copied_from)"
-    for label in (ENTITY, *KINDS):
-        for field in ("", "name", "class"):
-            name, keys = _index_of(label, field)
-            yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
-    yield "counter_name", "CREATE CONSTRAINT counter_name IF NOT EXISTS FOR (c:Counter) REQUIRE c.name IS UNIQUE"
-    yield "run_number", "CREATE CONSTRAINT run_number IF NOT EXISTS FOR (r:Run) REQUIRE r.number IS UNIQUE"
-    yield (
-        "step_number",
-        "CREATE CONSTRAINT step_number IF NOT EXISTS FOR (s:Step) REQUIRE (s.run, s.number) IS UNIQUE",
-    )
-    for label in (PAST, *PAST_KINDS):
-        name, keys = _index_of(label, "")
+    for label, name, keys in UNIQUE:
+        yield (
+            name,
+            "CREATE CONSTRAINT " + name + " IF NOT EXISTS FOR (n:" + label + ") REQUIRE (" + keys + ") IS UNIQUE",
+        )
+    for label, name, keys in (*_indexes_by_scene(), *INDEXES):
         yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
-    yield "run_scene_name", "CREATE INDEX run_scene_name IF NOT EXISTS FOR (n:Run) ON (n.scene_name, n.number)"
-    yield "run_touched", "CREATE INDEX run_touched IF NOT EXISTS FOR (n:Run) ON (n.touched)"
-    yield "step_scene_version", "CREATE INDEX step_scene_version IF NOT EXISTS FOR (n:Step) ON (n.scene, n.version)"
-    for label, name, keys in PAST_INDEXES:
-        yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
-    yield (
-        "pasthead_scene",
-        "CREATE CONSTRAINT pasthead_scene IF NOT EXISTS FOR (h:PastHead) REQUIRE h.scene IS UNIQUE",
-    )
-    yield "vector_set", "CREATE CONSTRAINT vector_set IF NOT EXISTS FOR (s:VectorSet) REQUIRE s.key IS UNIQUE"
-    yield "vector_id", "CREATE CONSTRAINT vector_id IF NOT EXISTS FOR (v:Vector) REQUIRE (v.set, v.id) IS UNIQUE"
-    # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
-    yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
+
+
+def _indexes_by_scene() -> Iterator[tuple[LiteralString, LiteralString, LiteralString]]:
+    """Yield the index of each kind by scene, and of members by scene and name or class too."""
+    for label in (ENTITY, *KINDS, PAST, *PAST_KINDS):
+        stem: LiteralString = label.lower() + "_scene"
+        yield label, stem, "n.scene"
+        if label not in {PAST, *PAST_KINDS}:
+            yield label, stem + "_name", "n.scene, n.name"
+            yield label, stem + "_class", "n.scene, n.class"
 
 
 def vector_label(key: str) -> LiteralString:
@@ -383,11 +374,6 @@ def vector_label(key: str) -> LiteralString:
         raise InputError(f"{short_repr(key)} is no key of vectors; import the scene again")
     label: LiteralString = "Vectors_" + cast("Any", key)
     return label
-
-
-def _index_of(label: LiteralString, field: LiteralString) -> tuple[LiteralString, LiteralString]:
-    stem: LiteralString = label.lower() + "_scene"
-    return (stem + "_" + field, "n.scene, n." + field) if field else (stem, "n.scene")
 
 
 def _check_name(name: object, pattern: re.Pattern[str], what: str, style: str) -> None:

@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from scenecypher.db.graph.graph_json import value_from
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
-from scenecypher.db.graph.problems import Problem, document_error
+from scenecypher.db.graph.problems import NodeFacts, Problem, RelationDraft, document_error, find_faults
 from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Properties, SceneGraph, relation_between
-from scenecypher.db.graph.scene_check import NodeFacts, RelationDraft, find_faults
 from scenecypher.db.graph.value import Point, checked, label, labels, property_name, shown
 from scenecypher.db.schema import Declared, vocabulary_of
 from scenecypher.db.vocabulary import DEFAULT

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, json_path, validated
+from scenecypher.db.graph.problems import Problem, RelationDraft, document_error, json_path, validated
 from scenecypher.db.graph.scene import LIST_LENGTH, InvalidValue, Node, Point, Properties, Value
-from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import LAYER
 from scenecypher.db.vocabulary import DEFAULT

@@ -19,9 +19,8 @@ from pydantic_core import PydanticCustomError
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.field_types import Form
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, validated
+from scenecypher.db.graph.problems import Problem, RelationDraft, document_error, validated
 from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
-from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import did_you_mean

@@ -19,8 +19,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import AliasChoices, Field, ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, problems_of
-from scenecypher.db.graph.scene_check import RelationDraft
+from scenecypher.db.graph.problems import Problem, RelationDraft, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.assembly import NodeDraft, assemble

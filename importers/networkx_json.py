@@ -14,9 +14,8 @@ from pydantic import ValidationError
 from scenecypher.db.graph.axes import UP, upright
 from scenecypher.db.graph.graph_json import value_document, value_from
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, json_path, problems_of
+from scenecypher.db.graph.problems import Problem, RelationDraft, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
-from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import checked, class_of_name, label, labels, property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from scenecypher.db.graph.graph_json import value_from
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error
+from scenecypher.db.graph.problems import Problem, RelationDraft, document_error
 from scenecypher.db.graph.scene import InvalidValue
-from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, own_words, position

@@ -10,9 +10,8 @@ from pydantic import AliasChoices, AliasPath, BeforeValidator, ConfigDict, Field
 
 from scenecypher.db.graph.axes import TURNED
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import validated
+from scenecypher.db.graph.problems import RelationDraft, validated
 from scenecypher.db.graph.scene import Point
-from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.importers.assembly import NodeDraft, Read, node_draft, own_words
 from scenecypher.importers.word_tables import listed, tables
 

@@ -10,9 +10,8 @@ from typing import Annotated, Any, Final
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import json_path, validated
+from scenecypher.db.graph.problems import RelationDraft, json_path, validated
 from scenecypher.db.graph.scene import Node, Properties, SceneGraph
-from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.schema import SHELL
 from scenecypher.importers.assembly import NodeDraft, Read, declared_by, node_draft, own_words
 from scenecypher.importers.word_tables import by_word, tables

@@ -17,9 +17,17 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from scenecypher.db.graph.axes import exchanged, exchanged_facts
-from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
+from scenecypher.db.graph.problems import (
+    NodeFacts,
+    Problem,
+    RelationDraft,
+    Wording,
+    document_error,
+    find_faults,
+    json_path,
+    problems_of,
+)
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
-from scenecypher.db.graph.scene_check import NodeFacts, RelationDraft, Wording, find_faults
 from scenecypher.db.graph.value import NAME_LENGTH, shown
 from scenecypher.db.schema import REMEMBERED
 from scenecypher.errors import did_you_mean

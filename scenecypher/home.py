@@ -17,10 +17,9 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Committed
 from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.db.store.history import Event
-from scenecypher.db.store.past_copies import past_copy
+from scenecypher.db.store.history import Event, undone_versions
 from scenecypher.db.store.reference import resolve_reference
-from scenecypher.db.store.rewind import SceneAt, load_version, read_moment, scene_at
+from scenecypher.db.store.rewind import SceneAt, load_version, past_copy, read_moment, scene_at
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.importers.task import Task
@@ -226,7 +225,7 @@ class Home(ReadableHome):
 
     def undone(self, *, after: int = 0) -> frozenset[int]:
         """Return the versions that events with a version above `after` have undone; no changes are read."""
-        return self._services.store.undone(self.info, after=after)
+        return undone_versions(self._services.store.database, self.info.key, after=after)
 
     def undo(self, *, version: int | None = None, to: int | None = None, approved_by: str = "") -> Committed:
         """Undo the latest action that still holds, the one of `version`, or everything after version `to`.

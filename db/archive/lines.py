@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta, timezone
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -47,9 +47,9 @@ ReadFacts: TypeAlias = Annotated[Facts, BeforeValidator(_facts_from)]
 class Header:
     """The first line: the stored form of the scenes, and the time at which the archive was begun (ISO)."""
 
+    format: Annotated[Text, AfterValidator(_of_format)] = field(default=FORMAT, kw_only=True)
     form: Whole
     made: Text
-    format: Annotated[Text, AfterValidator(_of_format)] = FORMAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,7 @@ _FORMS: Final[Mapping[str, TypeAdapter[Line]]] = {
 }
 """The form of each tag: the rest of a line is a map of its fields, or they stand one after another."""
 _BY_PLACE: Final = frozenset({"node", "record"})
+_TAGS: Final = {Header: "archive", SceneLine: "scene", SceneEnd: "end of scene", End: "end"}
 
 
 def line_bytes(line: Line) -> bytes:
@@ -159,19 +160,14 @@ def node_line(node: Node, targets: Iterable[tuple[str, str]]) -> NodeLine:
 
 def _document(line: Line) -> list[Any]:
     match line:
-        case Header(form, made):
-            return ["archive", {"format": FORMAT, "form": form, "made": made}]
-        case SceneLine(key, name, status, world, copied_from, replaced_by, facts):
-            references = {"world": world, "copied_from": copied_from, "replaced_by": replaced_by}
-            return ["scene", {"key": key, "name": name, "status": status, **references, "facts": _facts(facts)}]
         case NodeLine(document, targets):
             return ["node", document, targets] if targets else ["node", document]
         case RecordLine(label, values):
             return ["record", label, _facts(values)]
-        case SceneEnd(counts, digest):
-            return ["end of scene", {"counts": dict(sorted(counts.items())), "sha256": digest}]
-        case End(scenes, digest):
-            return ["end", {"scenes": scenes, "sha256": digest}]
+        case _:
+            found = {it.name: getattr(line, it.name) for it in fields(line)}
+            found |= {name: _facts(value) for name, value in found.items() if isinstance(value, Mapping)}
+            return [_TAGS[type(line)], found]
 
 
 def _facts(facts: Facts) -> dict[str, Any]:

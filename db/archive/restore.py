@@ -22,10 +22,9 @@ from scenecypher.db.graph.scene import IN_ORDER
 from scenecypher.db.graph.vectors import vector_of
 from scenecypher.db.schema import SCENE_KEY, VectorSpace
 from scenecypher.db.store.catalog import checked_new_name
-from scenecypher.db.store.connection import ConstraintViolated, Database
+from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import LEASE_S
 from scenecypher.db.store.load import LOADED_PER_SECOND
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import (
     ADD_NODES,
     ADD_RELATIONS,
@@ -38,9 +37,9 @@ from scenecypher.db.store.publish import (
     write_batch,
 )
 from scenecypher.db.store.rows import node_row, relation_rows
-from scenecypher.db.store.stored_form import STEPS, take_step
+from scenecypher.db.store.stored_form import STEPS, prepare, take_step
 from scenecypher.db.store.vectors import create_index, vector_row
-from scenecypher.errors import DocumentError, InputError, NameTaken, ServiceError
+from scenecypher.errors import ConstraintViolated, DocumentError, InputError, NameTaken, ServiceError
 
 RECORDS_PER_BATCH: Final = 1_000
 BATCH_LETTERS: Final = 4_000_000

@@ -1,4 +1,4 @@
-"""The views of one scene in Neo4j Browser: literal Cypher, in which a scene's name is the only text of others.
+"""The views of one scene in Neo4j Browser, its saved queries, and the address that opens one: literal Cypher.
 
 Browser runs them, not SceneCypher: an address carries no parameters, so names are written into the text, by
 `name_literal` alone.
@@ -6,10 +6,13 @@ Browser runs them, not SceneCypher: an address carries no parameters, so names a
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, LiteralString, TypeAlias
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 from scenecypher.db.schema import HOLDING, SHELL
 from scenecypher.db.store.enumerations import literal
@@ -151,3 +154,73 @@ def name_literal(name: str) -> str:
     after it stand in two literals.
     """
     return " + ".join(literal(piece).translate(_MARKS) for piece in _BEFORE_U.split(name))
+
+
+FOLDER: Final = "SceneCypher"
+
+# Nodes of the past and of the present know their scene by its key, and each other by id: no relation leads from the one
+# to the other, nor to the Scene node, which every action locks.
+FOLLOWING: Final[Mapping[str, LiteralString]] = {
+    "Which scene is a node of? Click the node, copy its property scene into the quotes": """
+MATCH (of:Scene {key: 'SCENE'}) RETURN of.name AS scene, of.role AS role, of.version AS version""",
+    "Which node of today is it, that an event changed? Put its name into the quotes": """
+MATCH (p:PastNode {scene: s.key, name: 'NAME'})
+OPTIONAL MATCH (n:Entity {scene: s.key, id: p.id})
+RETURN p, n""",
+    "What happened to this thing, and who did it? Put its name into the quotes": """
+MATCH happened = (event:PastEvent)-[:CHANGED]->(p:PastNode {scene: s.key, name: 'NAME'})
+OPTIONAL MATCH why = (event)<-[:LED_TO]-(:Step)<-[:HAS_STEP]-(:Run)
+RETURN happened, why""",
+    "Where was this thing, from when until when? Put its name into the quotes": """
+MATCH (:PastNode {scene: s.key, name: 'NAME'})<-[:ABOUT]-(f:PastFact)-[:TARGET]->(where:PastNode)
+RETURN f.relation AS how, where.name AS where, f.since AS since, f.until AS until, f.since_at AS from, f.until_at AS to
+ORDER BY since""",
+    "What was refused, and why?": """
+MATCH (run:Run {scene_name: s.name})-[:HAS_STEP]->(step:Step {kind: 'refused'})
+RETURN run.number AS run, run.instruction AS asked, step.action AS action, step.reasons AS why
+ORDER BY run DESC, step.number""",
+}
+"""More queries of one scene `s`, by what they answer."""
+
+
+def saved_queries(scene: str) -> bytes:
+    """Return a zip of all queries of one scene; the first line of each is the name that Browser shows."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, (title, query) in enumerate(titled_queries(scene), start=1):
+            archive.writestr(f"{FOLDER}/{number:02}.cypher", f"// {title}\n{query}\n")
+    return file.getvalue()
+
+
+def titled_queries(scene: str) -> Iterator[tuple[str, str]]:
+    """Yield all queries of one scene as (title, query)."""
+    for name, view in VIEWS.items():
+        yield view.question, view_query(name, scene)
+    for title, query in FOLLOWING.items():
+        yield title, f"{of_scene(scene)}{query}"
+
+
+HTTP_PORT: Final = 7474
+HTTPS_PORT: Final = 7473
+DEFAULT_DATABASE: Final = "neo4j"
+
+
+def browser_of(uri: str) -> str:
+    """Return the usual address of the Browser that a server brings, by the address of its Bolt port."""
+    parts = urlsplit(uri)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    is_encrypted = parts.scheme.endswith(("+s", "+ssc"))
+    return f"https://{host}:{HTTPS_PORT}/browser/" if is_encrypted else f"http://{host}:{HTTP_PORT}/browser/"
+
+
+def filled_in(browser: str, *, uri: str, username: str, database: str = DEFAULT_DATABASE, text: str = "") -> str:
+    """Return Browser's address with server, user and database filled in, and `text` in its editor if there is any."""
+    parts = urlsplit(uri)
+    server = urlunsplit((parts.scheme, f"{quote(username, safe='')}@{parts.netloc}", "", "", ""))
+    given = {"dbms": server}
+    if database != DEFAULT_DATABASE:
+        given["db"] = database
+    if text:
+        given |= {"cmd": "edit", "arg": text}
+    # urlencode's own quoting writes a blank as +, which Browser reads in some places only.
+    return f"{browser}?{urlencode(given, quote_via=quote, safe='')}"

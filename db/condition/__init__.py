@@ -40,8 +40,7 @@ from scenecypher.db.condition.algebra import (
 )
 from scenecypher.db.condition.condition_json import condition_document, condition_from_document, condition_schema
 from scenecypher.db.condition.evaluation import evaluate, resolve_term, witnesses
-from scenecypher.db.condition.shortfall import unmet_parts
-from scenecypher.db.condition.words import explain
+from scenecypher.db.condition.words import explain, unmet_parts
 
 __all__ = [
     "ALWAYS",

@@ -21,23 +21,15 @@ class Phrase:
 
     def said(self, *, negated: bool = False, plural: bool = False) -> str:
         """Return the words, such as "are not open", "cannot be grabbed" or "does not have a plug"."""
-        return f"{_VERBS[self.verb, plural, negated]} {self.rest}"
+        return f"{_VERBS[self.verb][2 * plural + negated]} {self.rest}"
 
 
-_VERBS: Final[Mapping[tuple[Verb, bool, bool], str]] = {
-    ("be", False, False): "is",
-    ("be", False, True): "is not",
-    ("be", True, False): "are",
-    ("be", True, True): "are not",
-    ("can", False, False): "can",
-    ("can", False, True): "cannot",
-    ("can", True, False): "can",
-    ("can", True, True): "cannot",
-    ("have", False, False): "has",
-    ("have", False, True): "does not have",
-    ("have", True, False): "have",
-    ("have", True, True): "do not have",
+_VERBS: Final[Mapping[Verb, Sequence[str]]] = {
+    "be": ("is", "is not", "are", "are not"),
+    "can": ("can", "cannot", "can", "cannot"),
+    "have": ("has", "does not have", "have", "do not have"),
 }
+"""Forms of each verb: singular, negated, plural, negated plural."""
 
 STATES: Final[Mapping[str, str]] = {
     "lying": "lying down",

@@ -22,9 +22,8 @@ from scenecypher.db.graph.field_types import (
 from scenecypher.db.graph.graph_json import canonical_json, node_document
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
-from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
+from scenecypher.db.graph.problems import Problem, document_error, document_faults, json_path, problems_of
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.graph.scene_check import document_faults
 from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, class_of_name, shown
 from scenecypher.db.rules import rules_of
 from scenecypher.db.schema import Declared

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from platformdirs import user_cache_path
 
-from scenecypher.db.local.lock import exclusive_lock
+from scenecypher.db.local.process import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, InputError
 
 if TYPE_CHECKING:
@@ -135,9 +135,13 @@ def library_jar(pin: Pin, *, tell: Tell, cache: Path | None = None, repository: 
 def _fetch(missing: Sequence[Pin], folder: Path, use: Use, *, tell: Tell, repository: str | None) -> None:
     draft = folder / "draft"
     shutil.rmtree(draft, ignore_errors=True)
+    downloads, pool = _downloads(missing, draft, repository), ThreadPoolExecutor(PARALLEL_DOWNLOADS)
     try:
-        _download_all(missing, folder, use, downloads=_downloads(missing, draft, repository), tell=tell)
+        for number, _ in enumerate(pool.map(lambda pin: _download_one(pin, folder, use, downloads), missing), start=1):
+            if number % 60 == 0:
+                tell(f"  {number} of {len(missing)} files")
     finally:
+        pool.shutdown(cancel_futures=True)
         shutil.rmtree(draft, ignore_errors=True)
 
 
@@ -152,16 +156,6 @@ def _downloads(missing: Iterable[Pin], draft: Path, repository: str | None) -> P
         registry={pin.file: pin.sha256 for pin in missing},
         urls={pin.file: f"{address}/{pin.path}" for pin in missing},
     )
-
-
-def _download_all(missing: Sequence[Pin], folder: Path, use: Use, *, downloads: Pooch, tell: Tell) -> None:
-    pool = ThreadPoolExecutor(PARALLEL_DOWNLOADS)
-    try:
-        for number, _ in enumerate(pool.map(lambda pin: _download_one(pin, folder, use, downloads), missing), start=1):
-            if number % 60 == 0:
-                tell(f"  {number} of {len(missing)} files")
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _download_one(pin: Pin, folder: Path, use: Use, downloads: Pooch) -> None:

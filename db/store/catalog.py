@@ -128,18 +128,12 @@ def read_only_error(name: str) -> InputError:
 
 def lookup_scene(database: Database, name: str) -> SceneInfo | None:
     """Return the published scene of this name, or None."""
-    return _noted(database, _read_one(database, FIND, name=name))
+    return _read_one(database, FIND, name=name)
 
 
 def lookup_longest(database: Database, name: str, stem: str) -> SceneInfo | None:
     """Return the published scene of this name, else the one that is named by its beginning `stem`, else None."""
-    return _noted(database, _read_one(database, FIND_LONGEST, names=[name, stem]))
-
-
-def _noted(database: Database, found: SceneInfo | None) -> SceneInfo | None:
-    if found is not None:
-        database.versions.note(found.key, found.version)
-    return found
+    return _read_one(database, FIND_LONGEST, names=[name, stem])
 
 
 def scene_of(database: Database, key: str) -> SceneInfo | None:
@@ -171,7 +165,11 @@ def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
 
 def _read_one(database: Database, statement: LiteralString, **parameters: str | list[str]) -> SceneInfo | None:
     record = database.row(statement, parameters)
-    return info_of(record["s"]) if record else None
+    if record is None:
+        return None
+    found = info_of(record["s"])
+    database.versions.note(found.key, found.version)
+    return found
 
 
 def checked_new_name(name: str, role: Role) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, LiteralString
 
-from scenecypher.db.store.connection import Database, ManagedTransaction
+from neo4j import ManagedTransaction
+
+from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import Generation
 from scenecypher.errors import InputError, SceneReplaced
 

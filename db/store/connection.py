@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, LiteralString, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, LiteralString, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from neo4j import (
@@ -29,13 +30,16 @@ from neo4j import (
 )
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
-from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
-from scenecypher.db.store.notices import forward_notices
-from scenecypher.db.store.sharing import Slots
-from scenecypher.db.store.versions import ReadBookmarks, Versions
+from scenecypher.db.store.faults import (
+    first_line,
+    forward_notices,
+    is_memory_limit,
+    memory_exceeded,
+    translate_driver_errors,
+)
+from scenecypher.db.store.sharing import ReadBookmarks, Slots, Versions
 from scenecypher.errors import (
     CommitUnknown,
-    ConstraintViolated,
     DatabaseUnavailable,
     InputError,
     MemoryExceeded,
@@ -46,16 +50,8 @@ from scenecypher.errors import (
 from scenecypher.settings import without_password
 from scenecypher.waiting import waiting_for
 
-__all__ = [
-    "Address",
-    "CommitUnknown",
-    "ConstraintViolated",
-    "Database",
-    "ManagedTransaction",
-    "ServerInfo",
-    "retry_once",
-    "retry_once_on_disconnect",
-]
+if TYPE_CHECKING:
+    from scenecypher.db.local.supervisor import Supervisor
 
 T = TypeVar("T")
 
@@ -114,25 +110,6 @@ class ServerInfo:
     version: str
     edition: str
     address: str
-
-
-class Supervisor(Protocol):
-    """Restarts a server that a transaction has taken from everybody, and waits for restarts by others."""
-
-    pid: int
-    """The server's process, as last seen."""
-
-    def restart(self, is_lost: Callable[[], bool]) -> bool:
-        """Restart the server if `is_lost` holds; False if there was no need. Raises ServiceError."""
-        ...
-
-    def await_restart(self, since: int) -> bool:
-        """Wait until the successor of process `since` answers; False if there is none. Raises ServiceError."""
-        ...
-
-    def ensure_running(self) -> bool:
-        """Start the server if it does not run; False if it now listens elsewhere. Raises ServiceError."""
-        ...
 
 
 class ServerRestarted(DatabaseUnavailable):
@@ -213,7 +190,8 @@ class Database:
         _check_uri(address.uri)
         try:
             return GraphDatabase.driver(
-                _uri_of_driver(address),
+                # With certificates of one's own, TLS is an option beside the address.
+                address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri,
                 **_trust(address),
                 auth=(address.username, address.password) if address.password else None,
                 connection_timeout=connect_s,
@@ -597,11 +575,6 @@ def _check_uri(uri: str) -> None:
         raise _bad_address(uri, "it names no Neo4j server")
 
 
-def _uri_of_driver(address: Address) -> str:
-    """Return the address as the driver takes it: with certificates of one's own, TLS is an option beside it."""
-    return address.uri.replace("+s://", "://", 1) if address.ca_file else address.uri
-
-
 def _trust(address: Address) -> dict[str, Any]:
     """Return the driver's options for certificates of one's own. Raises InputError for an address without TLS."""
     if address.ca_file is None:
@@ -619,6 +592,5 @@ def _bad_address(uri: str, cause: str) -> InputError:
 
 def _version_numbers(version: str) -> tuple[int, int]:
     """Return ``5.26.1`` or ``5.27-aura`` as two comparable numbers."""
-    major, _, rest = version.partition(".")
-    digits = "".join(letter if letter.isdigit() else " " for letter in rest).split()
-    return int(major), int(digits[0]) if digits else 0
+    major, minor = re.findall(r"\d+", f"{version}.0")[:2]
+    return int(major), int(minor)

@@ -1,7 +1,8 @@
-"""Translation of the driver's errors to ours, in one place."""
+"""Translation of the driver's errors to ours, and its notifications as records of our logger, in one place."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -170,3 +171,29 @@ BY_CODE: Final[dict[str, Callable[[Neo4jError, str], SceneCypherError]]] = {
     "Neo.ClientError.Database.DatabaseNotFound": _no_such_database,
     "Neo.ClientError.Schema.ConstraintValidationFailed": _duplicate,
 }
+
+
+DRIVERS: Final = "neo4j.notifications"
+OURS: Final = "scenecypher.db"
+
+
+class _Forward(logging.Handler):
+    """Handler that passes the driver's records to our logger."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        ours = logging.getLogger(OURS)
+        if ours.isEnabledFor(record.levelno):
+            ours.handle(logging.makeLogRecord({**record.__dict__, "name": OURS}))
+
+
+def forward_notices() -> None:
+    """Send the driver's notifications to `scenecypher.db`; keep its retry warnings off the terminal. Idempotent.
+
+    A null handler, as usual for libraries, keeps records off the terminal of programs without logging.
+    """
+    source = logging.getLogger(DRIVERS)
+    if not any(isinstance(handler, _Forward) for handler in source.handlers):
+        source.addHandler(_Forward())
+        source.propagate = False
+        for name in ("neo4j", "scenecypher"):
+            logging.getLogger(name).addHandler(logging.NullHandler())

@@ -10,6 +10,7 @@ from typing import Any, Final, LiteralString
 
 from scenecypher.db.graph.delta import Delta, compose, invert
 from scenecypher.db.graph.graph_json import delta_from_json
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import InputError, NothingToRedo, NothingToUndo
 
@@ -116,9 +117,10 @@ def read_actors(database: Database, key: str, *, after: int, until: int) -> froz
     return frozenset(record["actors"] if record else ())
 
 
-def last_events(database: Database, versions: Mapping[str, int]) -> dict[str, EventHead]:
+def last_events(database: Database, scenes: Iterable[SceneInfo]) -> dict[str, EventHead]:
     """Return the event of each scene's version, by the scenes' keys, by one statement; none of a version without."""
-    records = database.rows(LAST_EVENTS, {"versions": [*map(list, versions.items())]})
+    versions = [[it.key, it.version] for it in scenes if it.version]
+    records = database.rows(LAST_EVENTS, {"versions": versions}) if versions else []
     return {it["key"]: EventHead(it["actor"], it["action"], _time_of(it["at"])) for it in records}
 
 

@@ -120,3 +120,23 @@ def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation
         nodes.append(node)
         relations += [Relation(node.id, type_, end) for type_, end in to]
     return nodes, relations
+
+
+NODE_IDS: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key}) WHERE n.id STARTS WITH $start AND ($kind IS NULL OR $kind IN labels(n))
+RETURN n.id AS id ORDER BY id LIMIT $most
+"""
+
+
+def node_ids(
+    database: Database, scene: SceneInfo, start: str, *, kind: str | None = None, most: int, timeout_s: float
+) -> list[str]:
+    """Return the first `most` ids that begin with `start`, in order; with `kind` only those of its nodes.
+
+    Raises DatabaseUnavailable, QueryTimeout, SceneReplaced.
+    """
+    given = {"key": scene.key, "start": start, "kind": kind, "most": most}
+    records, _ = consistent_transaction(
+        database, scene, lambda tx: [*tx.run(NODE_IDS, given)], timeout_s=timeout_s, status=scene.status
+    )
+    return [record["id"] for record in records]

@@ -12,6 +12,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.merge import apply_fitting, merge, without
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, checked_name, lookup_scene
+from scenecypher.db.store.history import read_events_of_others
 from scenecypher.db.store.publish import Progress
 from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, Imported, SceneStore, with_stored_declarations
 from scenecypher.db.store.vectors import with_vectors
@@ -107,7 +108,9 @@ class MapUpdater:
         if (info.vocabulary, info.declared) != (scene.vocabulary, scene.declared):
             self._store.redeclare(info, vocabulary=scene.vocabulary, declared=scene.declared, actor=ACTOR)
         snapshot = self._store.load(scene.name)
-        others = self._store.history_of_others(snapshot.info, actor=ACTOR)
+        others = read_events_of_others(
+            self._store.database, snapshot.info.key, actor=ACTOR, until=snapshot.info.version
+        )
         source = without(snapshot.graph, [event.delta for event in others])
         self._known = _Known(snapshot.info, snapshot.graph, source)
         return self._known

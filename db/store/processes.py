@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,10 +52,8 @@ def is_gone(process: Process) -> bool:
     """Check whether a process of this host has ended; of another host's that can't be known, and is False."""
     if not process.is_here:
         return False
-    try:
-        import psutil
-    except ImportError:
-        return sys.platform != "win32" and not _answers_signals(process.pid)
+    import psutil
+
     try:
         found = psutil.Process(process.pid)
         is_other = process.started > 0 and abs(found.create_time() - process.started) > SAME_START_S
@@ -65,13 +62,3 @@ def is_gone(process: Process) -> bool:
         return True
     except psutil.Error:
         return False
-
-
-def _answers_signals(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

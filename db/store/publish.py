@@ -16,12 +16,12 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import Role, SceneInfo, checked_new_name, info_of
-from scenecypher.db.store.connection import ConstraintViolated, Database
+from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import LEASE_S, give_up_idle
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.rows import node_row, relation_rows
+from scenecypher.db.store.stored_form import prepare
 from scenecypher.db.vocabulary import base_name
-from scenecypher.errors import NameTaken, SceneReplaced, ServiceError
+from scenecypher.errors import ConstraintViolated, NameTaken, SceneReplaced, ServiceError
 
 NODES_PER_BATCH: Final = 2_000
 RELATIONS_PER_BATCH: Final = 5_000
@@ -112,6 +112,7 @@ DROP_PAST_HEAD: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) DELETE 
 DROP_PAST: Final[LiteralString] = """
 MATCH (n:Past {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
 """
+# Of earlier versions of SceneCypher, which kept graphs of the past.
 DROP_SNAPSHOTS: Final[LiteralString] = """
 MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0
 WITH p LIMIT 10 DELETE p RETURN count(*) AS dropped

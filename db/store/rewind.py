@@ -1,28 +1,33 @@
 """Scenes as they were: ``NAME@VERSION`` and ``NAME@TIME``, resolved to a version, and a whole scene at a version.
 
-It is computed from the nearest graph that is known, by the events in between.
+It is computed from the scene as it is now, by the events since. For queries it is written as a cached copy, a
+generation without a name, which only `past_copy` finds once it is whole; of two readers who write the same one the
+first to end wins. At most COPIES_KEPT are kept, of MEMBERS_KEPT nodes and relations together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from typing import Final, LiteralString, TypeAlias
 
+from neo4j import Record
+
 from scenecypher.db.graph.delta import Delta, apply, compose, invert
 from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.store.catalog import SceneInfo, find_scene, lookup_longest, split_at
+from scenecypher.db.store.catalog import SceneInfo, find_scene, info_of, lookup_longest, split_at
 from scenecypher.db.store.clock import in_utc
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.consistent_read import WRITE_REFUSED
 from scenecypher.db.store.history import Event, read_events
 from scenecypher.db.store.load import LoadedScene, load_generation, load_scene
-from scenecypher.db.store.snapshots import keep_snapshot, read_snapshot, snapshot_versions
-from scenecypher.errors import ConflictError, InputError, SceneReplaced
+from scenecypher.db.store.publish import Header, Progress, delete_generation, write_generation
+from scenecypher.errors import ConflictError, ConstraintViolated, InputError, QueryFailed, SceneReplaced, ServiceError
 from scenecypher.waiting import waiting_for
 
 Moment: TypeAlias = int | datetime
@@ -44,7 +49,7 @@ RETURN coalesce(s.clock_start, s.published) AS began,
                  RETURN e.version ORDER BY e.scene, e.version LIMIT 1 } AS later
 """
 FAR: Final = 500
-"""Versions between a state and the nearest known graph, above which readers look for snapshots, and keep one."""
+"""The most versions between two states that are followed in one read, and shown as what changed."""
 VERSIONS_PER_READ: Final = 2_000
 
 DELTAS: Final[LiteralString] = """
@@ -134,11 +139,12 @@ def load_version(database: Database, then: SceneAt, *, load: Load | None = None)
     `load` returns the scene as it is now; None reads it from the database.
     """
     with waiting_for(f"{then.name!r}, which is read from the history"):
-        known, graph = _nearest(database, then, load or partial(load_generation, database))
-        for start, end in _spans(known, then.version):
-            graph = apply(graph, _way(database, then.scene.key, start, end))
-    if abs(known - then.version) > FAR:
-        keep_snapshot(database, then.scene.key, then.version, graph)
+        now = (load or partial(load_generation, database))(then.scene)
+        if now.info.version < then.version:
+            raise SceneReplaced(then.scene.name)
+        graph = now.graph
+        for last, first in _spans(now.info.version, then.version):
+            graph = apply(graph, _way_back(database, then.scene.key, last, first))
     info = replace(then.scene, version=then.version, nodes=len(graph.nodes), relations=len(graph.relations))
     return LoadedScene(info, graph)
 
@@ -172,30 +178,99 @@ def reach(database: Database, then: SceneAt, graph: SceneGraph, version: int) ->
     return Moved(live.frozen(), way, events.get(then.version))
 
 
-def _nearest(database: Database, then: SceneAt, load: Load) -> tuple[int, SceneGraph]:
-    """Return the known graph with the fewest versions in between: the scene's present one, or a snapshot."""
-    scene, version = then.scene, then.version
-    if scene.version - version > FAR:
-        near = min(snapshot_versions(database, scene.key), key=lambda it: abs(it - version), default=scene.version)
-        graph = read_snapshot(database, scene.key, near) if abs(near - version) < scene.version - version else None
-        if graph is not None:
-            return near, graph
-    now = load(scene)
-    if now.info.version < version:
-        raise SceneReplaced(scene.name)
-    return now.info.version, now.graph
+def _spans(last: int, first: int) -> list[tuple[int, int]]:
+    """Return the way back from a version to an earlier one as pairs, each of at most VERSIONS_PER_READ versions."""
+    return [*pairwise([*range(last, first, -VERSIONS_PER_READ), first])]
 
 
-def _spans(start: int, end: int) -> list[tuple[int, int]]:
-    """Return the way from a version to another as pairs, each of at most VERSIONS_PER_READ versions."""
-    step = VERSIONS_PER_READ if end > start else -VERSIONS_PER_READ
-    stops = [*range(start, end, step), end]
-    return [*pairwise(stops)]
-
-
-def _way(database: Database, key: str, start: int, end: int) -> Delta:
-    """Return the Delta that leads from version `start` to version `end`, an earlier or a later one."""
-    given = {"key": key, "after": min(start, end), "until": max(start, end)}
+def _way_back(database: Database, key: str, last: int, first: int) -> Delta:
+    """Return the Delta that leads from version `last` back to version `first`."""
+    given = {"key": key, "after": first, "until": last}
     records = database.rows(DELTAS, given, timeout_s=2 * database.read_timeout_s)
-    way = compose(delta_from_json(record["delta"]) for record in records)
-    return way if end > start else invert(way)
+    return invert(compose(delta_from_json(record["delta"]) for record in records))
+
+
+COPIES_KEPT: Final = 40
+"""Maximum number of cached copies in a database."""
+MEMBERS_KEPT: Final = 1_000_000
+"""Maximum number of their nodes and relations together; the newest copy is kept in any case."""
+TRIES: Final = 3
+
+FIND: Final[LiteralString] = "MATCH (s:Scene {past: $past}) WHERE s.status = 'ready' RETURN s"
+PUBLISH_PAST: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) WHERE s.status = 'importing'
+SET s.status = 'ready', s.past = $past, s.was = $name, s.published = datetime()
+RETURN s
+"""
+KEPT: Final[LiteralString] = """
+MATCH (s:Scene) WHERE s.past IS NOT NULL AND s.status = 'ready'
+RETURN s.key AS key, coalesce(s.nodes, 0) + coalesce(s.relations, 0) AS members ORDER BY s.published DESC, s.key
+"""
+# Exactly one process gets to delete a copy.
+GIVE_UP: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s WHERE s.status = 'ready'
+SET s.status = 'deleting', s.past = null
+RETURN s.key AS key
+"""
+
+
+def past_copy(database: Database, then: SceneAt, *, progress: Progress | None = None) -> SceneInfo:
+    """Return the cached copy of an earlier version, written now if there is none: it has that version and no name.
+
+    Raises ServiceError if there is none and this connection may not write; SceneReplaced.
+    """
+    for _ in range(TRIES):
+        record = database.row(FIND, {"past": _past(then)}) or _write(database, then, progress=progress)
+        if record is not None:
+            found = info_of(record["s"])
+            database.versions.note(found.key, found.version)
+            return replace(found, vocabulary=then.scene.vocabulary, declared=then.scene.declared)
+    raise SceneReplaced(then.name)
+
+
+def _write(database: Database, then: SceneAt, *, progress: Progress | None) -> Record | None:
+    """Write the copy and delete surplus ones; None if somebody else was faster."""
+    try:
+        with waiting_for(f"a copy of {then.name!r}, which is written once, to be queried"):
+            past = load_version(database, then)
+            # Without its world: what is done to a world and the beliefs about it is not done to this copy.
+            header = replace(Header.of(past.info), version=past.info.version)
+            key = write_generation(database, past.graph, header, progress=progress)
+    except QueryFailed as error:
+        if error.code in WRITE_REFUSED:
+            raise _may_not_write(then) from error
+        raise
+    timeout_s, given = 2 * database.commit_timeout_s, {"key": key, "past": _past(then), "name": then.name}
+    try:
+        found = database.execute(PUBLISH_PAST, given, timeout_s=timeout_s)
+    except ConstraintViolated:
+        found = None
+    if found is None:
+        delete_generation(database, key)
+        return None
+    for surplus in _surplus(database):
+        if database.execute(GIVE_UP, {"key": surplus}, timeout_s=timeout_s):
+            delete_generation(database, surplus)
+    return found
+
+
+def _surplus(database: Database) -> Iterator[str]:
+    """Yield the keys of copies that exceed the limits, without the newest ones."""
+    members = 0
+    for number, (key, size) in enumerate(database.rows(KEPT)):
+        members += size
+        if number >= COPIES_KEPT or (number and members > MEMBERS_KEPT):
+            yield key
+
+
+def _past(then: SceneAt) -> str:
+    return f"{then.scene.key}@{then.version}"
+
+
+def _may_not_write(then: SceneAt) -> ServiceError:
+    msg = (
+        f"{then.name!r} has to be copied within the database before it can be queried, and this user may only read; "
+        f"have somebody who may write query it once, or read it by `scenecypher scenes show {then.name}`"
+    )
+    return ServiceError(msg)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
 from scenecypher.db.store.connection import Database, ServerRestarted, retry_once
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.processes import Process, is_gone
+from scenecypher.db.store.stored_form import prepare
 from scenecypher.errors import InputError, ServiceError
 
 RunCommand: TypeAlias = Literal["plan", "session", "ask", "eval"]
@@ -74,7 +74,7 @@ MATCH (r:Run) WHERE r.number > 0 WITH r.number AS number ORDER BY number DESC SK
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunFacts:
     """What is known of a run at its start; `scene` is the key of the generation, `line` the heading of its log."""
 
@@ -99,7 +99,7 @@ class StepRow:
     ago_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunProgress:
     """What a run has come to: its steps, the version that its last action led to (None: none), and all its tokens."""
 
@@ -109,7 +109,7 @@ class RunProgress:
     tokens_out: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunEnd:
     """The end of a run."""
 
@@ -118,30 +118,14 @@ class RunEnd:
     answer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
-    """A stored run, as of one read. `outcome` is empty as long as it has not ended; `line` is its log's heading."""
+@dataclass(frozen=True, kw_only=True)
+class RunInfo(RunEnd, RunProgress, RunFacts):
+    """A stored run, as of one read. `outcome` is empty as long as it has not ended."""
 
     number: int
-    scene: str
-    scene_name: str
-    command: str
-    instruction: str
-    method: str
-    model: str
-    actor: str
     began: datetime
     touched: datetime
     ended: datetime | None
-    outcome: str
-    reason: str
-    answer: str
-    version: int
-    last_version: int | None
-    steps: int
-    tokens_in: int
-    tokens_out: int
-    line: str
     process: Process
 
     @property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 from uuid import uuid4
@@ -20,18 +20,19 @@ from scenecypher.db.schema import HOLDING, Declared
 from scenecypher.db.store import catalog, history, lease, load, publish, rewind
 from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name, read_only_error
 from scenecypher.db.store.commit import DIVISION_BY_ZERO, AlreadyCommitted, Committed, Decide, Intent
-from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
-from scenecypher.db.store.history import Event, EventHead, Revert
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import LoadedScene
-from scenecypher.db.store.past_copies import past_copy
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replicas import KEPT_MEMBERS, Replicas
-from scenecypher.db.store.rewind import SceneAt
+from scenecypher.db.store.rewind import SceneAt, past_copy
+from scenecypher.db.store.stored_form import prepare
 from scenecypher.db.store.vectors import MOST_COMPARED, delete_unused, with_vectors
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (
+    CommitUnknown,
     ConflictError,
+    ConstraintViolated,
     DatabaseUnavailable,
     InputError,
     QueryFailed,
@@ -160,13 +161,6 @@ class SceneStore:
         """
         return rewind.load_at(self.database, name)
 
-    def load_replaced(self, name: str) -> LoadedScene:
-        """Return the last generation that lost this name, as it then was.
-
-        Raises InputError if none is left, SceneReplaced if it is deleted during the read.
-        """
-        return load.load_replaced(self.database, name)
-
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
         """Copy a scene, or what it was at ``NAME@VERSION`` or ``NAME@TIME``, under a new name, with an empty history.
 
@@ -219,31 +213,21 @@ class SceneStore:
 
     # --- episodes
 
-    @contextmanager
-    def lease(self, name: str) -> Iterator[SceneInfo]:
+    def lease(self, name: str) -> AbstractContextManager[SceneInfo]:
         """Lease a copy of a scene to one worker; when the block ends it is reset and kept for the next lease."""
         source = self.find(name)
-        origin = f"{source.key}@{source.version}"
-        copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s) or self._copy(
-            name, f"{name}#lease-{uuid4().hex[:12]}", leased=lease.holder(), copied_from=origin
-        )
-        with self._leased(copy) as version:
-            yield replace(copy, version=version)
+        origin, to = f"{source.key}@{source.version}", f"{name}#lease-{uuid4().hex[:12]}"
+        return self._leased(origin, lambda: self._copy(name, to, leased=lease.holder(), copied_from=origin))
 
-    @contextmanager
-    def lease_imported(self, scene: ImportedScene, *, digest: str) -> Iterator[SceneInfo]:
+    def lease_imported(self, scene: ImportedScene, *, digest: str) -> AbstractContextManager[SceneInfo]:
         """Lease a copy of a scene that the database has only as such copies.
 
         Scenes of one name and `digest` are the same scene. Raises InputError for a bad name.
         """
         name = f"{checked_new_name(scene.name, scene.role)}#lease-{uuid4().hex[:12]}"
         origin = f"import:{scene.name}@{digest}"
-        copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s)
-        if copy is None:
-            header = Header(name, scene.vocabulary, scene.role, scene.declared, scene.source, copied_from=origin)
-            copy = publish.publish(self.database, scene.graph, replace(header, leased=lease.holder()))
-        with self._leased(copy) as version:
-            yield replace(copy, version=version)
+        header = replace(_header(scene), name=name, copied_from=origin, leased=lease.holder())
+        return self._leased(origin, lambda: publish.publish(self.database, scene.graph, header))
 
     def reset(self, scene: SceneInfo, version: int | None = None) -> int:
         """Revert all commits after `version` (the scene's base if None) in one commit; return the new version."""
@@ -331,10 +315,6 @@ class SceneStore:
             self.database, scene.key, after=after, limit=history.LARGEST if limit is None else limit
         )
 
-    def undone(self, scene: SceneInfo, *, after: int = 0) -> frozenset[int]:
-        """Return the versions that events with a version above `after` have undone; no changes are read."""
-        return history.undone_versions(self.database, scene.key, after=after)
-
     def latest(self, scene: SceneInfo) -> Iterator[Event]:
         """Yield the events, newest first, read by pages as they are asked for."""
         last, size = history.LARGEST, history.FIRST_PAGE
@@ -343,18 +323,9 @@ class SceneStore:
             yield from page
             last, size = page[-1].version - 1 if len(page) == size else 0, 2 * size
 
-    def last_events(self, scenes: Iterable[SceneInfo]) -> dict[str, EventHead]:
-        """Return the last event of each scene that has one, by the scenes' keys, by one statement."""
-        versions = {it.key: it.version for it in scenes if it.version}
-        return history.last_events(self.database, versions) if versions else {}
-
     def event(self, scene: SceneInfo, action_id: str) -> Event | None:
         """Return the event of an action, None if it was not committed."""
         return history.event_of_action(self.database, scene.key, action_id)
-
-    def history_of_others(self, scene: SceneInfo, *, actor: str) -> list[Event]:
-        """Return the events up to the scene's version that are not by `actor`, oldest first."""
-        return history.read_events_of_others(self.database, scene.key, actor=actor, until=scene.version)
 
     def undo(
         self,
@@ -387,13 +358,6 @@ class SceneStore:
         return rewind.load_version(
             self.database, rewind.scene_at(self.database, self.find(name), version), load=self.now
         ).graph
-
-    def moved(self, scene: SceneInfo, graph: SceneGraph, version: int, *, to: int) -> rewind.Moved | None:
-        """Return a scene at version `to`, given its `graph` at another; None if they are too far apart: use `as_of`.
-
-        Raises InputError for a version that it never had.
-        """
-        return rewind.reach(self.database, rewind.scene_at(self.database, scene, to), graph, version)
 
     # --- within
 
@@ -443,15 +407,17 @@ class SceneStore:
         return publish.publish(self.database, source.graph, header, progress=progress)
 
     @contextmanager
-    def _leased(self, copy: SceneInfo) -> Iterator[int]:
+    def _leased(self, origin: str, make: Callable[[], SceneInfo]) -> Iterator[SceneInfo]:
+        """Lease a free copy of `origin`, or one that is made now."""
+        copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s) or make()
         version = self._reset_if_changed(copy)
         try:
-            yield version
+            yield replace(copy, version=version)
         finally:
             now = self.find(copy.name)  # its base, since an episode may have set another
             lease.release(self.database, now, self.reset(now), timeout_s=self._commit_timeout_s)
-            origin = (copy.copied_from or "").rpartition("@")[0]
-            for key in lease.give_up_idle(self.database, f"{origin}@", keep=lease.FREE_COPIES):
+            of = origin.rpartition("@")[0]
+            for key in lease.give_up_idle(self.database, f"{of}@", keep=lease.FREE_COPIES):
                 publish.delete_generation(self.database, key)
 
     def _reset_if_changed(self, copy: SceneInfo) -> int:

@@ -1,4 +1,4 @@
-"""The version of the form in which scenes are stored, and the steps from an older one."""
+"""The form in which scenes are stored: its constraints and indexes, its number, and the steps from an older one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from neo4j import ManagedTransaction
 from scenecypher.db.graph.axes import UP, exchanged, exchanged_delta, is_y_up
 from scenecypher.db.graph.graph_json import delta_from_json, delta_hash, delta_json
 from scenecypher.db.graph.scene import Node
+from scenecypher.db.schema import definitions
 from scenecypher.db.store.bounds import read_bounds
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import MEASURED_NODES, SCENE, measured_bounds
 from scenecypher.db.store.rows import node_of, to_driver
-from scenecypher.errors import DatabaseUnavailable
+from scenecypher.errors import DatabaseUnavailable, QueryFailed, ServiceError
 
 Step: TypeAlias = Callable[[ManagedTransaction, str], None]
 """Bring the generation of a key, which is locked, to the next form; a second time it changes nothing."""
@@ -49,11 +50,8 @@ RETURN e.version AS version, e.delta AS delta ORDER BY version
 SET_DELTA: Final[LiteralString] = """
 MATCH (e:Event {scene: $key, version: $version}) SET e.delta = $delta, e.hash = $hash
 """
-# What was made of events and nodes has no form any more, and is made anew when somebody reads it.
-OUTDATE: Final[tuple[LiteralString, ...]] = (
-    "MATCH (p:Snapshot {scene: $key}) WHERE p.version >= 0 AND p.part >= 0 SET p.form = 0",
-    "MATCH (h:PastHead {scene: $key}) SET h.form = 0",
-)
+# What was built of events and nodes has no form any more, and is built anew when somebody reads it.
+OUTDATE: Final[LiteralString] = "MATCH (h:PastHead {scene: $key}) SET h.form = 0"
 
 
 def add_bounds(tx: ManagedTransaction, key: str) -> None:
@@ -82,8 +80,7 @@ def turn_upright(tx: ManagedTransaction, key: str) -> None:
         for version, text in [*tx.run(PLACED, key=key)]:
             delta = delta_json(exchanged_delta(delta_from_json(text)))
             tx.run(SET_DELTA, key=key, version=version, delta=delta, hash=delta_hash(delta)).consume()
-        for statement in OUTDATE:
-            tx.run(statement, key=key).consume()
+        tx.run(OUTDATE, key=key).consume()
     tx.run(ADD_FACTS, key=key, facts={"up": UP}).consume()
 
 
@@ -148,3 +145,43 @@ def _read(database: Database) -> tuple[int | None, bool]:
     """Return the number that is stored, if any, and whether there are scenes."""
     record = database.row(READ_FORM)
     return (record["number"], record["has_scenes"]) if record else (None, False)
+
+
+ALREADY_THERE: Final = ("EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintAlreadyExists")
+"""Ends of the codes of a definition that somebody else has created since the look."""
+LOOKS: Final = 4
+ONLINE_NAMES: Final[LiteralString] = "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name"
+AWAIT: Final[LiteralString] = "UNWIND $names AS name CALL db.awaitIndex(name, $seconds)"
+"""Of ours alone: an index of many vectors is made for minutes."""
+
+
+def prepare(database: Database, *, tell: Callable[[str], None] | None = None) -> list[str]:
+    """Create missing indexes, wait until they are online, and bring stored scenes to the form of today.
+
+    Return the names of the created ones. Safe for concurrent processes; `tell` gets a line for each step that is taken.
+    """
+    created: list[str] = []
+    seconds = 2 * database.commit_timeout_s
+    for _ in range(LOOKS):
+        present = {record["name"] for record in database.rows(ONLINE_NAMES)}
+        missing: list[tuple[str, LiteralString]] = [(name, text) for name, text in definitions() if name not in present]
+        if not missing:
+            bring_up_to_date(database, tell=tell)
+            database.is_prepared = True
+            return created
+        created += [name for name, text in missing if _is_created(database, text)]
+        given = {"names": [name for name, _ in missing], "seconds": round(seconds)}
+        database.rows(AWAIT, given, timeout_s=2 * seconds)
+    names = ", ".join(name for name, _ in missing)
+    raise ServiceError(f"the server does not bring online: {names}; `SHOW INDEXES` in Neo4j Browser says why")
+
+
+def _is_created(database: Database, definition: LiteralString) -> bool:
+    """Create an index or a constraint; False if another process was faster, which `IF NOT EXISTS` does not see."""
+    try:
+        database.execute(definition, timeout_s=4 * database.commit_timeout_s)
+    except QueryFailed as error:
+        if not error.code.endswith(ALREADY_THERE):
+            raise
+        return False
+    return True

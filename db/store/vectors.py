@@ -19,8 +19,8 @@ from scenecypher.db.graph.vectors import Row, VectorSource
 from scenecypher.db.schema import VectorSpace, vector_label
 from scenecypher.db.store.catalog import lookup_scene
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Batch, Progress, write_batch
+from scenecypher.db.store.stored_form import prepare
 from scenecypher.errors import QueryRefused
 
 NUMBERS_PER_BATCH: Final = 131_072

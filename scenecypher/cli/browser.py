@@ -62,8 +62,8 @@ def browser(
 
     --room, --version and --run choose their views too.
     """
-    from scenecypher.db.browser.address import browser_of, filled_in
     from scenecypher.db.browser.choose import Wanted
+    from scenecypher.db.browser.views import browser_of, filled_in
 
     wanted = Wanted(room, version, run)
     chosen = _view_of(scene, view, wanted, with_queries=guide or queries is not None)
@@ -113,8 +113,8 @@ def _prepared(scene: str | None, view: View, wanted: Wanted) -> tuple[str, bool]
 
 
 def _write_files(style: Path | None, queries: Path | None, scene: str) -> None:
-    from scenecypher.db.browser.saved import saved_queries
     from scenecypher.db.browser.style import grass
+    from scenecypher.db.browser.views import saved_queries
 
     files = dict[Path, str | bytes]()
     if style is not None:
@@ -129,7 +129,7 @@ def _write_files(style: Path | None, queries: Path | None, scene: str) -> None:
 def _serve_guide(scene: str, browser: str) -> None:
     """Serve the guide of a scene until Ctrl-C."""
     from scenecypher.cli.browser_guide import guide_page, guide_server
-    from scenecypher.db.browser.saved import titled_queries
+    from scenecypher.db.browser.views import titled_queries
 
     parts = urlsplit(browser)
     server, url = guide_server(

@@ -89,9 +89,9 @@ def _calls_of(database: Database, scene: SceneInfo, name: str, written: str, *, 
 
 
 def _ids(database: Database, scene: SceneInfo, start: str, *, kind: str | None = None) -> list[str]:
-    from scenecypher.db.store import node_ids as stored
+    from scenecypher.db.store.load import node_ids
 
-    return stored.node_ids(database, scene, start, kind=kind, most=MOST, timeout_s=TIMEOUT_S)
+    return node_ids(database, scene, start, kind=kind, most=MOST, timeout_s=TIMEOUT_S)
 
 
 @contextmanager

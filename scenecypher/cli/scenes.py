@@ -257,6 +257,7 @@ def diff_scenes(
     """Show the changes from SCENE to OTHER, from an earlier version, or from the generation that an import replaced."""
     from scenecypher.db.graph.delta import diff
     from scenecypher.db.store.catalog import split_at
+    from scenecypher.db.store.load import load_replaced
 
     then = split_at(scene)
     if (other is not None) + (since is not None) + replaced > 1:
@@ -265,7 +266,7 @@ def diff_scenes(
         raise typer.BadParameter("give a second scene, SCENE@VERSION, SCENE@TIME, --since VERSION, or --replaced")
     with open_store() as store:
         if replaced:
-            before, after = store.load_replaced(scene).graph, store.load(scene).graph
+            before, after = load_replaced(store.database, scene).graph, store.load(scene).graph
         elif since is not None:
             before, after = store.as_of(scene, since), store.load(scene).graph
         else:

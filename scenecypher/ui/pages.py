@@ -13,6 +13,8 @@ from starlette.responses import JSONResponse, Response
 from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.rules import rules_of
 from scenecypher.db.store.enumerations import DENSE
+from scenecypher.db.store.history import last_events
+from scenecypher.db.store.rewind import reach, scene_at
 from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError, RuleBroken, SceneCypherError, UnknownReference
 from scenecypher.floorplan.figure import thumbnail_of
@@ -153,7 +155,7 @@ class Pages:
         wanted = fields.get("q", "").strip()
         infos = self._store.scenes()
         found = [it for it in infos if wanted.casefold() in f"{it.name}\n{it.vocabulary}".casefold()]
-        last = self._store.last_events(found[:HOMES_SHOWN])
+        last = last_events(self._store.database, found[:HOMES_SHOWN])
         rows = [
             HomeRow(it, Address(it.name).home(), Address(it.name).thumbnail(), last.get(it.key))
             for it in found[:HOMES_SHOWN]
@@ -409,7 +411,8 @@ class Pages:
             now = self._store.now(info)
             shown = LoadedHome(info.key, now.info.version, now.graph)
         if shown.version != version:
-            before, moved = shown, self._store.moved(info, shown.graph, shown.version, to=version)
+            database = self._store.database
+            before, moved = shown, reach(database, scene_at(database, info, version), shown.graph, shown.version)
             graph = moved.graph if moved else self._store.as_of(info.name, version)
             shown = LoadedHome(info.key, version, graph, moved.event if moved else None)
             if moved:

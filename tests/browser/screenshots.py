@@ -16,8 +16,7 @@ from pydantic import SecretStr
 import scenecypher as sc
 from scenecypher.cli.demo import SCENE, TASK, VOCABULARY
 from scenecypher.cli.demo_script import INSTRUCTION, QUESTIONS
-from scenecypher.db.browser.address import filled_in
-from scenecypher.db.browser.views import view_query
+from scenecypher.db.browser.views import filled_in, view_query
 from scenecypher.db.local import status
 from scenecypher.db.palette import OTHER, PALETTE
 from scenecypher.db.store.connection import Address

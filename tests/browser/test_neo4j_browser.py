@@ -15,9 +15,8 @@ from playwright.sync_api import Page
 
 import scenecypher as sc
 from scenecypher.cli.app import run_command_line
-from scenecypher.db.browser.saved import saved_queries
 from scenecypher.db.browser.style import STYLE, grass
-from scenecypher.db.browser.views import view_query
+from scenecypher.db.browser.views import saved_queries, view_query
 from scenecypher.db.local import status
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.importers.home import small_home

@@ -28,7 +28,7 @@ ELSEWHERE: Final = {
     "evaluation/reporting/figures.py": "encodes a figure in memory",
     "chat/traced.py": "renames a span of a trace",
     "db/archive/file.py": "compresses into a file that it is given",
-    "db/browser/saved.py": "makes a zip in memory",
+    "db/browser/views.py": "makes a zip in memory",
     "db/local/jars.py": "downloads into a draft folder; a file whose hash is right is moved whole",
     "importers/published_file.py": "downloads into a temporary folder; a file whose hash is right is moved whole",
     "scenecypher/testing.py": "spoils copies of a file in a temporary folder",

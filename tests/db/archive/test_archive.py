@@ -36,6 +36,7 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.connection import Address
+from scenecypher.db.store.load import load_replaced
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import FORM
@@ -228,7 +229,7 @@ def test_a_whole_backup_has_earlier_generations_that_have_a_history(store: Scene
     restored(store, path, Naming(name=f"{name}-again"))
     retired = "MATCH (s:Scene {status: 'retired', was: $name}) RETURN s.retired <= datetime() AS is_past"
     assert store.database.rows(retired, {"name": f"{name}-again"})[0]["is_past"]
-    assert store.load_replaced(f"{name}-again").graph == odd()
+    assert load_replaced(store.database, f"{name}-again").graph == odd()
     assert store.find(f"{name}-again").version == 0
 
 
@@ -262,7 +263,7 @@ def test_scenes_of_the_same_names_are_replaced_on_demand(store: SceneStore, tmp_
     store.undo(store.find(name))
     assert restored(store, path, Naming(replaces=True)) == (name,)
     assert (store.load(name).graph, store.find(name).version) == (odd(), 1)
-    assert store.load_replaced(name).info.version == 2
+    assert load_replaced(store.database, name).info.version == 2
 
 
 def test_one_name_is_for_one_world(store: SceneStore, tmp_path: Path) -> None:

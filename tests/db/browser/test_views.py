@@ -12,11 +12,18 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from scenecypher.db.browser.address import browser_of, filled_in
 from scenecypher.db.browser.choose import Wanted, chosen_value, find_present
-from scenecypher.db.browser.saved import FOLLOWING, saved_queries
 from scenecypher.db.browser.style import STYLE, connect_commands, grass
-from scenecypher.db.browser.views import VIEWS, ViewName, name_literal, view_query
+from scenecypher.db.browser.views import (
+    FOLLOWING,
+    VIEWS,
+    ViewName,
+    browser_of,
+    filled_in,
+    name_literal,
+    saved_queries,
+    view_query,
+)
 from scenecypher.db.graph.delta import AddRelation, Delta, diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Properties, Relation, SceneGraph

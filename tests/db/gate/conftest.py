@@ -20,7 +20,7 @@ from scenecypher.db.gate.judge import Plan
 from scenecypher.db.gate.scope import scope
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.prepare import prepare
+from scenecypher.db.store.stored_form import prepare
 from tests.db.gate.corpus import CANARY, DATA, VOCABULARY, graph_of
 
 HOME = SceneRef("home", "test/home")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.db.local.lock import exclusive_lock
+from scenecypher.db.local.process import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from scenecypher.db.local.lock import exclusive_lock
+from scenecypher.db.local.process import exclusive_lock
 
 with exclusive_lock(Path(sys.argv[1]), tell=print):
     print("held", flush=True)

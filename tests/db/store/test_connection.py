@@ -28,8 +28,7 @@ from scenecypher.db.connect import connect
 from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import OLDEST_VERSION, Access, Address, Database, _version_numbers
-from scenecypher.db.store.faults import translate_driver_errors
-from scenecypher.db.store.notices import OURS, forward_notices
+from scenecypher.db.store.faults import OURS, forward_notices, translate_driver_errors
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.watchdog import Watchdog
 from scenecypher.errors import (

@@ -33,7 +33,7 @@ from scenecypher.db.store.consistent_read import (
     read_consistently,
 )
 from scenecypher.db.store.enumerate import Enumerator
-from scenecypher.db.store.load import load_generation
+from scenecypher.db.store.load import load_generation, load_replaced
 from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, QueryFailed, QueryRefused, SceneReplaced
@@ -295,14 +295,14 @@ def test_a_generation_that_is_being_deleted_is_not_read(store: SceneStore, datab
     name = fresh("deleted")
     store.put(ImportedScene(name, home()))
     store.delete(name)
-    replaced = store.load_replaced(name)
+    replaced = load_replaced(store.database, name)
     assert replaced.graph == home()
     for statement in (publish.MARK_DELETING, "MATCH (n:Entity {scene: $key}) WITH n LIMIT 1 DETACH DELETE n"):
         database.transaction(run(statement, replaced.info.key), access="write", timeout_s=30)
     with pytest.raises(SceneReplaced):
         load_generation(database, replaced.info)
     with pytest.raises(InputError, match="no earlier generation"):
-        store.load_replaced(name)
+        load_replaced(store.database, name)
     store.delete_leftovers(grace_s=3_600)
     assert scene_of(database, replaced.info.key) is None, "another one goes on where the first was killed"
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import Any, LiteralString
 
 import pytest
+from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.graph.graph_json import delta_json
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.store.connection import ManagedTransaction
 from scenecypher.db.store.history import EVENT_PAGE_NEWEST, FIRST_PAGE, LARGEST, Event, plan_redo, plan_undo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import NothingToRedo, NothingToUndo

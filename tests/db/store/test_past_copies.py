@@ -15,7 +15,7 @@ import pytest
 from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.graph.delta import invert
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.store import past_copies, publish
+from scenecypher.db.store import publish, rewind
 from scenecypher.db.store.catalog import SceneInfo, scene_of
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Database
@@ -41,7 +41,7 @@ MEMBERS: LiteralString = "MATCH (n:Entity {scene: $key}) RETURN count(n) AS numb
 KILLED = """
 import os, signal, sys
 import scenecypher as sc
-from scenecypher.db.store.past_copies import past_copy
+from scenecypher.db.store.rewind import past_copy
 from scenecypher.db.store.rewind import find_at
 with sc.connect() as db:
     past_copy(db.store.database, find_at(db.store.database, sys.argv[1]),
@@ -123,12 +123,12 @@ def test_who_comes_second_takes_the_first_ones(
 
     def late(*given: Any, **options: Any) -> str:
         key = write(*given, **options)
-        monkeypatch.setattr(past_copies, "write_generation", write)
+        monkeypatch.setattr(rewind, "write_generation", write)
         made.append(store.materialise(f"{name}@1"))
         made.append(scene_of(database, key))  # type: ignore[arg-type]
         return key
 
-    monkeypatch.setattr(past_copies, "write_generation", late)
+    monkeypatch.setattr(rewind, "write_generation", late)
     found = store.materialise(f"{name}@1")
     assert found == made[0]
     assert made[1].status == "importing"
@@ -174,14 +174,14 @@ def test_what_a_killed_reader_left_is_never_seen_and_is_collected(
 def test_copies_are_bounded_in_number_and_in_size(
     store: SceneStore, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(past_copies, "COPIES_KEPT", 2)
+    monkeypatch.setattr(rewind, "COPIES_KEPT", 2)
     name = with_states(store, [small(), odd(), small()])
     copies = [store.materialise(f"{name}@{version}") for version in range(3)]
     assert number(database, ALL_KEPT) == 2
     assert [scene_of(database, it.key) is not None for it in copies] == [False, True, True]
     assert number(database, MEMBERS, key=copies[0].key) == 0
     assert store.materialise(f"{name}@0").key != copies[0].key
-    monkeypatch.setattr(past_copies, "MEMBERS_KEPT", 1)
+    monkeypatch.setattr(rewind, "MEMBERS_KEPT", 1)
     kept = store.materialise(f"{name}@1")
     assert number(database, ALL_KEPT) == 1
     assert load_generation(database, kept).graph == odd(), "the newest stays, however large"

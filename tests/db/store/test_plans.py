@@ -19,13 +19,11 @@ from scenecypher.db.store import (
     history,
     lease,
     load,
-    past_copies,
     publish,
     replicas,
     rewind,
     runs,
     scene_store,
-    snapshots,
     stored_form,
     vectors,
 )
@@ -38,6 +36,7 @@ SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelation
 _LISTS = ("names", "keys", "rows", "ids", "undoes", *WRITE_PARTS)
 _TEXTS = (
     "asked",
+    "start",
     "key",
     "name",
     "action_id",
@@ -53,6 +52,7 @@ _TEXTS = (
 )
 _NUMBERS = (
     "after",
+    "seconds",
     "most",
     "limit",
     "nodes",
@@ -81,8 +81,8 @@ PARAMETERS: dict[str, Any] = {
 
 
 MODULES = (
-    *(catalog, commit, history, lease, load, past_copies, publish, replicas, rewind, scene_store),
-    *(runs, snapshots, stored_form, vectors, backup, restore, past_statements),
+    *(catalog, commit, history, lease, load, publish, replicas, rewind, scene_store),
+    *(runs, stored_form, vectors, backup, restore, past_statements),
 )
 LOCKS = {commit.VERSION_GUARD}
 

@@ -15,8 +15,8 @@ import pytest
 
 from scenecypher.db.schema import definitions
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.stored_form import prepare
 from tests.db.store.test_vectors import imported
 from tests.sampling import FULL
 
@@ -27,7 +27,7 @@ NAMES: Final = frozenset(name for name, _ in definitions())
 PREPARER: Final = """
 import json, sys
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.prepare import prepare
+from scenecypher.db.store.stored_form import prepare
 with Database(Address(**json.loads(sys.stdin.readline()))) as database:
     database.reach()
     print("ready", flush=True)

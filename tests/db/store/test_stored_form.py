@@ -15,12 +15,19 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Point, Properties, SceneGraph
 from scenecypher.db.past import build_past
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.rows import from_driver
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.snapshots import keep_snapshot
-from scenecypher.db.store.stored_form import FORM, STEPS, Step, bring_up_to_date, current_form, take_step, turn_upright
+from scenecypher.db.store.stored_form import (
+    FORM,
+    STEPS,
+    Step,
+    bring_up_to_date,
+    current_form,
+    prepare,
+    take_step,
+    turn_upright,
+)
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.importers.homes import our_home
 from scenecypher.settings import Settings
@@ -78,7 +85,7 @@ def test_an_older_form_is_brought_up_to_date_at_the_first_connection(marked: Sce
 
 
 def test_a_home_with_y_up_is_turned_with_all_of_its_history(marked: SceneStore) -> None:
-    """A home that an older version stored as Unity has it, with a commit, a snapshot and a past."""
+    """A home that an older version stored as Unity has it, with a commit and a past."""
     name, home = fresh("y-up"), our_home("cottage")[0]
     unity = replace(home, name=name, graph=turned(home.graph))
     marked.put(unity)
@@ -88,7 +95,6 @@ def test_a_home_with_y_up_is_turned_with_all_of_its_history(marked: SceneStore) 
     after = SceneGraph.of({**unity.graph.nodes, "plate_74": replace(plate, properties=lifted)}.values(), [])
     after = SceneGraph.of(after.nodes.values(), unity.graph.relations)
     marked.commit(info, diff(unity.graph, after), actor="t", action="lift", action_id="lift")
-    keep_snapshot(marked.database, info.key, 0, unity.graph)
     build_past(marked.database, marked.find(name))
     for _ in range(2):
         take_step(marked.database, [info.key], turn_upright)

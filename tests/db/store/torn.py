@@ -34,7 +34,7 @@ from scenecypher.db.store.connection import NOTHING, Address, Database
 from scenecypher.db.store.consistent_read import LOOK, SceneChanging, read_consistently
 from scenecypher.db.store.publish import delete_generation
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.versions import ReadBookmarks
+from scenecypher.db.store.sharing import ReadBookmarks
 
 FIXED, MOVED, TARGETS = 200, 40, 50
 READERS: Final = 3
