@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from types import MappingProxyType
@@ -14,8 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.marking import MarkingScheme, marking_scheme
-from scenecypher.importers.datasets import dataset
-from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.datasets import dataset, reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.symbolic.reference import final_graph
 from scenecypher.planner.worlds.perturbation import Perturbation, perturb
@@ -134,9 +133,3 @@ def _is_fact(part: Condition) -> bool:
             return True
         case _:
             return False
-
-
-def with_reference_plans(tasks: Iterable[Task]) -> Iterator[Task]:
-    """Yield the tasks for which a reference plan, and so a goal graph, is known."""
-    known = reference_plans()
-    return (task for task in tasks if task.id in known)

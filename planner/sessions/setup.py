@@ -182,9 +182,12 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     def now() -> SceneGraph:
         return setting.store.now(scene).graph
 
+    def told() -> tuple[str, ...]:
+        return rule_lines(rules_of(setting.store.now(setting.scene).info.declared), setting.instruction)
+
     others = OthersActs(setting.store, simulator, setting.name)
     context = MethodContext(
-        InformedModel(traced(setting.model), others, lambda: _rule_lines(setting)),
+        InformedModel(traced(setting.model), others, told),
         scene.vocabulary,
         frozenset(ablations),
         plan_goal=lambda goal, required_actions=(): _plan(
@@ -224,11 +227,6 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     began = _began(setting, belief, model=named, settings=settings)
     memory = Memory(setting.instruction, _actions(recipe, simulator, now), examples=setting.examples)
     return PreparedSession(session, began, memory, others, step_writer)
-
-
-def _rule_lines(setting: SessionSetting) -> tuple[str, ...]:
-    """Return the rules of the house that a model is told of in this session, in words."""
-    return rule_lines(rules_of(setting.store.now(setting.scene).info.declared), setting.instruction)
 
 
 def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState, tuple[str, ...]]:
