@@ -36,7 +36,7 @@ def main(uri: str, password: str, file: str) -> None:
         path.write_text(json.dumps({task.id: planned(task, scene) for task, scene in chosen()}))
     plans, store = json.loads(path.read_text()), SceneStore(database)
     for name in COUNTS:
-        found = [(task, scene) for task, scene in tasks(name) if task.id in plans]
+        found = [(task, scene_of(task)) for task in DATASETS[name].tasks() if task.id in plans]
         for method, script in (("stepwise", stepwise), ("sayplan", sayplan)):
             played = []
             for task, scene in found:
@@ -53,16 +53,17 @@ def main(uri: str, password: str, file: str) -> None:
 def chosen() -> Iterator[tuple[Task, ImportedScene]]:
     """Yield the tasks that are planned for, spread evenly over each data set."""
     yield from grasif_tasks({name: COUNTS[name] for name in WORDED})
-    for name, count in COUNTS.items():
-        every = [pair for pair in tasks(name) if not pair[0].action_goals] if name not in WORDED else []
-        yield from every[:: max(1, len(every) // count)][:count]
+    for name in (it for it in COUNTS if it not in WORDED):
+        every = [it for it in DATASETS[name].tasks() if it.goal is not None and not it.action_goals]
+        for index in range(COUNTS[name]):
+            task = every[index * len(every) // COUNTS[name]]
+            yield task, scene_of(task)
 
 
-def tasks(name: str) -> Iterator[tuple[Task, ImportedScene]]:
-    """Yield the tasks of a data set that have goals, with their scenes."""
-    for task in DATASETS[name].tasks():
-        if task.goal is not None:
-            yield task, next(DATASETS[name].scenes(task.id.partition("/")[2]))
+def scene_of(task: Task) -> ImportedScene:
+    """Return the scene of a task."""
+    name, _, scene = task.id.partition("/")
+    return next(DATASETS[name].scenes(scene))
 
 
 def planned(task: Task, scene: ImportedScene) -> tuple[str, list[str]]:
