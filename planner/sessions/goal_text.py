@@ -71,9 +71,8 @@ class _Quantified:
                 return None
         both = (*c.conjuncts(where),)
         split = known(cls(var, quantity, both, ()))
-        among, parts = both[:split], both[split:]
-        apart = tuple(it for it in parts if _apart(it, var))
-        return cls(var, quantity, (*among, *apart), tuple(it for it in parts if it not in apart))
+        what, facts = both[:split], [it for it in both[split:] if not _apart(it, var)]
+        return cls(var, quantity, (*what, *(it for it in both[split:] if _apart(it, var))), tuple(facts))
 
 
 @dataclass(slots=True)

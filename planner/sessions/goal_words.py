@@ -198,7 +198,8 @@ class _Reading:
                 yield f"no fact joins {own.name!r} and {own.owner!r}: state the relation of the two"
         meant = (it for it in self.things.values() if it.quantity not in {"no", "at most"})
         rules = {} if self.parser.is_rule else state_rules(self.parser.vocabulary)
-        for pair in combinations((*self.facts, *(claim for it in meant for claim in it.among)), 2):
+        claims = (*self.facts, *(claim for it in meant for claim in it.among))
+        for pair in combinations((part for claim in claims for part in _denials(claim)), 2):
             match pair:
                 case (one, c.Not(other)) | (c.Not(other), one) if one == other:
                     yield "a fact and its opposite can't hold at once: state one of the two"
@@ -420,6 +421,11 @@ def _deep(condition: c.Condition) -> c.Condition:
     if isinstance(condition, c.Related) and condition.type == "INSIDE":
         return c.Within(condition.source, condition.target)
     return c.map_children(condition, _deep)
+
+
+def _denials(claim: c.Condition) -> tuple[c.Condition, ...]:
+    """Return a claim; that none of several holds is one of each."""
+    return tuple(map(c.Not, c.disjuncts(claim.part))) if isinstance(claim, c.Not) else (claim,)
 
 
 def _folded(word: str) -> str:

@@ -144,3 +144,9 @@ def test_what_is_written_can_be_read_by_people(text: str, written: str) -> None:
 
 def test_what_the_language_has_no_words_for_is_not_written() -> None:
     assert goal_text(HasAffordance(Id("cup_1"), "grabbable")) is None
+
+
+def test_a_list_with_and_without_one_of_its_values_is_refused() -> None:
+    """Kind: it was read, and what was written of it was not."""
+    with pytest.raises(UnknownReference, match="a fact and its opposite"):
+        GoalParser(scene(Random(1)), "household").read("mat_2 has not traits old; mat_2 has traits old, big")  # noqa: S311
