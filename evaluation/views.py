@@ -42,6 +42,16 @@ class _StrictModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class _Look(_StrictModel):
+    image: FileName
+    others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """Return the paths of all pictures."""
+        return (self.image, *self.others)
+
+
 class ViewedAsset(_StrictModel):
     """Asset of a picture; `class` is optional if the name is a class with a number."""
 
@@ -64,20 +74,13 @@ class PlacedThing(ViewedAsset):
     related_to: Name
 
 
-class EarlierLook(_StrictModel):
+class EarlierLook(_Look):
     """Look before a view's own: its pictures, and the asset that they show, by default that of the view."""
 
-    image: FileName
-    others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
     asset: ViewedAsset | None = None
 
-    @property
-    def images(self) -> tuple[str, ...]:
-        """Return the paths of all pictures."""
-        return (self.image, *self.others)
 
-
-class GoldView(_StrictModel):
+class GoldView(_Look):
     """Content of one file: the picture (a path within the folder), its asset, and the gold subgraph.
 
     `others` are further pictures of the same look; `looks` are read and merged before it, and the gold is what is
@@ -87,8 +90,6 @@ class GoldView(_StrictModel):
     whole, `part` says which part, and `reason` why.
     """
 
-    image: FileName
-    others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
     looks: Annotated[list[EarlierLook], Field(max_length=MAX_LOOKS)] = []
     asset: ViewedAsset
     set: Name = "all"
@@ -100,11 +101,6 @@ class GoldView(_StrictModel):
     priors: Annotated[list[PlacedThing], Field(max_length=500)] = []
     hidden: Annotated[list[Name], Field(max_length=500)] = []
     gold: Annotated[list[PlacedThing], Field(max_length=500)]
-
-    @property
-    def images(self) -> tuple[str, ...]:
-        """Return the paths of all pictures."""
-        return (self.image, *self.others)
 
     @property
     def assets(self) -> tuple[ViewedAsset, ...]:
