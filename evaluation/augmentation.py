@@ -25,7 +25,7 @@ from scenecypher.evaluation.published import data_columns, published_rows
 from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource
 from scenecypher.evaluation.result import Cell, ExperimentResult, Row, Table, TableSetting, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, mean_cell, share_cell
-from scenecypher.evaluation.views import GoldView, ViewFile, bundled_views, read_views
+from scenecypher.evaluation.views import ViewFile, bundled_views, read_views
 from scenecypher.planner.perception.truth import Noise
 
 VERSION: Final = 2
@@ -123,14 +123,11 @@ def _explanation(seen: Mapping[str, Any]) -> str:
     return "\n".join([seen["description"], *(found or ["nothing was missed, and nothing is too many"])])
 
 
-def _target(view: GoldView) -> str:
-    return ", ".join(f"{it.name} {it.relation} {it.related_to}" for it in view.gold) or "nothing"
-
-
 def _sample(file: ViewFile) -> Sample:
     view = file.view
     question = f"What is on or in {view.asset.name}? {', '.join(view.images)}"
-    return Sample(id=file.name, input=question, target=_target(view), metadata={"set": view.set})
+    target = ", ".join(f"{it.name} {it.relation} {it.related_to}" for it in view.gold) or "nothing"
+    return Sample(id=file.name, input=question, target=target, metadata={"set": view.set})
 
 
 def _check(**chances: float) -> None:

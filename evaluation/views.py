@@ -182,7 +182,11 @@ def _read_view(file: Path, folder: Path) -> ViewFile:
     if problems:
         raise document_error(str(file), problems)
     earlier = (ViewFile(file.stem, view.of_look(it), _paths(folder, it.images)) for it in view.looks)
-    return _check_belief(ViewFile(file.stem, view, _paths(folder, view.images), tuple(earlier)), file)
+    try:
+        belief_before_view(view)
+    except InvalidValue as error:  # what no scene can hold, for example control characters
+        raise DocumentError(str(file), "$", str(error)) from error
+    return ViewFile(file.stem, view, _paths(folder, view.images), tuple(earlier))
 
 
 def _paths(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
@@ -207,15 +211,6 @@ def _file_problems(view: GoldView, folder: Path) -> Iterator[Problem]:
             yield place, "leads out of the folder; give a path within it"
         elif not picture.is_file():
             yield place, "there is no such file; put the picture into the folder"
-
-
-def _check_belief(view_file: ViewFile, file: Path) -> ViewFile:
-    """Return the file if a scene can hold its belief. Raises DocumentError, for example for control characters."""
-    try:
-        belief_before_view(view_file.view)
-    except InvalidValue as error:
-        raise DocumentError(str(file), "$", str(error)) from error
-    return view_file
 
 
 def _placement_problems(field: str, assets: Sequence[ViewedAsset], things: Sequence[PlacedThing]) -> Iterator[Problem]:

@@ -93,7 +93,7 @@ class GoalScorer:
             keys = {kind: (prefix + kind,) for kind in KINDS}
             groups = {**keys, "all": [prefix + kind for kind in KINDS]}
             figures |= grouped_f1_figures(judged, groups, partial(_figure, prefix), intervals=intervals)
-        predicted = sum(ConfusionCounts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
+        predicted = sum(ConfusionCounts(*one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
         return figures | {
             "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
             "unknown_objects": percent_cell(sum(one["unknown"] for one in judged), predicted),

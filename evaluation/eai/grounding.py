@@ -165,30 +165,20 @@ def _action_steps(name: str, ids: tuple[str, ...], holds: Callable[[str], bool])
 
 def _expand_relation(name: str, x: str, y: str, *, agent: str, holds: Callable[[str], bool]) -> Expansions:
     match name:
-        case "ONTOP" | "INSIDE" if x == agent:
-            return _move_agent(name, y)
+        case "ONTOP" if x == agent:
+            return tuple((_ground("FIND", y), _ground(action, y)) for action in ("SIT", "LIE"))
+        case "INSIDE" if x == agent:
+            return ((_ground("WALK", y),),)
         case "ONTOP" if y == agent:
             return ((_ground("PUTON", x),),)
         case "ONTOP" | "INSIDE":
-            brought = (*_fetch_unless_held(x, holds), _ground("FIND", y))
+            fetched = () if holds(x) else (_ground("FIND", x), _ground("GRAB", x))
+            brought = (*fetched, _ground("FIND", y))
             return tuple((*brought, _ground(action, x, y)) for action in PLACING_ACTIONS[name])
         case _ if name in RELATION_ACTIONS and (x == agent or name != "NEXT_TO"):
             return ((_ground("FIND", y), *(_ground(action, y) for action in RELATION_ACTIONS[name])),)
         case _:
             return ()
-
-
-def _move_agent(name: str, y: str) -> Expansions:
-    """Return the expansions that bring the agent itself onto or into an object."""
-    return (
-        tuple((_ground("FIND", y), _ground(action, y)) for action in ("SIT", "LIE"))
-        if name == "ONTOP"
-        else ((_ground("WALK", y),),)
-    )
-
-
-def _fetch_unless_held(x: str, holds: Callable[[str], bool]) -> tuple[GroundedStep, ...]:
-    return () if holds(x) else (_ground("FIND", x), _ground("GRAB", x))
 
 
 def _ground(word: str, *ids: str) -> GroundedStep:

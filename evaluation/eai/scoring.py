@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from scenecypher.evaluation.eai.tasks import TaskGoals
 from scenecypher.evaluation.result import Cell
@@ -33,11 +33,6 @@ class ConfusionCounts:
     hits: int = 0
     alarms: int = 0
     misses: int = 0
-
-    @classmethod
-    def of(cls, numbers: Iterable[int]) -> Self:
-        """Create counts from a judgement's list."""
-        return cls(*numbers)
 
     def __add__(self, other: ConfusionCounts) -> ConfusionCounts:
         return ConfusionCounts(self.hits + other.hits, self.alarms + other.alarms, self.misses + other.misses)
@@ -199,7 +194,7 @@ def grouped_f1_figures(
     """Return the figures of each of the `groups` of keys; `counted` are the counts of each output by key."""
     found: Figures = {}
     for group, keys in groups.items():
-        rows = [sum_counts(ConfusionCounts.of(one[key]) for key in keys if key in one) for one in counted]
+        rows = [sum_counts(ConfusionCounts(*one[key]) for key in keys if key in one) for one in counted]
         names = {part: name(group, part) for part in METRICS}
         found |= f1_figures(sum_counts(rows), names, rows=partial(list, rows), intervals=intervals)
     return found

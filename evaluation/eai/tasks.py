@@ -136,8 +136,12 @@ def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:
     ids = {source_id(node_id): node_id for node_id in graph.nodes}
     facts = dict.fromkeys(wanted.goal)
     return TaskGoals(
-        states=tuple(_state(fact, ids) for fact in facts if fact.state is not None),
-        relations=tuple(_relation(fact, ids) for fact in facts if fact.relation_type is not None),
+        states=tuple(HasState(_id(it.id, ids), STATES[it.state]) for it in facts if it.state is not None),
+        relations=tuple(
+            Related(_id(it.from_id, ids), RELATIONS[it.relation_type], _id(it.to_id, ids))
+            for it in facts
+            if it.relation_type is not None
+        ),
         actions=tuple(dict.fromkeys(tuple(choice.lower().split("|")) for choice in wanted.actions)),
     )
 
@@ -149,14 +153,6 @@ def final_goal(task_id: str) -> tuple[tuple[ActionGoal, ...], Condition]:
         return parse_formula(formula or "")
     except ValueError as error:
         raise DocumentError(str(package_folder() / GOALS), task_id, f"{error}; {REPAIR}") from error
-
-
-def _state(fact: _Fact, ids: Mapping[int, str]) -> Condition:
-    return HasState(_id(fact.id, ids), STATES[str(fact.state)])
-
-
-def _relation(fact: _Fact, ids: Mapping[int, str]) -> Condition:
-    return Related(_id(fact.from_id, ids), RELATIONS[str(fact.relation_type)], _id(fact.to_id, ids))
 
 
 def _id(number: int | None, ids: Mapping[int, str]) -> Id:

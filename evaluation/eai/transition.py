@@ -69,18 +69,6 @@ def asked_for(task_id: str) -> str:
     return ", ".join(asked_actions(task_id))
 
 
-def categories_of(task_id: str) -> tuple[str, ...]:
-    """Return the categories that a task counts in when it is planned."""
-    return tuple(_read("id2category_2.json")[task_id])
-
-
-@cache
-def category_of_predicate() -> Mapping[str, str]:
-    """Return the category of each predicate of the domain."""
-    found: Mapping[str, str] = _read("predicates_category.json")
-    return found
-
-
 @cache
 def problem(task_id: str) -> str:
     """Return the task's PDDL problem."""
@@ -273,7 +261,7 @@ def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judge
         _add_counts(strict, PredicateMatch(alarms=_all_names(predicted[name])))
     return {
         "task": task_id,
-        "categories": list(categories_of(task_id)),
+        "categories": _read("id2category_2.json")[task_id],
         "parsed": found is not None,
         "counts": {name: one.as_list() for name, one in counts.items()} if found is not None else {},
         "strict": {name: one.as_list() for name, one in strict.items()},
@@ -318,10 +306,11 @@ def _plans(judged: Sequence[Judgement]) -> Figures:
 
 
 def _add_counts(counts: dict[str, ConfusionCounts], found: PredicateMatch) -> None:
+    """Add to the counts of categories those of the predicates of a clause."""
     for predicate in found.hits | found.alarms | found.misses:
-        if category := category_of_predicate().get(predicate):
+        if category := _read("predicates_category.json").get(predicate):
             groups = (found.hits, found.alarms, found.misses)
-            counts[category] += ConfusionCounts.of(int(predicate in group) for group in groups)
+            counts[category] += ConfusionCounts(*(int(predicate in group) for group in groups))
 
 
 def _all_names(action: PddlAction) -> frozenset[str]:

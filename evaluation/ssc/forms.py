@@ -50,11 +50,6 @@ def _require(found: object) -> None:
         raise ValueError("the schema does not allow this")
 
 
-def _clause(text: str) -> Expression:
-    """Return the canonical form of a line such as ``OPEN(door.1) and ON(lamp.2)``."""
-    return canonical_tree(_joined(parse_subgoal(_BARE.sub(r"\1()", text))))
-
-
 def canonical_tree(found: Expression, bound: int = 0) -> Expression:
     """Flatten nested ``and`` and ``or``, sort and deduplicate parts, unwrap single ones, and number bound names."""
     if isinstance(found, str):
@@ -130,7 +125,8 @@ def subgoal_form(output: str) -> Form:
     """Return the lines in order; within a line, the order of operands of ``and`` or ``or`` is ignored."""
     lines: Any = dict(_json_pairs(output)).get("output")
     _require(isinstance(lines, list) and all(isinstance(line, str) for line in lines))
-    clauses = tuple(_clause(line) for line in lines if line.strip())
+    formulas = [parse_subgoal(_BARE.sub(r"\1()", line)) for line in lines if line.strip()]
+    clauses = tuple(canonical_tree(_joined(formula)) for formula in formulas)
     _require(clauses)
     return clauses
 
