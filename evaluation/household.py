@@ -22,8 +22,7 @@ from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
 from scenecypher.evaluation.measures import COSTS, OUTCOMES
 from scenecypher.evaluation.options import Names, take_spread
-from scenecypher.importers.home_tasks import EXAMPLE, TESTED
-from scenecypher.importers.homes import OURS, folders, our_home, read_home
+from scenecypher.importers.homes import EXAMPLE, OURS, TESTED, folders, our_home, read_home
 from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.planner.prompts.home_examples import Solved, home_examples
 from scenecypher.planner.sessions.recipe import SchemaScope

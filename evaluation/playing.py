@@ -24,7 +24,7 @@ from scenecypher.evaluation.replies import MeteredModel
 from scenecypher.evaluation.task_pictures import FolderCamera
 from scenecypher.evaluation.unclear_tasks import UNCLEAR_TASKS, ScriptedGoals, ScriptedPerson
 from scenecypher.evaluation.world_pool import World, WorldPool
-from scenecypher.importers.babyai_oracle import answer_fault
+from scenecypher.importers.babyai import answer_fault
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.methods.baselines.pddl_mistakes import MistakeKind

@@ -41,7 +41,7 @@ from scenecypher.evaluation.eai.tasks import (
 from scenecypher.evaluation.run_result import bootstrap
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.task import ActionGoal
-from scenecypher.importers.virtualhome_graph import source_id
+from scenecypher.importers.virtualhome_format import source_id
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake, mistake_of
 from scenecypher.planner.actions.simulator import Simulator

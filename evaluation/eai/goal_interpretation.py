@@ -23,7 +23,7 @@ from scenecypher.evaluation.eai.scoring import (
     percent_cell,
 )
 from scenecypher.evaluation.eai.tasks import task_entries, task_start
-from scenecypher.importers.eai import task_order
+from scenecypher.importers.virtualhome import task_order
 
 GoldGoal: TypeAlias = tuple[Any, ...] | frozenset[str]
 """State or relation by numbers, or the alternatives of an action goal."""

@@ -36,8 +36,8 @@ from scenecypher.evaluation.eai.scoring import (
     grouped_f1_figures,
     percent_cell,
 )
-from scenecypher.importers.eai import REPAIR, package_folder, task_order
 from scenecypher.importers.json_file import read_json
+from scenecypher.importers.virtualhome import REPAIR, package_folder, task_order
 from scenecypher.planner.symbolic.engine import LAMA, check_engine, solve
 from scenecypher.planner.symbolic.limits import TimeLimit
 

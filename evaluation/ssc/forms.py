@@ -24,8 +24,8 @@ from scenecypher.evaluation.eai.subgoal_text import (
 )
 from scenecypher.evaluation.eai.transition import domain_head, gold_actions
 from scenecypher.evaluation.ssc.voting import Form
-from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
+from scenecypher.importers.virtualhome import package_folder
 
 _BARE: Final = re.compile(rf"\b({'|'.join(ACTIONS_WITHOUT_BRACKETS)})\b(?!\s*\()")
 """Action without brackets."""

@@ -26,9 +26,9 @@ from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.eai.transition import domain_head
 from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.result import Document
-from scenecypher.importers.eai import REPAIR, package_folder
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.published_file import PublishedFile
+from scenecypher.importers.virtualhome import REPAIR, package_folder
 
 WHEEL: Final = PublishedFile(
     "virtualhome_eval==0.1.1",

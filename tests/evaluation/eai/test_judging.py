@@ -17,7 +17,7 @@ from scenecypher.evaluation.eai.subgoal import SubgoalScorer
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.eai.tasks import TaskScenePool, task_goals, task_start
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.importers.eai import package_folder
+from scenecypher.importers.virtualhome import package_folder
 from tests.evaluation.eai.samples import OUTPUTS, outputs
 from tests.planner.actions.evolving_graph import Engine, line_of
 
