@@ -43,7 +43,7 @@ from scenecypher.evaluation.eai.tasks import (
 )
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.task import ActionGoal
-from scenecypher.planner.actions.mistakes import SKIPPABLE
+from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake
 
 MAX_ATTEMPTS: Final = 256
 """Attempts that are tried to their end; recorded sub-goals have a few."""
@@ -248,7 +248,8 @@ def _outcome(best: ExpansionAttempt, attempts: Sequence[ExpansionAttempt]) -> st
         return "correct"
     if any(end.finished for end in attempts):
         return "goal_missed"
-    return next(mistake for mistake in reversed(best.judged["mistakes"]) if mistake != SKIPPABLE)
+    mistakes: list[Mistake] = best.judged["mistakes"]
+    return next(mistake for mistake in reversed(mistakes) if mistake != SKIPPABLE)
 
 
 def _unexecuted(fault: str, why: str, wanted: TaskGoals) -> Judgement:
