@@ -1,18 +1,41 @@
-"""Attempts of a sample: work in a worker thread, tried again if the database or the model service failed."""
+"""Attempts of a sample: work in a worker thread, tried again if the database or the model service failed.
+
+Inspect's model is adapted to our model interface, for methods that run in worker threads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import count
-from typing import Final, TypeVar
+from json import dumps, loads
+from typing import Any, Final, Self, TypeVar
 
-from anyio import sleep, to_thread
-from inspect_ai.model import get_model
+from anyio import from_thread, sleep, to_thread
+from inspect_ai.model import (
+    CachePolicy,
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+    ModelOutput,
+    ResponseSchema,
+    StopReason,
+    get_model,
+)
+from inspect_ai.model import Model as Generator
 from inspect_ai.solver import TaskState
+from inspect_ai.util import JSONSchema
+from tenacity import RetryError
 
-from scenecypher.chat.model import Model
-from scenecypher.errors import SceneCypherError, ServiceError
-from scenecypher.evaluation.inspect_model import InspectModel
+from scenecypher.chat.model import Finish, Message, Model, Reply, Request, Usage
+from scenecypher.errors import ModelUnavailable, SceneCypherError, ServiceError
 from scenecypher.evaluation.progress import current_run
 from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.run_result import ATTEMPTS
@@ -67,3 +90,122 @@ def may_pass(error: BaseException) -> bool:
     if is_failed or isinstance(error, ConnectionError | TimeoutError) or type(error).__name__ in CONNECTION_ERRORS:
         return True
     return error.__cause__ is not None and may_pass(error.__cause__)
+
+
+PROGRAMS: Final = ("mockllm/", "oracle/")
+"""Prefixes of providers whose models are programs."""
+FINISHES: Final[Mapping[StopReason, Finish]] = {
+    "max_tokens": "length",
+    "model_length": "length",
+    "tool_calls": "tool_call",
+    "content_filter": "filtered",
+}
+
+
+TURNS: Final[Mapping[str, Callable[..., ChatMessage]]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+CACHED_FOR: Final = "4W"
+"""How long the replies of a run stay in Inspect's cache, in its notation: four weeks."""
+
+
+@dataclass(frozen=True, slots=True)
+class InspectModel:
+    """Service that asks Inspect's model, or the one that a request names, with Inspect's retries, cache and log.
+
+    With the id of a `run`, each reply is stored in Inspect's cache for the run, the sample and the request (the n-th
+    equal one), so that a sample that is tried again, also by a resumed run, does not ask for it again.
+
+    `reply` must be called in a worker thread started by `anyio.to_thread`. Exceptions that remain after Inspect's
+    retries propagate, and Inspect records them as the sample's error.
+    """
+
+    generator: Generator
+    run: str = ""
+    sample: str = ""
+    _counts: Counter[Request] = field(default_factory=Counter)
+
+    def session(self, name: str) -> Self:
+        """Return the model for one attempt at the sample of this name; the requests of each attempt count from 1."""
+        return replace(self, sample=name, _counts=Counter())
+
+    def reply(self, request: Request) -> Reply:
+        """Ask once. Raises ModelUnavailable if Inspect reports that the model failed."""
+        return from_thread.run(self._reply, request)
+
+    async def _reply(self, request: Request) -> Reply:
+        generator = self.generator if request.model is None else get_model(request.model)
+        turns = [_turn(message) for message in request.messages]
+        try:
+            output = await generator.generate(turns, config=_config(request, self._cache(request)))
+        except RetryError as error:  # says nothing of the last failure, which is its cause
+            raise error.__cause__ or error from None
+        if output.error or not output.choices:
+            raise ModelUnavailable(
+                f"model {generator} gave no answer ({output.error or 'no choice'}); try again, or choose another"
+            )
+        return Reply(
+            output.completion,
+            _usage(output),
+            output.model,
+            source="scripted" if str(generator).startswith(PROGRAMS) else "live",
+            finish=FINISHES.get(output.stop_reason, "stop"),
+        )
+
+    def _cache(self, request: Request) -> CachePolicy | bool | None:
+        """Return the cache's setting; without a run, samples never come from a cache that the user turned on."""
+        if not self.run:
+            return False if request.temperature else None
+        self._counts[request] += 1
+        scopes = {"run": self.run, "sample": self.sample, "number": str(self._counts[request])}
+        return CachePolicy(expiry=CACHED_FOR, scopes=scopes)
+
+
+def _turn(message: Message) -> ChatMessage:
+    pictures: list[Content] = [ContentImage(image=image.data_url) for image in message.images]
+    content: str | list[Content] = [ContentText(text=message.text), *pictures] if pictures else message.text
+    return TURNS[message.role](content=content)
+
+
+def _config(request: Request, cache: CachePolicy | bool | None) -> GenerateConfig:  # noqa: FBT001 - as Inspect has it
+    return GenerateConfig(
+        temperature=request.temperature,
+        seed=request.seed,
+        max_tokens=request.max_tokens,
+        cache=cache,
+        response_schema=None if request.schema is None else _form(dumps(request.schema)),
+    )
+
+
+class _Form(ResponseSchema):
+    """Immutable schema: Inspect copies a request's settings five times, and its log would count each copy apart."""
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self
+
+
+@lru_cache(maxsize=64)
+def _form(schema: str) -> ResponseSchema:
+    """Return a JSON schema in Inspect's form, with references replaced by what they name."""
+    read = loads(schema)
+    return _Form(name="reply", json_schema=JSONSchema.model_validate(_inlined(read, read)), strict=True)
+
+
+def _inlined(node: Any, root: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_inlined(item, root) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    if "$ref" in node:
+        return _inlined(root["$defs"][str(node["$ref"]).rpartition("/")[2]], root)
+    return {key: _inlined(value, root) for key, value in node.items() if key != "$defs"}
+
+
+def _usage(output: ModelOutput) -> Usage:
+    counted = output.usage
+    if counted is None:
+        return Usage()
+    cached = (counted.input_tokens_cache_read or 0) + (counted.input_tokens_cache_write or 0)
+    return Usage(counted.input_tokens + cached, counted.output_tokens)

@@ -14,7 +14,7 @@ from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
 from scenecypher.evaluation.measures import OUTCOMES
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers.datasets import dataset
@@ -25,35 +25,7 @@ COSTS: Final = ("round_tokens", "rounds", "calls", "tokens", "rooms_changed", "g
 COLUMNS: Final = (*OUTCOMES, *COSTS)
 TRIALS: Final = 100
 
-PROMPTED: Final = (
-    RowPlan("zero-shot", "ZeroShot"),
-    RowPlan("0-cot", "0-CoT"),
-    RowPlan("ltm", "LTM"),
-    RowPlan("cot", "CoT"),
-    RowPlan("bag", "BAG"),
-    RowPlan("algorithm", "Alg"),
-)
-SG2: Final = (*PROMPTED, RowPlan("sayplan", "SayPlan"), RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
-SG2_REACT: Final = (
-    RowPlan("react-limit", "ReAct-limit"),
-    RowPlan("react-sg2", "ReAct"),
-    RowPlan("sg2-limit", "SG2-limit"),
-    RowPlan("sg2", "SG2"),
-)
-RWR: Final = (
-    *PROMPTED,
-    RowPlan("react-rwr", "ReAct"),
-    RowPlan("sayplan", "SayPlan"),
-    RowPlan("sg-rwr", "SG-RwR"),
-    RowPlan("sg-rwr-fs", "SG-RwR (FS)"),
-    RowPlan("sg-rwr-alg", "SG-RwR (Alg)"),
-)
-RWR_PARTS: Final = (
-    RowPlan("single-coder", "SingleCoder"),
-    RowPlan("rwr-text", "RwR_Text"),
-    RowPlan("sg-rwr", "RwR"),
-)
-PARTS: Final = {"sg2-1": SG2, "sg2-3": SG2_REACT, "sg-rwr-1": RWR, "sg-rwr-3": RWR_PARTS}
+PARTS: Final = {name: paper_rows(name) for name in ("sg2-1", "sg2-3", "sg-rwr-1", "sg-rwr-3")}
 """The papers' tables with their rows."""
 COMPARED: Final = ("sg2-1", "sg-rwr-1")
 """Tables that compare methods; the others compare the parts of one."""

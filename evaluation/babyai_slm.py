@@ -11,16 +11,16 @@ from typing import Final
 from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.babyai import COLUMNS, PROMPTED, common_episode
+from scenecypher.evaluation.babyai import COLUMNS, common_episode
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.experiment import PAPER, Experiment, TablePlan, paper_rows, select_rows
 from scenecypher.evaluation.options import Names, take_spread
 from scenecypher.importers.datasets import dataset
 from scenecypher.planner.sessions.recipe import SchemaScope
 
 LEVEL: Final = "numqa"
 TRIALS: Final = 20
-ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
+ROWS: Final = paper_rows("sg2-5")
 
 
 @task

@@ -98,7 +98,9 @@ def dynamic(
         return _checked(Experiment("dynamic", TITLE, planned, cache, run))
     has = None if shown is None else pictured_tasks(shown, [line.id for line in dynamic_tasks()])
     lines = {
-        name: take_of_each(_lines(name, wording, has), limit, seed, kind=_kind)
+        name: take_of_each(
+            _lines(name, wording, has), limit, seed, kind=lambda it: "unmoved" if it.seed is None else "moved"
+        )
         for name in select_names("world of this experiment", data, WORLDS)
     }
     if shown is not None:
@@ -156,10 +158,6 @@ def _lines(world: str, wording: Wording, has: Collection[str] | None) -> Iterato
         is_here = (line.category == "behavior") == (world == "behavior")
         if is_here and (has is None or line.id in has) and (wording != "goal" or is_ground_goal(to_task(line).goal)):
             yield line
-
-
-def _kind(line: DynamicTask) -> str:
-    return "unmoved" if line.seed is None else "moved"
 
 
 def _table(world: str, lines: list[DynamicTask], common: EpisodePlan) -> TablePlan:

@@ -88,12 +88,12 @@ def _derived(
     """Yield the tables of parts that the plans ask for."""
     for plan, table in zip(plans, tables, strict=True):
         if plan.parts is not None:
-            keys = [key for group, key in rows if group == plan.group]
-            yield from part_tables(table, plan.parts, {key: _parts(rows[plan.group, key]) for key in keys})
-
-
-def _parts(samples: Sequence[PlayedSample]) -> list[dict[str, float]]:
-    return [one.figures | part_figures(one.trace) for one in samples if one.trace is not None]
+            samples = {
+                key: [one.figures | part_figures(one.trace) for one in own if one.trace is not None]
+                for (group, key), own in rows.items()
+                if group == plan.group
+            }
+            yield from part_tables(table, plan.parts, samples)
 
 
 def _table(

@@ -12,6 +12,7 @@ from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan, Perception
 from scenecypher.evaluation.options import Names, split_names
+from scenecypher.evaluation.published import data_table
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.methods import METHODS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
@@ -45,6 +46,17 @@ class RowPlan:
     def key(self) -> str:
         """Key of the row in its table, and its name for `--method`."""
         return "+".join((f"{self.method}-{self.observer}" if self.observer else self.method, *self.ablations))
+
+
+def paper_rows(table: str) -> tuple[RowPlan, ...]:
+    """Return the rows of a paper's table, such as ``sg2-1``: methods, each with what it leaves out, by their names."""
+    ways = ((*_method_and_ablations(key), label) for key, label in data_table("rows")[table].items())
+    return tuple(RowPlan(method, label, ablations) for method, ablations, label in ways)
+
+
+def _method_and_ablations(key: str) -> tuple[str, tuple[str, ...]]:
+    method, *ablations = (key,) if key in METHODS else key.split("+")
+    return method, tuple(ablations)
 
 
 GOALS_FIRST: Final = (RowPlan("goal-then-plan", is_ours=True), RowPlan("explore-then-plan", is_ours=True))
@@ -153,9 +165,9 @@ def _absence(method: str, tasks: Sequence[str]) -> str:
 
 
 def _row(word: str) -> RowPlan:
-    method, *ablations = (word,) if word in METHODS else word.split("+")
-    recipe_named(method).without(method, tuple(ablations))
-    return RowPlan(method, ablations=tuple(ablations), is_ours=True)
+    method, ablations = _method_and_ablations(word)
+    recipe_named(method).without(method, ablations)
+    return RowPlan(method, ablations=ablations, is_ours=True)
 
 
 def _episode(table: TablePlan, row: RowPlan, task: str, *, is_first: bool) -> EpisodePlan:

@@ -23,8 +23,8 @@ class ExperimentParts(NamedTuple):
 
 def questions() -> ExperimentParts:
     """Questions about scenes."""
-    from scenecypher.evaluation.question_result import questions_result
     from scenecypher.evaluation.questions import questions as task
+    from scenecypher.evaluation.questions import questions_result
 
     return ExperimentParts(task, questions_result)
 
@@ -32,7 +32,7 @@ def questions() -> ExperimentParts:
 def memory() -> ExperimentParts:
     """Questions about what happened."""
     from scenecypher.evaluation.memory import memory as task
-    from scenecypher.evaluation.question_result import questions_result
+    from scenecypher.evaluation.questions import questions_result
 
     return ExperimentParts(task, questions_result)
 
@@ -47,7 +47,7 @@ def dynamic() -> ExperimentParts:
 def augmentation() -> ExperimentParts:
     """LookPlanGraph's graph augmentation."""
     from scenecypher.evaluation.augmentation import augmentation as task
-    from scenecypher.evaluation.augmentation_result import augmentation_result
+    from scenecypher.evaluation.augmentation import augmentation_result
 
     return ExperimentParts(task, augmentation_result)
 

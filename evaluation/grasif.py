@@ -12,13 +12,12 @@ from inspect_ai import task
 from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
 from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers import datasets
 from scenecypher.importers.task import Task
-from scenecypher.planner.methods.table_graphs import FULL_GRAPH, JSON_GRAPH, NO_CORRECTION, NO_PRIORS
 
 SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
 ABLATIONS: Final = "ablations"
@@ -26,21 +25,7 @@ ABLATIONS: Final = "ablations"
 TABLES: Final = (*SUBSETS, ABLATIONS)
 COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled", *COSTS)
 
-ROWS: Final = (
-    RowPlan("llm-as-p", "LLM-as-P"),
-    RowPlan("llm+p", "LLM+P"),
-    RowPlan("sayplan", "SayPlan"),
-    RowPlan("sayplan-lite", "SayPlan Lite"),
-    RowPlan("react-alfworld", "ReAct"),
-    RowPlan("lookplangraph", "LookPlanGraph"),
-)
-ABLATED: Final = (
-    RowPlan("lookplangraph", "LookPlanGraph"),
-    RowPlan("lookplangraph", "Json graph", (JSON_GRAPH.name,)),
-    RowPlan("lookplangraph", "Full Graph", (FULL_GRAPH.name,)),
-    RowPlan("lookplangraph", "No Priors", (NO_PRIORS.name,)),
-    RowPlan("lookplangraph", "No Correction", (NO_CORRECTION.name,)),
-)
+ROWS, ABLATED = map(paper_rows, ("lookplangraph-4", "lookplangraph-5"))
 
 
 @task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -16,6 +16,7 @@ from scenecypher.db.store.clock import declare_times
 from scenecypher.db.store.history import Event, plan_undo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, RejectedError, did_you_mean
+from scenecypher.evaluation.published import data_table
 from scenecypher.importers.datasets import reference_plan
 from scenecypher.importers.homes import our_home
 from scenecypher.planner.actions.text import parse_action
@@ -46,48 +47,11 @@ class History:
 
     home: str
     start: datetime
-    steps: tuple[tuple[str, str], ...]
-
-
-TASKS: Final = (
-    *("watch_tv", "turn_off_tablelamp", "put_soap_in_bathroomcabinet", "throw_away_plum", "make_toast"),
-    *("warm_up_salmon", "wash_plate", "serve_cupcake", "put_milk_in_fridge", "put_shirt_in_closet"),
-)
-
-
-def _round(*actors: str) -> tuple[tuple[str, str], ...]:
-    """Return all tasks, done by these actors in turn."""
-    return tuple((actors[number % len(actors)], task) for number, task in enumerate(TASKS))
+    steps: Sequence[tuple[str, str]]
 
 
 HISTORIES: Final[Mapping[str, History]] = {
-    "morning": History(
-        "apartment",
-        datetime(2026, 3, 2, 7, tzinfo=UTC),
-        (*_round("ann", "robot")[:6], ("ann", UNDO), ("ann", UNDO), *_round("robot", "ben")[6:], ("ben", UNDO)),
-    ),
-    "evening": History(
-        "cottage",
-        datetime(2026, 3, 2, 17, 30, tzinfo=UTC),
-        (*_round("robot", "cleo")[3:], ("cleo", UNDO), *_round("robot", "ann")[:3]),
-    ),
-    "day": History(
-        "apartment",
-        datetime(2026, 3, 3, 6, tzinfo=UTC),
-        (
-            *_round("robot", "ann"),
-            ("ben", UNDO),
-            ("ben", ALL_BACK),
-            *_round("ben", "robot"),
-            ("ann", ALL_BACK),
-            *_round("cleo", "ann", "robot"),
-            ("cleo", UNDO),
-            ("cleo", UNDO),
-            ("robot", ALL_BACK),
-            *_round("ann", "ben", "cleo", "robot"),
-            ("ann", UNDO),
-        ),
-    ),
+    name: History(day["home"], day["start"], day["steps"]) for name, day in data_table("histories").items()
 }
 
 

@@ -49,8 +49,10 @@ def marking_scheme(goal: Condition, initial: SceneGraph, end: SceneGraph | None,
         return MarkingScheme(goal, vocabulary, None, frozenset(), frozenset())
     changed = [
         it
-        for it in _changeable_ids(end)
-        if it in initial and node_signature(initial, it, vocabulary) != node_signature(end, it, vocabulary)
+        for it, node in end.nodes.items()
+        if node.kind in CHANGEABLE_KINDS
+        and it in initial
+        and node_signature(initial, it, vocabulary) != node_signature(end, it, vocabulary)
     ]
     needed = frozenset(it for it in changed if not _holds(goal, _revert_node(end, initial, it, vocabulary)))
     differing = frozenset(it for it in changed if end.nodes[it].kind != "Agent")
@@ -103,10 +105,6 @@ def node_signature(graph: SceneGraph, node_id: str, vocabulary: str) -> NodeSign
 def _name(graph: SceneGraph, node_id: str) -> str:
     node = graph.nodes[node_id]
     return node.class_ if node.kind == "Object" else node_id
-
-
-def _changeable_ids(graph: SceneGraph) -> Iterator[str]:
-    return (node.id for node in graph.nodes.values() if node.kind in CHANGEABLE_KINDS)
 
 
 def _holds(goal: Condition, graph: SceneGraph) -> bool:

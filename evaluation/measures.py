@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.evaluation.episode import EpisodePlan, Trace
+from scenecypher.evaluation.published import data_table
 from scenecypher.evaluation.result import Cell, Column
 from scenecypher.evaluation.run_result import mean_cell, share_cell
 from scenecypher.evaluation.unclear_tasks import CLEAR, UNCLEAR_TASKS
@@ -102,60 +103,20 @@ def measured_cell(measure: Measure, samples: Sequence[Figures]) -> Cell:
             return Cell(value=sum(values) / under if under else None, n=len(values))
 
 
-def _share_of(key: str, heading: str, of: str, *, second: bool = False, where: str = "", equals: float = 1) -> Measure:
-    column = Column(key=key, heading=heading, interval="wilson", second=second)
-    return Measure(column, of, "share", where=where, equals=equals)
-
-
-def _mean_of(key: str, heading: str, of: str, *, second: bool = False, where: str = "", equals: float = 1) -> Measure:
-    column = Column(key=key, heading=heading, interval="bootstrap", second=second)
-    return Measure(column, of, "mean", where=where, equals=equals)
-
-
-def _cost(key: str, heading: str, of: str, *, second: bool = False) -> Measure:
-    column = Column(key=key, heading=heading, unit="number", better="lower", interval="bootstrap", second=second)
-    return Measure(column, of, "mean")
-
-
-def _ratio(key: str, heading: str, of: str, *, by: str) -> Measure:
-    column = Column(key=key, heading=heading, unit="number", better="lower", second=True)
-    return Measure(column, of, "ratio", by=by)
-
-
-MEASURES: Final[Mapping[str, Measure]] = {
-    row.column.key: row
-    for row in (
-        _share_of("sr", "SR", "success"),
-        _share_of("sr_all", "SR, all nodes match", "same", second=True),
-        _mean_of("app", "APP", "app"),
-        _mean_of("app_needed", "APP, needed", "app_needed", second=True),
-        _cost("tpa", "TPA", "tpa"),
-        _ratio("tpa_pooled", "TPA, pooled", "tokens", by="actions"),
-        _share_of("sr_moved", "SR, moved", "success", where="moved"),
-        _share_of("sr_unmoved", "SR, unmoved", "success", where="moved", equals=0),
-        _mean_of("app_moved", "APP, moved", "app", where="moved"),
-        _mean_of("app_unmoved", "APP, unmoved", "app", where="moved", equals=0),
-        _share_of("success", "success", "success"),
-        _share_of("success_skipping", "reached, refused steps skipped", "done"),
-        _cost("refused", "refused steps", "refused"),
-        _share_of("approved", "success", "done"),
-        _share_of("asked_unclear", "asked, unclear", "asked", where="unclear"),
-        Measure(
-            Column(key="asked_clear", heading="asked, clear", better="lower", interval="wilson"),
-            *("asked", "share"),
-            where="unclear",
-            equals=0,
-        ),
-        _share_of("done_unclear", "success, unclear", "done", where="unclear"),
-        _share_of("done_clear", "success, clear", "done", where="unclear", equals=0),
-        _cost("questions", "questions a task", "questions"),
-        _cost("round_tokens", "tokens a round", "round_tokens", second=True),
-        _cost("rounds", "rounds a query", "rounds", second=True),
-        _cost("calls", "replies a query", "calls", second=True),
-        _cost("tokens", "tokens a query", "tokens", second=True),
-        _cost("rooms_changed", "rooms changed", "rooms_changed", second=True),
-        _cost("graph", "graph's tokens", "graph", second=True),
-        _cost("cot", "CoT's tokens", "cot", second=True),
-    )
+_KINDS: Final[Mapping[str, tuple[Aggregation, Mapping[str, Any]]]] = {
+    "share": ("share", {"interval": "wilson"}),
+    "mean": ("mean", {"interval": "bootstrap"}),
+    "cost": ("mean", {"unit": "number", "better": "lower", "interval": "bootstrap"}),
+    "ratio": ("ratio", {"unit": "number", "better": "lower"}),
 }
+
+
+def _measure(
+    key: str, how: str, *, of: str, by: str = "", where: str = "", equals: float = 1, **column: Any
+) -> Measure:
+    aggregation, fields = _KINDS[how]
+    return Measure(Column(key=key, **{**fields, **column}), of, aggregation, by, where, equals)
+
+
+MEASURES: Final[Mapping[str, Measure]] = {key: _measure(key, **row) for key, row in data_table("measures").items()}
 """Columns by key; to add a column, add a row."""

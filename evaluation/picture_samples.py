@@ -3,20 +3,20 @@
 Both functions return the sample's metadata: the fields of a `Similarity`, the ``outcome``, the observed ``parts``, the
 ``slips`` (counts) and ``mistakes`` (things), ``kept`` (of the things that the pictures can't show, the share that is
 still believed; None if there are none), the ``description`` in words, its ``source`` and ``model``, and the ``tokens``
-spent.
+spent. The gold subgraph is also the replies of a perfect model, and the observation of a perfect observer.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
-from scenecypher.chat.model import Model
+from scenecypher.chat.model import Model, Reply, Request, Usage
 from scenecypher.db.graph.delta import apply
 from scenecypher.errors import ReplyRejected
-from scenecypher.evaluation.augmentation_gold import SIMULATED_OBSERVER, GoldObserver, view_classes
-from scenecypher.evaluation.metered_model import MeteredModel
+from scenecypher.evaluation.replies import REFERENCE, MeteredModel
 from scenecypher.evaluation.subgraphs import (
     STEP,
     SeenSubgraph,
@@ -26,13 +26,92 @@ from scenecypher.evaluation.subgraphs import (
     measure_similarity,
     seen_parts,
 )
-from scenecypher.evaluation.views import VOCABULARY, GoldView, ViewFile, belief_before_view
+from scenecypher.evaluation.views import VOCABULARY, GoldView, PlacedThing, ViewFile, belief_before_view
 from scenecypher.planner.perception.footage import PictureSet
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import known_node
-from scenecypher.planner.perception.observation import WHOLE, Observation
+from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
 from scenecypher.planner.perception.truth import Noise, NoisyObserver
-from scenecypher.planner.perception.vision import read_pictures
+from scenecypher.planner.perception.vision import EXTENTS, RELATIONS, STATES, read_pictures
+
+SIMULATED_OBSERVER: Final = "simulated observer"
+RELATION_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
+STATE_WORDS: Final = {ours: word for word, ours in STATES.items()}
+EXTENT_WORDS: Final = {
+    "whole": "All of it is in view.",
+    "part": "Only a part of it is in view.",
+    "nothing": "Nothing can be made out.",
+    "another_place": "The picture shows another place.",
+}
+PHRASES: Final = {"ON": "on top of", "INSIDE": "inside"}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldReader:
+    """Model that knows the gold subgraph: it answers a picture in words, and a schema in JSON."""
+
+    view: GoldView
+
+    def reply(self, request: Request) -> Reply:
+        """Return the gold subgraph, at no cost."""
+        view = self._asked(request.messages[-1].text)
+        text = _words(view) if request.schema is None else json.dumps(_form(view))
+        return Reply(text, Usage(), REFERENCE, source="scripted")
+
+    def _asked(self, prompt: str) -> GoldView:
+        """Return the view of the look that a prompt is about: the one whose asset it names first."""
+        looks = [self.view.of_look(), *map(self.view.of_look, self.view.looks)]
+        places = [prompt.find(f"of {it.asset.name}") % (len(prompt) + 1) for it in looks]
+        return looks[places.index(min(places))]
+
+
+def _words(view: GoldView) -> str:
+    sentences = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}{_told(it)}." for it in view.gold]
+    if not sentences and view.seen == "whole":
+        return f"All of {view.asset.name} is in view. There is nothing on or in it."
+    return " ".join([EXTENT_WORDS[view.seen], *sentences])
+
+
+def _told(thing: PlacedThing) -> str:
+    return f", {' and '.join(thing.states)}" if thing.states else ""
+
+
+def _form(view: GoldView) -> dict[str, Any]:
+    objects: list[dict[str, Any]] = [
+        {
+            "name": it.name,
+            "count": 1,
+            "relation": RELATION_WORDS[it.relation],
+            "related_to": it.related_to,
+            "states": [STATE_WORDS[state] for state in it.states],
+            "confidence": None,
+        }
+        for it in view.gold
+    ]
+    return {"extent": view.seen, "part": view.part or None, "reason": view.reason or None, "objects": objects}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldObserver:
+    """Observer that sees the whole gold subgraph in one look."""
+
+    view: GoldView
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """Return the gold subgraph as an observation, for any node."""
+        sightings = tuple(_sighting(it) for it in self.view.gold)
+        extent = Extent(EXTENTS[self.view.seen], self.view.part, self.view.reason)
+        return Observation(of, sightings, step, ("INSIDE", "ON"), partial_states=True, extent=extent)
+
+
+def view_classes(view: GoldView) -> tuple[str, ...]:
+    """Return the classes that a thing in this view may be mistaken for."""
+    known = belief_before_view(view)
+    return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.class_name for it in view.gold}))
+
+
+def _sighting(thing: PlacedThing) -> Sighting:
+    return Sighting(thing.name, thing.class_name, (thing.relation, thing.related_to), tuple(thing.states) or None)
 
 
 def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:

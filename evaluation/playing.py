@@ -1,38 +1,195 @@
-"""Play one episode on a leased copy of its scene, reduce the session's events to a trace, and mark the final state."""
+"""Play one episode on a leased copy of its scene, reduce the session's events to a trace, and mark the final state.
+
+The token cost of showing a whole scene is that of its text, and of the prompt of chain-of-thought prompting (SG2,
+"Analysis on the Computational Cost"; SG-RwR, appendix E).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, get_args
 
-from scenecypher.chat.model import Model
+from scenecypher.chat.model import Model, Reply, Request
 from scenecypher.db.graph.delta import Delta, apply, compose
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.errors import ActionRefused, ModelUnavailable
 from scenecypher.evaluation.assignments import Assignment, AssignmentCache
 from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
-from scenecypher.evaluation.episode_events import executed_actions, final_event, fulfils_mission, trace_fields
 from scenecypher.evaluation.goal_tasks import BY_ID
 from scenecypher.evaluation.marking import is_same_answer, mark_graph, named_in
-from scenecypher.evaluation.metered_model import MeteredModel
-from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
+from scenecypher.evaluation.replies import MeteredModel
 from scenecypher.evaluation.task_pictures import FolderCamera
 from scenecypher.evaluation.unclear_tasks import UNCLEAR_TASKS, ScriptedGoals, ScriptedPerson
 from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.importers.babyai import answer_fault
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.methods.baselines.pddl_mistakes import MistakeKind
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.truth import NoisyObserver
 from scenecypher.planner.perception.vision import VisionObserver
 from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.planner.sessions.budget import Budget, MeteredVisionModel
-from scenecypher.planner.sessions.events import Event
+from scenecypher.planner.sessions.events import (
+    Acted,
+    Answered,
+    Asked,
+    Cause,
+    Corrected,
+    Event,
+    Finished,
+    Refused,
+    Remembered,
+    Retrieved,
+    Solved,
+)
 from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, has_belief, prepare_session
 from scenecypher.planner.vocabularies.registry import vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.environment import Environment, ObservedWorld, SceneEnvironment
 from scenecypher.planner.worlds.human import HumanEnvironment, ask_person
+from scenecypher.planner.worlds.minigrid import Executor
+from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.reader import SceneReader
+
+CHARACTERS_PER_TOKEN: Final = 4
+COT: Final = "cot"
+
+
+@dataclass(slots=True)
+class PromptRecorder:
+    """Model that records requests and never replies."""
+
+    requests: list[Request] = field(default_factory=list)
+
+    def reply(self, request: Request) -> Reply:
+        """Record the request. Always raises ModelUnavailable."""
+        self.requests.append(request)
+        raise ModelUnavailable("nobody answers here: ask a model")
+
+
+def prompt_sizes(setting: SessionSetting) -> dict[str, Any]:
+    """Measure the tokens of the setting's scene as text in its current state, and of the first CoT prompt of it."""
+    reader = SceneReader(setting.gate, Enumerator(setting.store.replicas), setting.scene)
+    text, _version = graph_text(reader)
+    return {"graph_tokens": len(text) // CHARACTERS_PER_TOKEN, "cot_tokens": _cot_tokens(setting)}
+
+
+def _cot_tokens(setting: SessionSetting) -> int:
+    recorder = PromptRecorder()
+    asking = replace(setting, name=COT, model=recorder, ablations=(), belief=False, world=None)
+    try:
+        list(prepare_session(asking, recipe_named(COT)).run())
+    except ModelUnavailable:
+        return sum(len(message.text) for message in recorder.requests[0].messages) // CHARACTERS_PER_TOKEN
+    return 0
+
+
+WRONG_DISCOVERY: Final = "wrong discovery"
+DISCOVERY: Final = "discover_objects("
+
+INFEASIBLE_CAUSES: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
+"""Causes of refusals that name an existing action and existing nodes."""
+
+
+def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
+    """Return the fields of a `Trace` that the events determine."""
+    end = final_event(events)
+    return {
+        "outcome": end.outcome,
+        "reason": end.reason,
+        "answer": end.answer,
+        "executed": executed_actions(events),
+        "infeasible": count_infeasible(events, reprompt=reprompt),
+        "mistakes": dict(Counter(failure_kinds(events))),
+        "iterations": tuple(iteration_tokens(events)),
+        "steps": end.steps,
+        "questions": sum(isinstance(it, Asked) and it.to_person for it in events),
+        "prompt_tokens": end.usage.prompt_tokens,
+        "completion_tokens": end.usage.completion_tokens,
+        "seconds": round(end.seconds, 3),
+    }
+
+
+def failure_kinds(events: Iterable[Event]) -> Iterator[str]:
+    """Yield the cause of each refusal, "wrong discovery" for a look that was refused, and LLM+P's kinds of mistakes.
+
+    LookPlanGraph, appendix A; its other kinds, a misread goal and overestimated abilities, need a person.
+    """
+    for event in events:
+        match event:
+            case Refused(action=action, cause=cause):
+                yield WRONG_DISCOVERY if action.startswith(DISCOVERY) else cause
+            case Solved(reason=reason) | Finished(outcome="given_up", reason=reason):
+                yield from (kind for kind in get_args(MistakeKind) for _ in range(reason.count(f"{kind}: ")))
+            case _:
+                pass
+
+
+def iteration_tokens(events: Iterable[Event]) -> Iterator[tuple[int, int]]:
+    """Yield the tokens of each decision: those of all agents, and those of the agent that decides alone."""
+    asked = 0
+    for event in events:
+        match event:
+            case Retrieved(usage=usage) | Answered(usage=usage):
+                asked += usage.total_tokens
+            case Remembered(usage=usage):
+                yield usage.total_tokens, usage.total_tokens - asked
+                asked = 0
+            case _:
+                pass
+
+
+def executed_actions(events: Iterable[Event]) -> tuple[str, ...]:
+    """Return the executed actions in order, inserted ones included."""
+    return tuple(event.action for event in events if isinstance(event, Acted | Corrected))
+
+
+def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
+    """Count the actions that could not be executed (LookPlanGraph, section V).
+
+    In a whole solution every refused action counts. Elsewhere, a refusal by the scene counts if the method is not asked
+    again.
+    """
+    count, solving = 0, False
+    for event in events:
+        match event:
+            case Solved():
+                solving = event.final
+            case Refused() if solving and event.action:
+                count += 1
+            case Refused() if not reprompt and event.cause in INFEASIBLE_CAUSES:
+                count += 1
+            case _:
+                pass
+    return count
+
+
+def fulfils_mission(task_id: str, actions: Iterable[str]) -> bool:
+    """Check by MiniGrid's own steps that the actions fulfil the mission of a task such as ``trv1/7``."""
+    from scenecypher.importers.babyai import level_instance
+
+    level, _, seed = task_id.partition("/")
+    begun = level_instance(level, int(seed))
+    executor = Executor(begun.env, begun.things)
+    return any(_executes_and_fulfils(executor, action) for action in actions)
+
+
+def _executes_and_fulfils(executor: Executor, action: str) -> bool:
+    try:
+        return executor.do(parse_action(action)).fulfilled
+    except ActionRefused:
+        return False
+
+
+def final_event(events: Sequence[Event]) -> Finished:
+    """Return a session's last event."""
+    return next(event for event in reversed(events) if isinstance(event, Finished))
+
 
 AskPerson = Callable[[str], str]
 
@@ -61,7 +218,7 @@ def play(
         setting = _setting(world, assignment, episode, recorder, ask)
         kept = RunRecorder(world.opened.store.database, world.scene, "eval", is_on=world.opened.records_episodes)
         events = [*kept.kept(prepare_session(setting, recipe_named(episode.method)).run())]
-        found = prompt_sizes(setting) if episode.sizes else PromptSizes()
+        found = prompt_sizes(setting) if episode.sizes else {}
         log = world.opened.store.history(world.scene, after=world.scene.version)
         rooms = None if episode.eyes == "person" else count_rooms_changed(assignment, [event.delta for event in log])
         marked = _marks(world, assignment, episode, events, ask)
@@ -73,8 +230,7 @@ def play(
         models=recorder.models,
         nodes=len(assignment.initial.nodes),
         moves=tuple(map(str, assignment.moved.moves)) if assignment.moved else (),
-        graph_tokens=found.graph,
-        cot_tokens=found.cot,
+        **found,
         rooms_changed=rooms,
         marks=marked,
     )

@@ -14,7 +14,7 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import get_model
 from inspect_ai.scorer import CORRECT
 
-from scenecypher.evaluation.interval import wilson
+from scenecypher.evaluation.run_result import wilson
 
 MILLION: Final = 1_000_000
 OWN_SERVICE: Final = "openai-api/"

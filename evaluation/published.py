@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final, Literal
 
 from pydantic import Field, TypeAdapter
 
-from scenecypher.evaluation.result import Cell, Document, Row, TableSetting
+from scenecypher.evaluation.result import Cell, Column, Document, Row, TableSetting
 
 FOLDER: Final = files("scenecypher.evaluation") / "data"
 
@@ -49,6 +50,16 @@ def published_rows(name: str, key: str) -> tuple[str, str, tuple[Row, ...]]:
 def table_settings(name: str) -> tuple[TableSetting, ...]:
     """Return the settings of a table, each with its source."""
     return TypeAdapter(tuple[TableSetting, ...]).validate_python(_document("settings", name))
+
+
+def data_table(name: str) -> dict[str, Any]:
+    """Return a table of our data, a TOML file."""
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def data_columns(experiment: str) -> tuple[Column, ...]:
+    """Return the columns of an experiment without episodes."""
+    return tuple(Column(key=key, **fields) for key, fields in data_table("columns")[experiment].items())
 
 
 def _row(row: PublishedRow, table: PublishedTable) -> Row:

@@ -13,7 +13,7 @@ from inspect_ai import task
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
 from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, keep_readable, take_spread
@@ -23,7 +23,7 @@ Hands: TypeAlias = Literal["scripted", "person"]
 OFFICE: Final = "our-office"
 COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled", *COSTS)
 BY_A_PERSON: Final = ("sr", "approved", "tokens", "rounds")
-ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
+ROWS: Final = paper_rows("lookplangraph-7e")
 
 
 @task

@@ -1,15 +1,16 @@
-"""Parts of a result that all experiments share: the samples of its log, provenance, errors, and cells of figures."""
+"""Parts of a result that all experiments share: samples of its log, provenance, errors, and cells with intervals."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from math import sqrt
+from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from scenecypher.evaluation.interval import bootstrap, wilson
 from scenecypher.evaluation.prompt_version import logged_prompt_version
 from scenecypher.evaluation.published import table_settings
 from scenecypher.evaluation.replies import REFERENCE
@@ -27,6 +28,32 @@ from scenecypher.evaluation.result import (
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
+
+Z_95: Final = 1.959963984540054
+RESAMPLES: Final = 2_000
+
+
+def wilson(successes: int, trials: int, *, z: float = Z_95) -> tuple[float, float]:
+    """Return Wilson's score interval of a proportion, at 95% by default (E. B. Wilson, 1927); (0, 1) for no trials."""
+    if not trials:
+        return 0.0, 1.0
+    share, square = successes / trials, z * z
+    middle = (share + square / (2 * trials)) / (1 + square / trials)
+    reach = z / (1 + square / trials) * sqrt(share * (1 - share) / trials + square / (4 * trials * trials))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def bootstrap(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
+    """Return the 95% percentile interval of a mean, from seeded resamples (B. Efron, 1979).
+
+    Raises ValueError if there are no values.
+    """
+    if not values:
+        raise ValueError("there are no values to resample")
+    random = Random(seed)  # noqa: S311 - a statistic
+    means = sorted(sum(random.choices(values, k=len(values))) / len(values) for _ in range(RESAMPLES))
+    return means[round(0.025 * (RESAMPLES - 1))], means[round(0.975 * (RESAMPLES - 1))]
+
 
 T = TypeVar("T")
 ATTEMPTS: Final = "attempts"
@@ -213,7 +240,7 @@ class Run:
             "status": self.log.status,
             "tokens": sum(sample.tokens for sample in self.samples),
             "log": self.log.location,
-            "packages": installed_packages(),
+            "packages": {name: _version(name) for name in PACKAGES},
             "arguments": self.arguments,
         }
         return Provenance.model_validate({**fields, **own})
@@ -232,17 +259,11 @@ def _logged(sample: EvalSample, scorer: str, stored: str) -> LoggedSample:
     )
 
 
-def installed_packages() -> dict[str, str]:
-    """Return the versions of the packages that figures depend on."""
-    return dict(_versions())
-
-
-def _versions() -> Iterator[tuple[str, str]]:
-    for name in PACKAGES:
-        try:
-            yield name, version(name)
-        except PackageNotFoundError:
-            yield name, "not installed"
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def group_by(items: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:

@@ -42,6 +42,16 @@ class _StrictModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class _Look(_StrictModel):
+    image: FileName
+    others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """Return the paths of all pictures."""
+        return (self.image, *self.others)
+
+
 class ViewedAsset(_StrictModel):
     """Asset of a picture; `class` is optional if the name is a class with a number."""
 
@@ -64,20 +74,13 @@ class PlacedThing(ViewedAsset):
     related_to: Name
 
 
-class EarlierLook(_StrictModel):
+class EarlierLook(_Look):
     """Look before a view's own: its pictures, and the asset that they show, by default that of the view."""
 
-    image: FileName
-    others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
     asset: ViewedAsset | None = None
 
-    @property
-    def images(self) -> tuple[str, ...]:
-        """Return the paths of all pictures."""
-        return (self.image, *self.others)
 
-
-class GoldView(_StrictModel):
+class GoldView(_Look):
     """Content of one file: the picture (a path within the folder), its asset, and the gold subgraph.
 
     `others` are further pictures of the same look; `looks` are read and merged before it, and the gold is what is
@@ -87,8 +90,6 @@ class GoldView(_StrictModel):
     whole, `part` says which part, and `reason` why.
     """
 
-    image: FileName
-    others: Annotated[list[FileName], Field(max_length=MAX_SENT - 1)] = []
     looks: Annotated[list[EarlierLook], Field(max_length=MAX_LOOKS)] = []
     asset: ViewedAsset
     set: Name = "all"
@@ -100,11 +101,6 @@ class GoldView(_StrictModel):
     priors: Annotated[list[PlacedThing], Field(max_length=500)] = []
     hidden: Annotated[list[Name], Field(max_length=500)] = []
     gold: Annotated[list[PlacedThing], Field(max_length=500)]
-
-    @property
-    def images(self) -> tuple[str, ...]:
-        """Return the paths of all pictures."""
-        return (self.image, *self.others)
 
     @property
     def assets(self) -> tuple[ViewedAsset, ...]:
@@ -186,7 +182,11 @@ def _read_view(file: Path, folder: Path) -> ViewFile:
     if problems:
         raise document_error(str(file), problems)
     earlier = (ViewFile(file.stem, view.of_look(it), _paths(folder, it.images)) for it in view.looks)
-    return _check_belief(ViewFile(file.stem, view, _paths(folder, view.images), tuple(earlier)), file)
+    try:
+        belief_before_view(view)
+    except InvalidValue as error:  # what no scene can hold, for example control characters
+        raise DocumentError(str(file), "$", str(error)) from error
+    return ViewFile(file.stem, view, _paths(folder, view.images), tuple(earlier))
 
 
 def _paths(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
@@ -211,15 +211,6 @@ def _file_problems(view: GoldView, folder: Path) -> Iterator[Problem]:
             yield place, "leads out of the folder; give a path within it"
         elif not picture.is_file():
             yield place, "there is no such file; put the picture into the folder"
-
-
-def _check_belief(view_file: ViewFile, file: Path) -> ViewFile:
-    """Return the file if a scene can hold its belief. Raises DocumentError, for example for control characters."""
-    try:
-        belief_before_view(view_file.view)
-    except InvalidValue as error:
-        raise DocumentError(str(file), "$", str(error)) from error
-    return view_file
 
 
 def _placement_problems(field: str, assets: Sequence[ViewedAsset], things: Sequence[PlacedThing]) -> Iterator[Problem]:

@@ -8,14 +8,60 @@ counts all of these as false alarms or misses, and meets a goal once.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Final
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Final, TypeAlias
 
-from scenecypher.evaluation.eai.counting import ConfusionCounts, Metric, sum_counts
-from scenecypher.evaluation.eai.goal_interpretation_gold import GoldGoals, goal_task_ids, gold_goals
-from scenecypher.evaluation.eai.scoring import Figures, Judgement, f1_figures, percent_cell
+from scenecypher.evaluation.eai.scoring import (
+    ConfusionCounts,
+    Figures,
+    Judgement,
+    Metric,
+    grouped_f1_figures,
+    percent_cell,
+)
+from scenecypher.evaluation.eai.tasks import task_entries, task_start
+from scenecypher.importers.virtualhome import task_order
+
+GoldGoal: TypeAlias = tuple[Any, ...] | frozenset[str]
+"""State or relation by numbers, or the alternatives of an action goal."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldGoals:
+    """Goals of one task: object and state, or object, relation and object, by numbers; `ids` are the relevant objects.
+
+    An action goal is the set of its upper-case alternatives.
+    """
+
+    nodes: frozenset[tuple[Any, ...]]
+    edges: frozenset[tuple[Any, ...]]
+    actions: tuple[frozenset[str], ...]
+    ids: Mapping[str, int]
+
+
+def goal_task_ids() -> tuple[str, ...]:
+    """Return all 342 tasks with an output, by number; four of them have no goal."""
+    return tuple(sorted(task_entries(), key=task_order))
+
+
+@cache
+def gold_goals(task_id: str) -> GoldGoals:
+    """Return the goals of one task. Raises InputError, ServiceError without `eai-eval`.
+
+    Of several relevant objects of a class, its name means the one with the highest number; the original's choice
+    depends on the order of a set.
+    """
+    found = task_entries()[task_id].vh_goal
+    return GoldGoals(
+        nodes=frozenset((fact.id, fact.state) for fact in found.goal if fact.state is not None),
+        edges=frozenset((it.from_id, it.relation_type, it.to_id) for it in found.goal if it.to_id is not None),
+        actions=tuple(frozenset(action.upper().split("|")) for action in sorted(set(found.actions))),
+        ids={name: max(numbers) for name, numbers in task_start(task_id).objects.items()},
+    )
+
 
 KINDS: Final = ("node", "edge", "action")
 LISTS: Final[Mapping[str, str]] = {"node": "node goals", "edge": "edge goals", "action": "action goals"}
@@ -27,17 +73,6 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 MAX_CHARACTERS: Final = 100_000
 """Characters that an output may have; recorded ones have at most 3,000."""
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Counts of one kind of goal in one output."""
-
-    hits: int = 0
-    alarms: int = 0
-    unknown: int = 0
-    malformed: int = 0
-    met: set[Any] = field(default_factory=set)
 
 
 class GoalScorer:
@@ -55,16 +90,10 @@ class GoalScorer:
         """Return precision, recall and F1 by kind and in total."""
         figures: Figures = {}
         for prefix in ("", "strict_"):
-            counts = {kind: sum_counts(ConfusionCounts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
-            for name, one in {**counts, "all": sum_counts(counts.values())}.items():
-                rows = partial(_rows, judged, [prefix + kind for kind in (KINDS if name == "all" else (name,))])
-                names: dict[Metric, str] = {
-                    "precision": f"{prefix}{name}_precision",
-                    "recall": f"{prefix}{name}_recall",
-                    "f1": f"{prefix}f1" if prefix and name == "all" else f"{prefix}{name}_f1",
-                }
-                figures |= f1_figures(one, names, rows=rows, intervals=intervals)
-        predicted = sum(ConfusionCounts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
+            keys = {kind: (prefix + kind,) for kind in KINDS}
+            groups = {**keys, "all": [prefix + kind for kind in KINDS]}
+            figures |= grouped_f1_figures(judged, groups, partial(_figure, prefix), intervals=intervals)
+        predicted = sum(ConfusionCounts(*one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
         return figures | {
             "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
             "unknown_objects": percent_cell(sum(one["unknown"] for one in judged), predicted),
@@ -79,13 +108,17 @@ def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
     if found is None:
         missed = {f"strict_{kind}": [0, 0, size] for kind, size in sizes.items()}
         return {"parsed": False, **{kind: [0, 0, 0] for kind in KINDS}, **missed, "unknown": 0, "malformed": 0}
-    tallies = {kind: _tally(kind, found.get(LISTS[kind], []), wanted) for kind in KINDS}
+    tallies = {kind: Counter(_verdicts(kind, found.get(LISTS[kind], []), wanted)) for kind in KINDS}
+    met = {kind: [one[it] for it in one if not isinstance(it, str)] for kind, one in tallies.items()}
     return {
         "parsed": True,
-        **{kind: [one.hits, one.alarms, sizes[kind] - one.hits] for kind, one in tallies.items()},
-        **{f"strict_{kind}": _strict_counts(one, sizes[kind]) for kind, one in tallies.items()},
-        "unknown": sum(one.unknown for one in tallies.values()),
-        "malformed": sum(one.malformed for one in tallies.values()),
+        **{kind: [sum(met[kind]), one["alarm"], sizes[kind] - sum(met[kind])] for kind, one in tallies.items()},
+        **{
+            f"strict_{kind}": [len(met[kind]), one.total() - len(met[kind]), sizes[kind] - len(met[kind])]
+            for kind, one in tallies.items()
+        },
+        "unknown": sum(one["unknown"] for one in tallies.values()),
+        "malformed": sum(one["malformed"] for one in tallies.values()),
     }
 
 
@@ -109,33 +142,23 @@ def parse_goals(output: str) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _rows(judged: Sequence[Judgement], keys: Sequence[str]) -> list[ConfusionCounts]:
-    return [sum_counts(ConfusionCounts.of(one[key]) for key in keys) for one in judged]
+def _figure(prefix: str, group: str, part: Metric) -> str:
+    """Return the name of a figure."""
+    return f"{prefix}f1" if prefix and (group, part) == ("all", "f1") else f"{prefix}{group}_{part}"
 
 
-def _strict_counts(tally: _Tally, wanted: int) -> list[int]:
-    hits = len(tally.met)
-    return [hits, tally.alarms + tally.unknown + tally.malformed + tally.hits - hits, wanted - hits]
-
-
-def _tally(kind: str, goals: Any, wanted: GoldGoals) -> _Tally:
-    tally = _Tally()
+def _verdicts(kind: str, goals: Any, wanted: GoldGoals) -> Iterator[GoldGoal | str]:
+    """Yield of each goal the gold goal that it meets, or what is wrong with it."""
     for goal in _distinct(goals):
         if goal in ({}, [], ""):
             continue
         words = _words(kind, goal)
         if words is None:
-            tally.malformed += 1
-        elif kind != "action" and not all(
-            name in wanted.ids for name in (words[0], words[-1 if kind == "edge" else 0])
-        ):
-            tally.unknown += 1
-        elif (met := _met_goal(kind, words, wanted)) is None:
-            tally.alarms += 1
+            yield "malformed"
+        elif kind != "action" and not {words[0], words[-1 if kind == "edge" else 0]} <= wanted.ids.keys():
+            yield "unknown"
         else:
-            tally.hits += 1
-            tally.met.add(met)
-    return tally
+            yield _met_goal(kind, words, wanted) or "alarm"
 
 
 def _distinct(goals: Any) -> Iterator[Any]:
@@ -153,14 +176,10 @@ def _words(kind: str, goal: Any) -> tuple[str, ...] | None:
     return found if len(found) == len(words) else None
 
 
-def _met_goal(kind: str, words: tuple[str, ...], wanted: GoldGoals) -> object | None:
+def _met_goal(kind: str, words: tuple[str, ...], wanted: GoldGoals) -> GoldGoal | None:
     """Return the gold goal that the words state, None if there is none; of actions, the first with this alternative."""
-    match kind:
-        case "node":
-            goal: Any = (wanted.ids[words[0]], words[1])
-            return goal if goal in wanted.nodes else None
-        case "edge":
-            goal = (wanted.ids[words[0]], words[1], wanted.ids[words[2]])
-            return goal if goal in wanted.edges else None
-        case _:
-            return next((group for group in wanted.actions if words[0].upper() in group), None)
+    if kind == "action":
+        return next((group for group in wanted.actions if words[0].upper() in group), None)
+    at = (0, 2) if kind == "edge" else (0,)
+    goal = tuple(wanted.ids[word] if place in at else word for place, word in enumerate(words))
+    return goal if goal in (wanted.nodes if kind == "node" else wanted.edges) else None

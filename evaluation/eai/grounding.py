@@ -1,62 +1,23 @@
-"""Parser of action sequences as the Embodied Agent Interface reads them, with names grounded in objects."""
+"""Actions of the Embodied Agent Interface: sequences grounded in objects as it reads them, and sub-goals expanded."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from scenecypher.evaluation.published import data_table
 from scenecypher.planner.actions.text import ActionCall
 
 Fault: TypeAlias = Literal["parsing", "hallucination", "arguments"]
 """Reason why nothing is executed: no step can be read; an action or object does not exist; too many or too few objects.
 """
 
+WORDS: Final = data_table("eai/words")
 ACTIONS: Final[Mapping[str, tuple[str, int]]] = {
-    "CLOSE": ("close", 1),
-    "CUT": ("cut", 1),
-    "DRINK": ("drink", 1),
-    "DROP": ("drop", 1),
-    "EAT": ("eat", 1),
-    "FIND": ("find", 1),
-    "GRAB": ("grab", 1),
-    "GREET": ("greet", 1),
-    "LIE": ("lie", 1),
-    "LOOKAT": ("look_at", 1),
-    "LOOKAT_LONG": ("look_at", 1),
-    "LOOKAT_MEDIUM": ("look_at", 1),
-    "LOOKAT_SHORT": ("look_at", 1),
-    "MOVE": ("move", 1),
-    "OPEN": ("open", 1),
-    "POINTAT": ("point_at", 1),
-    "POUR": ("pour", 2),
-    "PULL": ("pull", 1),
-    "PUSH": ("push", 1),
-    "PUTBACK": ("put_on", 2),
-    "PUTIN": ("put_in", 2),
-    "PUTOBJBACK": ("put_back", 1),
-    "PUTOFF": ("put_off", 1),
-    "PUTON": ("wear", 1),
-    "READ": ("read", 1),
-    "RINSE": ("rinse", 1),
-    "RUN": ("run", 1),
-    "SCRUB": ("scrub", 1),
-    "SIT": ("sit", 1),
-    "SLEEP": ("sleep", 0),
-    "SQUEEZE": ("squeeze", 1),
-    "STANDUP": ("stand_up", 0),
-    "SWITCHOFF": ("switch_off", 1),
-    "SWITCHON": ("switch_on", 1),
-    "TOUCH": ("touch", 1),
-    "TURNTO": ("turn_to", 1),
-    "TYPE": ("type", 1),
-    "WAKEUP": ("wake_up", 0),
-    "WALK": ("walk", 1),
-    "WASH": ("wash", 1),
-    "WATCH": ("watch", 1),
-    "WIPE": ("wipe", 1),
+    word: (ours, count) for word, (ours, count) in WORDS["actions"].items()
 }
 """Actions that the original's scorer accepts: our operator, and the number of objects.
 
@@ -151,3 +112,75 @@ def _build_steps(words: Sequence[str], ids: Sequence[tuple[str, ...]]) -> tuple[
             return Unreadable("arguments", f"{word} takes {number} objects, not {len(arguments)}")
         plan.append(GroundedStep(word.upper(), ActionCall(operator, arguments)))
     return tuple(plan)
+
+
+Expansions: TypeAlias = tuple[tuple[GroundedStep, ...], ...]
+"""Alternative sequences of actions that achieve a sub-goal; if there are none, the sub-goal is skipped."""
+
+STATE_ACTIONS: Final[Mapping[str, Sequence[str]]] = WORDS["states"]
+"""Actions that produce a state once the object is found; other states are skipped."""
+
+ARITY, ACTION_ARITY = (
+    {word: int(count) for count, words in WORDS[kind].items() for word in words}
+    for kind in ("words", "subgoal_actions")
+)
+"""Numbers of objects of a property, state or relation, and of actions that may be sub-goals."""
+SUBGOALS: Final[Mapping[str, int]] = {**ARITY, **ACTION_ARITY}
+NEEDS_GRAB: Final = ("DRINK", "EAT", "READ")
+NEEDS_TURN: Final = ("LOOKAT", "WATCH")
+PLACING_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {"ONTOP": ("PUTBACK",), "INSIDE": ("PUTIN", "POUR")}
+RELATION_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "NEXT_TO": (),
+    "FACING": ("TURNTO",),
+    "HOLDS_RH": ("GRAB",),
+    "HOLDS_LH": ("GRAB",),
+}
+"""Actions done with the second object once it is found; NEXT_TO is for the agent only."""
+PLUG_OPERATORS: Final = {"PLUGIN": "plug_in", "PLUGOUT": "plug_out"}
+
+
+def expand(name: str, ids: tuple[str, ...], *, agent: str, holds: Callable[[str], bool]) -> Expansions:
+    """Return the expansions of one sub-goal on these nodes; `holds` tells whether the agent holds an object now."""
+    match ids:
+        case _ if name in ACTION_ARITY:
+            return (_action_steps(name, ids, holds),)
+        case (x,):
+            return tuple((_ground("FIND", x), _ground(action, x)) for action in STATE_ACTIONS.get(name, ()))
+        case (x, y):
+            return _expand_relation(name, x, y, agent=agent, holds=holds)
+        case _:
+            return ()
+
+
+def _action_steps(name: str, ids: tuple[str, ...], holds: Callable[[str], bool]) -> tuple[GroundedStep, ...]:
+    done = _ground(name, *ids)
+    if not ids:
+        return (done,)
+    if name in NEEDS_GRAB and not holds(ids[0]):
+        return (_ground("FIND", ids[0]), _ground("GRAB", ids[0]), done)
+    if name in NEEDS_TURN:
+        return (_ground("FIND", ids[0]), _ground("TURNTO", ids[0]), done)
+    return (*(_ground("FIND", x) for x in ids), done)
+
+
+def _expand_relation(name: str, x: str, y: str, *, agent: str, holds: Callable[[str], bool]) -> Expansions:
+    match name:
+        case "ONTOP" if x == agent:
+            return tuple((_ground("FIND", y), _ground(action, y)) for action in ("SIT", "LIE"))
+        case "INSIDE" if x == agent:
+            return ((_ground("WALK", y),),)
+        case "ONTOP" if y == agent:
+            return ((_ground("PUTON", x),),)
+        case "ONTOP" | "INSIDE":
+            fetched = () if holds(x) else (_ground("FIND", x), _ground("GRAB", x))
+            brought = (*fetched, _ground("FIND", y))
+            return tuple((*brought, _ground(action, x, y)) for action in PLACING_ACTIONS[name])
+        case _ if name in RELATION_ACTIONS and (x == agent or name != "NEXT_TO"):
+            return ((_ground("FIND", y), *(_ground(action, y) for action in RELATION_ACTIONS[name])),)
+        case _:
+            return ()
+
+
+def _ground(word: str, *ids: str) -> GroundedStep:
+    operator = PLUG_OPERATORS.get(word) or ACTIONS[word][0]
+    return GroundedStep(word, ActionCall(operator, ids))

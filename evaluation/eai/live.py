@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -19,18 +19,27 @@ from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.evaluation.attempts import attempt, attempt_asking
-from scenecypher.evaluation.eai.recordings import fetch_recordings
 from scenecypher.evaluation.eai.scoring import Judgement
 from scenecypher.evaluation.eai.task_table import EAI_TASKS
-from scenecypher.evaluation.metered_model import MeteredModel
 from scenecypher.evaluation.options import Names, split_names, take_spread
 from scenecypher.evaluation.prompt_version import METADATA_KEY
-from scenecypher.evaluation.replies import LIVE, ModelSource
-from scenecypher.evaluation.ssc.methods import METHODS, Method, MethodOutput, SamplingRequest, SscConfig
-from scenecypher.evaluation.ssc.prompts import PromptForm, load_prompts, own_prompts_version
-from scenecypher.evaluation.ssc.voting import SAMPLES
+from scenecypher.evaluation.replies import LIVE, MeteredModel, ModelSource
+from scenecypher.evaluation.ssc.prompts import (
+    PromptForm,
+    SscConfig,
+    fetch_recordings,
+    load_prompts,
+    own_prompts_version,
+)
+from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE, is_decided, vote_on_forms
 from scenecypher.planner.sessions.setup import NoModel
 from scenecypher.settings import Settings
+
+Method: TypeAlias = Literal["greedy", "ssc", "ssc-early", "ssc-filter"]
+"""Greedy decoding, SSC, SSC without samples that can't change the answer, SSC over what the simulator executes."""
+PAPER: Final = frozenset({"greedy", "ssc"})
+"""Methods of the paper; logs also have others, some of which are gone."""
+
 
 VERSION: Final = 3
 OUTPUT: Final = "got"
@@ -62,7 +71,7 @@ def ssc(
     """
     chosen = EAI_TASKS[_check_name(task_name, tuple(EAI_TASKS))]
     forms = tuple(_check_name(form, get_args(PromptForm)) for form in split_names(prompt_forms))
-    chosen_methods = tuple(_check_name(method, tuple(METHODS)) for method in split_names(methods))
+    chosen_methods = tuple(_check_name(method, get_args(Method)) for method in split_names(methods))
     sizes = tuple(map(_size, split_names(str(samples) if isinstance(samples, int) else samples)))
     wheel = _wheel(recordings) if chosen.prompts_in_wheel else None
     prompts_by_form = {form: load_prompts(chosen, form, wheel=wheel) for form in forms}
@@ -116,21 +125,34 @@ def judge_sample(bench: SscConfig) -> Scorer:
 
 
 def _run_method(bench: SscConfig, metadata: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    metered = MeteredModel(model)
-    messages = bench.prompts[metadata["prompt"]].messages(metadata["task"])
-    asking = SamplingRequest(
-        bench.task,
-        partial(_reply, metered, messages),
-        metadata["samples"],
-        lambda output: was_executed(bench.scorer.score(metadata["task"], output)),
-    )
+    """Return the output (None if no sample was valid), all samples in order, the counts of the vote, and the cost."""
+    metered, form = MeteredModel(model), bench.task.form
+    ask = partial(_reply, metered, bench.prompts[metadata["prompt"]].messages(metadata["task"]))
     method: Method = metadata["method"]
-    output = METHODS[method](asking)
-    return _document(output) | {
+    is_greedy, wanted = method == "greedy", metadata["samples"]
+    samples = [ask(0.0)] if is_greedy else []
+    while len(samples) < wanted and not (method == "ssc-early" and is_decided([*map(form, samples)], wanted)):
+        samples.append(ask(TEMPERATURE))
+    voters = _executable(bench, metadata["task"], samples) if method == "ssc-filter" else samples
+    found = vote_on_forms([*map(form, voters)])
+    output = samples[0] if is_greedy else None if found.winner is None else voters[found.winner]
+    return {
+        "output": output,
+        "replies": samples,
+        "asked": len(samples),
+        "valid": sum(form(one) is not None for one in samples),
+        "votes": 0 if is_greedy else found.votes,
+        "forms": 0 if is_greedy else found.forms,
         "tokens": metered.usage.total_tokens,
         "source": metered.source,
         "model": metered.model_name,
     }
+
+
+def _executable(bench: SscConfig, task_id: str, samples: Sequence[str]) -> Sequence[str]:
+    """Return the valid samples that the simulator executes; all if it executes none."""
+    valid = [one for one in samples if bench.task.form(one) is not None]
+    return [one for one in valid if was_executed(bench.scorer.score(task_id, one))] or samples
 
 
 def was_executed(judgement: Judgement) -> bool:
@@ -142,17 +164,6 @@ def was_executed(judgement: Judgement) -> bool:
 def _reply(metered: MeteredModel, messages: tuple[Message, ...], temperature: float) -> str:
     """Return a reply without thoughts and without an enclosing fence."""
     return clean_reply(metered.reply(Request(messages, temperature=temperature)).text)
-
-
-def _document(output: MethodOutput) -> dict[str, Any]:
-    return {
-        "output": output.output,
-        "replies": list(output.samples),
-        "asked": len(output.samples),
-        "valid": output.valid,
-        "votes": output.votes,
-        "forms": output.forms,
-    }
 
 
 def _prompted(bench: SscConfig) -> Iterator[str]:

@@ -8,49 +8,21 @@ from typing import Final, TypeAlias
 from inspect_ai.log import EvalLog
 
 from scenecypher.evaluation.derived import change_table
+from scenecypher.evaluation.eai.live import PAPER
 from scenecypher.evaluation.eai.scoring import OutputScorer, interrupted_judgement, percent_cell
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
-from scenecypher.evaluation.published import published_rows, table_settings
-from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, TableSetting, Trial
+from scenecypher.evaluation.published import data_columns, data_table, published_rows, table_settings
+from scenecypher.evaluation.result import Cell, ExperimentResult, Row, Table, TableSetting, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, group_by
-from scenecypher.evaluation.ssc import prompts
-from scenecypher.evaluation.ssc.methods import PAPER
 from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
 SCORER: Final = "judged"
 SAMPLED: Final = "temperature of samples"
 GREEDY: Final = "temperature of greedy decoding"
-NOTES: Final = (
-    "SVR: of the outputs that were given, how many fit the schema; SVR of samples: of all replies that were asked for.",
-    (
-        "The paper says 338 tasks each. Its action sequencing fits k/305, for OpenPangu with SSC k/270 except for the "
-        "ESR; OpenPangu's sub-goals fit no k/338."
-    ),
-    (
-        "Its table 1 seems to have P and R exchanged in three rows of goal interpretation: no overall precision can be "
-        "above those of all levels in its table 2. Its F1 of OpenPangu with SSC in transition modelling (42.10) is not "
-        "that of its P and R (39.36). Both are shown as printed."
-    ),
-    "Its section 4.1 says that SSC changes no prompt, section 4.5 that it comes with structured ones: hence four rows.",
-)
-LABELS: Final[Mapping[str, str]] = {
-    "greedy": "greedy",
-    "ssc": "SSC",
-    "ssc-early": "SSC, early stop",
-    "ssc-filter": "SSC, simulator filter",
-}
-CHANGES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "1": ("SSC's improvement (the first column is Figure 3)", ("f1", "precision", "recall", "tsr", "esr")),
-    "5": ("SSC's reduction of errors", ("parsing", "hallucination", "missing_step")),
-}
+TABLES: Final = data_table("ssc/tables")
+CHANGES: Final[Mapping[str, tuple[str, Sequence[str]]]] = TABLES["changes"]
 """Titles and columns of the changes that the paper prints, by its tables."""
-COLUMNS: Final = (
-    Column(key="svr", heading="SVR", unit="percent", interval="wilson"),
-    Column(key="svr_samples", heading="SVR of samples", unit="percent", interval="wilson", second=True),
-    Column(key="asked", heading="replies", unit="number", better="lower", second=True),
-    Column(key="tokens", heading="tokens", unit="number", better="lower", second=True),
-    Column(key="tasks", heading="n", unit="count", better="neither", second=True),
-)
+COLUMNS: Final = data_columns("ssc")
 RowKey: TypeAlias = tuple[str, str, int]
 """Prompt, method, and number of replies that are voted on."""
 
@@ -72,7 +44,7 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
         paper=paper,
         paper_table=number,
         settings=(*(one for one in table_settings("ssc") if one.name != unused), asked),
-        notes=NOTES,
+        notes=tuple(TABLES["notes"]),
     )
     return run.result(
         "ssc",
@@ -105,12 +77,12 @@ def _rows(task: EaiTask, run: Run) -> Iterator[Row]:
         form, method, size = key
         row = Row(
             method=method,
-            label=f"{prompts.LABELS.get(form, f'{form} prompt')}, {LABELS.get(method, method)}"
+            label=f"{TABLES['prompts'].get(form, f'{form} prompt')}, {TABLES['methods'].get(method, method)}"
             + (f", N = {size}" if _is_swept(key) else ""),
             options=_options(key),
             kind="ours" if method not in PAPER or form != "eai" or _is_swept(key) else "paper",
             cells=_cells(task, scorer, group),
-            note=prompts.NOTES.get(form, ""),
+            note=TABLES["prompt_notes"].get(form, ""),
         )
         endings = (f"/{form}/{method}", f"/{form}/{method}-{size}")
         yield run.row(row, group, untried=sum(id_.endswith(endings) for id_ in run.untried))

@@ -12,10 +12,16 @@ from typing import Any, Final
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
 from scenecypher.db.store.condition_check import condition_values
-from scenecypher.evaluation.eai.action_sequencing import column_sums
-from scenecypher.evaluation.eai.plan_execution import PlanExecution
-from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figures, Judgement, percent_cell
-from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY, expand
+from scenecypher.evaluation.eai.action_sequencing import PlanExecution
+from scenecypher.evaluation.eai.grounding import SUBGOALS, expand
+from scenecypher.evaluation.eai.scoring import (
+    Figures,
+    Judgement,
+    goal_figures,
+    outcome_figures,
+    percent_cell,
+    unexecuted_judgement,
+)
 from scenecypher.evaluation.eai.subgoal_text import (
     Formula,
     FormulaError,
@@ -25,9 +31,9 @@ from scenecypher.evaluation.eai.subgoal_text import (
     primitives,
     primitives_to_achieve,
 )
-from scenecypher.evaluation.eai.task_scenes import TaskScenePool
 from scenecypher.evaluation.eai.tasks import (
     TaskGoals,
+    TaskScenePool,
     TaskStart,
     all_task_ids,
     final_goal,
@@ -41,27 +47,23 @@ from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake
 
 MAX_ATTEMPTS: Final = 256
 """Attempts that are tried to their end; recorded sub-goals have a few."""
-EXECUTED: Final = ("correct", "goal_missed")
 FAULTS: Final = ("parsing", "hallucination", "arguments")
 MISTAKES: Final = ("wrong_order", "missing_step", "affordance", "additional_step")
+EXECUTED: Final = ("correct", "goal_missed")
 
 
 @dataclass(frozen=True, slots=True)
 class ExpansionAttempt:
     """Outcome of one sequence of expansions, which ended before sub-goal `level` or after the last one.
 
-    `branches` are the indices of the expansions tried.
+    `branches` are the indices of the expansions tried, `judged` its mistakes, its steps and the goals that it met.
     """
 
     level: int
     branches: tuple[int, ...]
     finished: bool
     reached: bool
-    steps: int
-    mistakes: tuple[Mistake, ...]
-    states: tuple[bool, ...]
-    relations: tuple[bool, ...]
-    actions: int
+    judged: Judgement
 
 
 class SubgoalScorer:
@@ -82,10 +84,10 @@ class SubgoalScorer:
             found = parse_subgoals(output or "")
             list(primitives_to_achieve(found))
         except FormulaError as error:
-            return _unexecuted_judgement("parsing", str(error), wanted)
+            return _unexecuted("parsing", str(error), wanted)
         fault = find_fault(found, start)
         if fault is not None:
-            return _unexecuted_judgement(*fault, wanted)
+            return _unexecuted(*fault, wanted)
         return self._execute(task_id, start, wanted, found)
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
@@ -97,16 +99,12 @@ class SubgoalScorer:
         del intervals
         count, ends = len(judged), [one["outcome"] for one in judged]
         counted = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
-        kinds = {"state": "states", "relation": "relations", "action": "actions"}
-        goals = {name: column_sums((one[kind] for one in judged), 2) for name, kind in kinds.items()}
         return {
-            "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
-            "success": percent_cell(ends.count("correct"), count),
-            **{name: percent_cell(ends.count(name), count) for name in FAULTS},
+            **outcome_figures(judged, FAULTS),
+            **goal_figures(judged),
             **{name: percent_cell(sum(name in one for one in counted), count) for name in MISTAKES},
-            **{f"{name}_goals": percent_cell(hits, of) for name, (hits, of) in goals.items()},
-            "goals": percent_cell(sum(hits for hits, _ in goals.values()), sum(of for _, of in goals.values())),
-            INTERRUPTED: percent_cell(ends.count(INTERRUPTED), count),
+            "success": percent_cell(ends.count("correct"), count),
+            "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
         }
 
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
@@ -117,28 +115,29 @@ class SubgoalScorer:
             try:
                 search.explore(0, ())
             except FormulaError as error:
-                return _unexecuted_judgement("parsing", str(error), wanted)
+                return _unexecuted("parsing", str(error), wanted)
         best = best_attempt(search.attempts)
         return {
             "outcome": _outcome(best, search.attempts),
-            "mistakes": list(best.mistakes),
             "ends": len(search.attempts),
-            "steps": best.steps,
-            "states": [sum(best.states), len(best.states)],
-            "relations": [sum(best.relations), len(best.relations)],
-            "actions": [best.actions, len(wanted.actions)],
+            **best.judged,
         }
+
+
+def subgoal_outcome(found: Judgement) -> tuple[str, bool]:
+    """Return an output's outcome, and whether it reached the goal."""
+    return found["outcome"], found["outcome"] == "correct"
 
 
 def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
     """Return the fault that prevents execution and its reason: unknown words or objects, or a wrong number of these."""
-    parts, arities = list(primitives(found)), {**ARITY, **ACTION_ARITY}
+    parts = list(primitives(found))
     for part in parts:
-        if part.name not in arities:
+        if part.name not in SUBGOALS:
             return "hallucination", f"there is no state, relation or action {part.name[:60]!r}"
     for part in parts:
-        if len(part.arguments) != arities[part.name]:
-            return "arguments", f"{part.name} takes {arities[part.name]} objects, not {len(part.arguments)}"
+        if len(part.arguments) != SUBGOALS[part.name]:
+            return "arguments", f"{part.name} takes {SUBGOALS[part.name]} objects, not {len(part.arguments)}"
     nodes = start.graph.nodes
     classes = {node.class_ for node in nodes.values()}
     for name in (one for part in parts for one in part.arguments if one not in part.variables):
@@ -155,9 +154,9 @@ def best_attempt(attempts: Sequence[ExpansionAttempt]) -> ExpansionAttempt:
     in_order = sorted(attempts, key=lambda end: (end.level, end.branches))
     reached = [end for end in in_order if end.reached]
     if reached:
-        return min(reached, key=lambda end: len(end.mistakes))
+        return min(reached, key=lambda end: len(end.judged["mistakes"]))
     finished = [end for end in in_order if end.finished]
-    return min(finished or in_order, key=lambda end: (len(end.mistakes), -end.steps))
+    return min(finished or in_order, key=lambda end: (len(end.judged["mistakes"]), -end.judged["steps"]))
 
 
 @dataclass(slots=True)
@@ -205,32 +204,23 @@ class _Search:
 
     def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> ExpansionAttempt:
         execution, wanted = self.execution, self.wanted
-        truth = condition_values(execution.store, execution.scene, wanted.graph)
         words = [step.word for step in execution.executed]
-        return ExpansionAttempt(
-            level,
-            branches,
-            finished,
-            finished and meets_task_formula(self.task_id, execution),
-            len(words),
-            tuple(execution.mistakes),
-            truth[: len(wanted.states)],
-            truth[len(wanted.states) :],
-            _count_done_goals(words, wanted.actions),
-        )
+        judged = {
+            "mistakes": list(execution.mistakes),
+            "steps": len(words),
+            **wanted.count_met(execution.store, execution.scene),
+            "actions": [_count_done_goals(words, wanted.actions), len(wanted.actions)],
+        }
+        is_reached = finished and meets_task_formula(self.task_id, execution)
+        return ExpansionAttempt(level, branches, finished, is_reached, judged)
 
 
 def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
     """Check the task's formula on the execution: its actions in order, then its facts at some later time."""
     actions, condition = final_goal(task_id)
-    position = 0
+    words, position = [step.word.lower() for step in execution.executed], 0
     for choice in actions:
-        positions = (
-            place
-            for place in range(position, len(execution.executed))
-            if execution.executed[place].word.lower() in choice
-        )
-        found = next(positions, None)
+        found = next((place for place in range(position, len(words)) if words[place] in choice), None)
         if found is None:
             return False
         position = found + 1
@@ -258,17 +248,9 @@ def _outcome(best: ExpansionAttempt, attempts: Sequence[ExpansionAttempt]) -> st
         return "correct"
     if any(end.finished for end in attempts):
         return "goal_missed"
-    return next(mistake for mistake in reversed(best.mistakes) if mistake != SKIPPABLE)
+    mistakes: list[Mistake] = best.judged["mistakes"]
+    return next(mistake for mistake in reversed(mistakes) if mistake != SKIPPABLE)
 
 
-def _unexecuted_judgement(fault: str, why: str, wanted: TaskGoals) -> dict[str, Any]:
-    return {
-        "outcome": fault,
-        "why": why,
-        "mistakes": [],
-        "ends": 0,
-        "steps": 0,
-        "states": [0, len(wanted.states)],
-        "relations": [0, len(wanted.relations)],
-        "actions": [0, len(wanted.actions)],
-    }
+def _unexecuted(fault: str, why: str, wanted: TaskGoals) -> Judgement:
+    return unexecuted_judgement(fault, why, wanted, mistakes=[], ends=0, actions=[0, len(wanted.actions)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -23,7 +23,7 @@ _TOKEN: Final = re.compile(r"\s*([a-zA-Z_\-]\w*\.[0-9]+|[a-zA-Z_\-]\w*|[0-9]+|[(
 _WORDS: Final = ("then", "or", "and", "not", "exists", "forall", "forn")
 
 
-class FormulaError(Exception):
+class FormulaError(ValueError):
     """Error for text that is no formula; it never leaves the scorer of sub-goals."""
 
 
@@ -131,57 +131,53 @@ class _Parser:
         self.rest = list(tokens)[::-1]
         self._depth = 0
 
-    def statement(self, variables: tuple[str, ...]) -> Formula:
-        return self._joined_by("then", lambda: self._disjunction(variables))
-
-    def _disjunction(self, variables: tuple[str, ...]) -> Formula:
-        return self._joined_by("or", lambda: self._joined_by("and", lambda: self._parse_unit(variables)))
-
-    def _joined_by(self, word: str, part: Callable[[], Formula]) -> Formula:
-        parts = [part()]
-        while self.rest and self.rest[-1] == word:
+    def statement(self, variables: tuple[str, ...], words: Sequence[str] = ("then", "or", "and")) -> Formula:
+        """Parse formulas joined by the first of `words`, which binds least."""
+        if not words:
+            return self._parse_unit(variables)
+        word, *others = words
+        parts = [self.statement(variables, others)]
+        while self.rest[-1:] == [word]:
             self.rest.pop()
-            parts.append(part())
+            parts.append(self.statement(variables, others))
         if word == "and" and len({_is_temporal(one) for one in parts}) > 1:
             raise FormulaError("a conjunction of what is at one time and what is over time")
         return parts[0] if len(parts) == 1 else Compound(word, tuple(parts))
 
     def _parse_unit(self, variables: tuple[str, ...]) -> Formula:
         token = self._next()
+        self._depth += 1
+        if self._depth > MAX_DEPTH + 1:
+            raise FormulaError("too many brackets in brackets")
         match token:
             case "(":
-                return self._bracketed(variables)
+                found = self._bracketed(variables)
             case "not":
-                return self._nested(lambda: Prefixed("not", self._parse_unit(variables)))
+                found = Prefixed("not", self._parse_unit(variables))
             case "exists" | "forall" | "forn":
-                return self._quantified(token, variables)
+                if token == "forn":  # noqa: S105 - a quantifier
+                    self._next()
+                    self._expect(".")
+                variable = self._next()
+                self._expect(".", "(")
+                found = Prefixed(token, self._bracketed((*variables, variable)))
             case _ if _is_name(token):
-                return Primitive(token, self._arguments(), variables)
+                found = Primitive(token, self._arguments(), variables)
             case _:
                 raise FormulaError(f"{token!r} begins no formula")
+        self._depth -= 1
+        return found
 
     def _bracketed(self, variables: tuple[str, ...]) -> Formula:
-        found = self._nested(lambda: self.statement(variables))
+        found = self.statement(variables)
         self._expect(")")
         return found
 
-    def _quantified(self, word: str, variables: tuple[str, ...]) -> Formula:
-        if word == "forn":
-            self._next()
-            self._expect(".")
-        variable = self._next()
-        for token in (".", "("):
-            self._expect(token)
-        return Prefixed(word, self._bracketed((*variables, variable)))
-
     def _arguments(self) -> tuple[str, ...]:
         self._expect("(")
-        found: list[str] = []
-        while not found or self.rest[-1:] == [","]:
-            if found:
-                self.rest.pop()
-            elif self.rest[-1:] == [")"]:
-                break
+        found = [] if self.rest[-1:] == [")"] else [self._object()]
+        while self.rest[-1:] == [","]:
+            self.rest.pop()
             found.append(self._object())
         self._expect(")")
         return tuple(found)
@@ -192,17 +188,10 @@ class _Parser:
             raise FormulaError(f"{token!r} is no object")
         return token
 
-    def _nested(self, read: Callable[[], Formula]) -> Formula:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise FormulaError("too many brackets in brackets")
-        found = read()
-        self._depth -= 1
-        return found
-
-    def _expect(self, wanted: str) -> None:
-        if (token := self._next()) != wanted:
-            raise FormulaError(f"{token!r} stands where {wanted!r} should be")
+    def _expect(self, *wanted: str) -> None:
+        for one in wanted:
+            if (token := self._next()) != one:
+                raise FormulaError(f"{token!r} stands where {one!r} should be")
 
     def _next(self) -> str:
         if not self.rest:

@@ -1,19 +1,30 @@
-"""Tasks as the Embodied Agent Interface scores them: single goals, relevant objects and the human program."""
+"""Tasks as the Embodied Agent Interface scores them: goals, objects, human program, and scenes in the first state.
+
+All tasks begin in the same home, and their scenes differ from one another in some 230 of 6,000 nodes and relations. So
+a task is imported like a changed source: by the Delta from the present scene, in one commit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, RootModel
+from pydantic import BaseModel, RootModel
 
 from scenecypher.db.condition import Condition, HasState, Id, Related
+from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.condition_check import condition_values
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DocumentError
+from scenecypher.evaluation.result import Document
+from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep
 from scenecypher.importers.virtualhome import GOALS, REPAIR, chosen_tasks, package_folder, packaged_pairs, program_files
@@ -35,10 +46,10 @@ class TaskGoals:
     relations: tuple[Condition, ...]
     actions: tuple[ActionGoal, ...]
 
-    @property
-    def graph(self) -> tuple[Condition, ...]:
-        """States, then relations."""
-        return self.states + self.relations
+    def count_met(self, store: SceneStore, scene: SceneInfo) -> dict[str, list[int]]:
+        """Return of states and of relations how many hold in a scene, and how many are wanted."""
+        truth, of = condition_values(store, scene, self.states + self.relations), len(self.states)
+        return {"states": [sum(truth[:of]), of], "relations": [sum(truth[of:]), len(self.relations)]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +66,7 @@ class TaskStart:
         return self.scene.graph
 
 
-class _Fact(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Fact(Document):
     id: int | None = None
     class_name: str | None = None
     state: str | None = None
@@ -102,7 +111,7 @@ def goal_formula(task_id: str) -> str:
 
 def count_relation_goals(task_id: str) -> int:
     """Count a task's relation goals; with two or more, the original excludes it from action sequencing."""
-    return len({_key(fact) for fact in task_entries()[task_id].vh_goal.goal if fact.relation_type is not None})
+    return len({fact for fact in task_entries()[task_id].vh_goal.goal if fact.relation_type is not None})
 
 
 @lru_cache(CACHE_SIZE)
@@ -121,10 +130,14 @@ def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:
     """Return a task's goals, each once; `graph` is its initial graph. Raises InputError."""
     wanted = chosen_tasks(task_id, task_entries())[task_id].vh_goal
     ids = {source_id(node_id): node_id for node_id in graph.nodes}
-    facts = list({_key(fact): fact for fact in wanted.goal}.values())
+    facts = dict.fromkeys(wanted.goal)
     return TaskGoals(
-        states=tuple(_state(fact, ids) for fact in facts if fact.state is not None),
-        relations=tuple(_relation(fact, ids) for fact in facts if fact.relation_type is not None),
+        states=tuple(HasState(_id(it.id, ids), STATES[it.state]) for it in facts if it.state is not None),
+        relations=tuple(
+            Related(_id(it.from_id, ids), RELATIONS[it.relation_type], _id(it.to_id, ids))
+            for it in facts
+            if it.relation_type is not None
+        ),
         actions=tuple(dict.fromkeys(tuple(choice.lower().split("|")) for choice in wanted.actions)),
     )
 
@@ -138,21 +151,9 @@ def final_goal(task_id: str) -> tuple[tuple[ActionGoal, ...], Condition]:
         raise DocumentError(str(package_folder() / GOALS), task_id, f"{error}; {REPAIR}") from error
 
 
-def _state(fact: _Fact, ids: Mapping[int, str]) -> Condition:
-    return HasState(_id(fact.id, ids), STATES[str(fact.state)])
-
-
-def _relation(fact: _Fact, ids: Mapping[int, str]) -> Condition:
-    return Related(_id(fact.from_id, ids), RELATIONS[str(fact.relation_type)], _id(fact.to_id, ids))
-
-
 def _id(number: int | None, ids: Mapping[int, str]) -> Id:
     """Return the id of a source node; for a missing node, an id that makes no condition true."""
     return Id(ids.get(-1 if number is None else number, f"missing_{number}"))
-
-
-def _key(fact: _Fact) -> tuple[object, ...]:
-    return (fact.id, fact.state, fact.from_id, fact.relation_type, fact.to_id)
 
 
 @cache
@@ -162,3 +163,45 @@ def task_entries() -> Mapping[str, TaskEntry]:
     scenes = validated(_TaskFile, read_json(path), str(path)).root
     by_category = [tasks for categories in scenes.values() for tasks in categories.values()]
     return {task_id: task for tasks in by_category for task_id, task in tasks.items()}
+
+
+IMPORT = "import"
+"""Actor, in a copy's history, of the change to a task's initial state."""
+
+
+class TaskScenePool:
+    """Copies on one connection, as many as are in use at a time; safe to share between threads."""
+
+    def __init__(self, pool: WorldPool | None = None) -> None:
+        self._pool = pool or WorldPool()
+
+    @contextmanager
+    def lease(self, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
+        """Yield a leased copy in the task's initial state; all changes are undone at the end. Raises ServiceError."""
+        store, base, start = self._pool.database().store, _base_start(), task_start(task_id)
+        if start.scene.declared != base.scene.declared:
+            with store.lease_imported(start.scene, digest=start.scene.digest) as own:
+                yield store, own
+            return
+        with store.lease_imported(base.scene, digest=base_digest()) as copy:
+            delta, version = _delta_to_task(task_id), copy.base
+            if delta:
+                version = store.commit(copy, delta, actor=IMPORT, action=f"{IMPORT} {start.scene.name}").version
+            yield store, replace(copy, version=version, base=version)
+
+
+@cache
+def base_digest() -> str:
+    """Return the digest of the home that is copied."""
+    return _base_start().scene.digest
+
+
+@cache
+def _base_start() -> TaskStart:
+    """Return the home in the first task's initial state."""
+    return task_start(all_task_ids()[0])
+
+
+@lru_cache(CACHE_SIZE)
+def _delta_to_task(task_id: str) -> Delta:
+    return diff(_base_start().graph, task_start(task_id).graph)

@@ -1,9 +1,11 @@
-"""Table of a result as rows of text: ours first, then the published ones."""
+"""Table of a result as rows of text, and as tidy data, one row a figure: ours first, then the published ones."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from io import StringIO
 from typing import Final, assert_never
 
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table
@@ -143,3 +145,63 @@ def _text_row(row: Row, table: Table, *, origin: str) -> TextRow:
     failed = f"{row.failed} failed" if row.failed else ""
     retried = f"{row.retried} more attempts" if row.retried else ""
     return TextRow(origin, row_name(row), cells, "; ".join(filter(None, (row.note, failed, retried))))
+
+
+@dataclass(frozen=True, slots=True)
+class TidyFigure:
+    """One figure: its table, its row, its column, and its value with its interval; `second` is another reading."""
+
+    experiment: str
+    table: str
+    whose: str
+    method: str
+    label: str
+    model: str
+    options: str
+    column: str
+    heading: str
+    unit: str
+    second: bool
+    value: float | str | None
+    low: float | None
+    high: float | None
+    count: int | None
+    n: int | None
+    failed: int
+    note: str
+    finished: str
+    replies: str
+    date: str
+
+
+def tidy_figures(result: ExperimentResult, table: Table) -> Iterator[TidyFigure]:
+    """Yield a table's figures, ours before the published ones."""
+    published = ((row, "published") for row in table.published)
+    for row, origin in (*((row, row_origin(row)) for row in table.rows), *published):
+        yield from _figures(result, table, row, origin)
+
+
+def table_csv(result: ExperimentResult, table: Table) -> str:
+    """Return a table as CSV, one line for each figure."""
+    text = StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(TidyFigure)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([asdict(figure) for figure in tidy_figures(result, table)])
+    return text.getvalue()
+
+
+def _figures(result: ExperimentResult, table: Table, row: Row, origin: str) -> Iterator[TidyFigure]:
+    whole = {
+        "experiment": result.experiment,
+        "table": table.key,
+        "whose": origin,
+        "label": row_name(row),
+        "options": " ".join(f"{name}={value}" for name, value in row.options.items()),
+        "finished": "yes" if result.finished else "NOT FINISHED",
+        "replies": " ".join(result.provenance.replies),
+        "date": result.provenance.date,
+        **row.model_dump(include={"method", "model", "failed", "note"}),
+    }
+    for column in (it for it in table.columns if it.key in row.cells):
+        own = column.model_dump(include={"heading", "unit", "second"}) | row.cells[column.key].model_dump()
+        yield TidyFigure(column=column.key, **whole, **own)

@@ -9,8 +9,14 @@ from io import BytesIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.evaluation.reporting.cells import limited_warning, row_name, table_heading, unfinished_warning
-from scenecypher.evaluation.reporting.tidy import TidyFigure, tidy_figures
+from scenecypher.evaluation.reporting.cells import (
+    TidyFigure,
+    limited_warning,
+    row_name,
+    table_heading,
+    tidy_figures,
+    unfinished_warning,
+)
 from scenecypher.evaluation.result import ExperimentResult, Table, Trial
 
 if TYPE_CHECKING:
@@ -135,11 +141,8 @@ def _line_chart(table: Table) -> Figure:
         for head, value in values.items():
             if head.endswith(TOKENS):
                 panel.axhline(value, linestyle="--", color=COLORS["published"], label=head)
-    panel.set_xlabel("iteration")
-    panel.set_ylabel("tokens")
-    panel.set_title(fill(table_heading(table), TITLE_WIDTH * 2), loc="left", fontsize=10)
-    panel.legend(fontsize=7)
-    return figure
+    panel.set(xlabel="iteration", ylabel="tokens")
+    return _titled(figure, panel, fill(table_heading(table), TITLE_WIDTH * 2))
 
 
 def _tokens(trials: Sequence[Trial]) -> Figure:
@@ -148,11 +151,12 @@ def _tokens(trials: Sequence[Trial]) -> Figure:
     for name, group in _by_method(trials).items():
         sizes, tokens = [it.nodes or 0 for it in group], [it.tokens for it in group]
         panel.scatter(sizes, tokens, s=14, alpha=0.6, label=name)
-    panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.set_xlabel("nodes of the scene")
-    panel.set_ylabel("tokens of the sample")
-    panel.set_title("Tokens against the size of the scene", loc="left", fontsize=10)
+    panel.set(xscale="log", yscale="log", xlabel="nodes of the scene", ylabel="tokens of the sample")
+    return _titled(figure, panel, "Tokens against the size of the scene")
+
+
+def _titled(figure: Figure, panel: Axes, title: str) -> Figure:
+    panel.set_title(title, loc="left", fontsize=10)
     panel.legend(fontsize=7)
     return figure
 

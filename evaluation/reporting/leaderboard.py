@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from operator import itemgetter
+from typing import Final, TypeAlias
 
 from scenecypher.evaluation.reporting.cells import format_cell, result_notes, row_name, unfinished_warning
-from scenecypher.evaluation.reporting.page import markdown_row
+from scenecypher.evaluation.reporting.page import markdown_table
 from scenecypher.evaluation.reporting.result_files import FoundResults
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table
 from scenecypher.planner.methods import METHODS
@@ -33,12 +33,8 @@ OPTIONAL: Final = frozenset({*COSTS, "note"})
 TEXTS: Final = frozenset({"tasks", "method", "model", "prompts", "replies", "date", "note"})
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Row of the leaderboard: its cells by head, and its rank among the rows of its tasks."""
-
-    cells: dict[str, str]
-    rank: tuple[int, bool, float]
+Entry: TypeAlias = tuple[tuple[int, bool, float], dict[str, str]]
+"""Row of the leaderboard: its rank among the rows of its tasks, and its cells by head."""
 
 
 def leaderboard_markdown(found: FoundResults) -> str:
@@ -63,10 +59,10 @@ def _section(results: Sequence[ExperimentResult]) -> Iterator[str]:
     tables = list(dict.fromkeys(table.key for result in results for table in result.tables))
     entries = [entry for result in results for entry in _entries(result, tables)]
     yield f"## {results[0].title}"
-    heads = [head for head in HEADS if head not in OPTIONAL or any(entry.cells[head] for entry in entries)]
-    rule = ["---" if head in TEXTS else "---:" for head in heads]
-    lines = [[entry.cells[head] for head in heads] for entry in sorted(entries, key=lambda one: one.rank)]
-    yield "\n".join(map(markdown_row, ([head.replace("_", " ") for head in heads], rule, *lines)))
+    heads = [head for head in HEADS if head not in OPTIONAL or any(cells[head] for _, cells in entries)]
+    lines = [[cells[head] for head in heads] for _, cells in sorted(entries, key=itemgetter(0))]
+    named = {head: head.replace("_", " ") for head in heads}
+    yield markdown_table([*named.values()], lines, texts=TEXTS)
 
 
 def _entries(result: ExperimentResult, tables: Sequence[str]) -> Iterator[Entry]:
@@ -80,7 +76,7 @@ def _entries(result: ExperimentResult, tables: Sequence[str]) -> Iterator[Entry]
                 known.add(name)
                 value = cell.value if isinstance(cell.value, float) else 0.0
                 rank = (tables.index(table.key), bool(_limit(result)), -value if column.better == "higher" else value)
-                yield Entry(_cells(result, table, row, column, cell), rank)
+                yield rank, _cells(result, table, row, column, cell)
 
 
 def _limit(result: ExperimentResult) -> str:

@@ -32,10 +32,11 @@ def find_results(named: Sequence[Path], result_of: ResultOf) -> FoundResults:
     files = list(dict.fromkeys(file for path in named for file in _files(path)))
     results, without = list[ExperimentResult](), list[str]()
     for file in files:
-        try:
-            results.append(_result(file, result_of))
-        except _NoResult as missing:
-            without.append(str(missing))
+        found = read_result(file) if file.name.endswith(SUFFIX) else _from_log(file, result_of)
+        if isinstance(found, str):
+            without.append(found)
+        else:
+            results.append(found)
     if not results:
         why = "\n".join(without) or f"no *{SUFFIX} or *{LOG} in {', '.join(map(str, named))}"
         raise InputError(f"{why}; name the folder that `scenecypher eval` was given as --log-dir (./logs)")
@@ -47,10 +48,6 @@ def _latest(results: Sequence[ExperimentResult]) -> Iterator[ExperimentResult]:
     """Yield the results in order; of a run and those that resumed it the last one."""
     last = {one.provenance.run: one for one in results if one.provenance.run}
     yield from (one for one in results if one is last.get(one.provenance.run, one))
-
-
-class _NoResult(Exception):
-    """Error for a log that no result can be made from, with the reason."""
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -67,18 +64,15 @@ def _files(path: Path) -> Iterator[Path]:
             raise InputError(f"{path}: neither a result (*{SUFFIX}) nor a log (*{LOG}); give one of these, or a folder")
 
 
-def _result(file: Path, result_of: ResultOf) -> ExperimentResult:
-    return read_result(file) if file.name.endswith(SUFFIX) else _from_log(file, result_of)
-
-
-def _from_log(file: Path, result_of: ResultOf) -> ExperimentResult:
+def _from_log(file: Path, result_of: ResultOf) -> ExperimentResult | str:
+    """Return the result of a log, or why there is none."""
     from inspect_ai.log import read_eval_log
 
     try:
         log = read_eval_log(str(file))
     except (BadZipFile, OSError, ValueError, KeyError) as error:
-        raise _NoResult(f"{file}: can't be read as a log: {error}") from error
+        return f"{file}: can't be read as a log: {error}"
     try:
         return result_of(log)
     except InputError as error:
-        raise _NoResult(f"{file}: {log.eval.task} can't be recomputed: {error}") from error
+        return f"{file}: {log.eval.task} can't be recomputed: {error}"

@@ -8,124 +8,178 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, wraps
+from typing import Any, Final, TypeVar
 
 from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS, MAX_CHARACTERS, parse_goals
-from scenecypher.evaluation.eai.grounding import ACTIONS, parse_object_number
-from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY
-from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions
-from scenecypher.evaluation.eai.transition_text import EMPTY, Expression, PddlAction, parse_actions, parse_expression
-from scenecypher.evaluation.ssc.expressions import (
-    Signature,
-    canonical_tree,
-    parameter_names,
-    read_clause,
-    rename_variables,
+from scenecypher.evaluation.eai.grounding import ACTIONS, SUBGOALS, parse_object_number
+from scenecypher.evaluation.eai.pddl import EMPTY, Expression, PddlAction, parse_actions, parse_expression
+from scenecypher.evaluation.eai.subgoal_text import (
+    ACTIONS_WITHOUT_BRACKETS,
+    Compound,
+    Formula,
+    Primitive,
+    parse_subgoal,
 )
+from scenecypher.evaluation.eai.transition import domain_head, gold_actions
 from scenecypher.evaluation.ssc.voting import Form
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.virtualhome import package_folder
 
+_BARE: Final = re.compile(rf"\b({'|'.join(ACTIONS_WITHOUT_BRACKETS)})\b(?!\s*\()")
+"""Action without brackets."""
+
+
+def _or_none(form: Callable[[T], Form]) -> Callable[[T], Form | None]:
+    """Return the function of a form that returns None where `form` raises ValueError, for what the schema excludes."""
+
+    @wraps(form)
+    def checked(of: T) -> Form | None:
+        try:
+            return form(of)
+        except ValueError:
+            return None
+
+    return checked
+
+
+def _require(found: object) -> None:
+    """Raise ValueError if what the schema requires is false, empty or None."""
+    if not found:
+        raise ValueError("the schema does not allow this")
+
+
+def canonical_tree(found: Expression, bound: int = 0) -> Expression:
+    """Flatten nested ``and`` and ``or``, sort and deduplicate parts, unwrap single ones, and number bound names."""
+    if isinstance(found, str):
+        return found
+    head, parts = found[0], found[1:]
+    if head in {"exists", "forall"}:
+        names = {name: f"?q{bound + at}" for at, name in enumerate(parameter_names(str(parts[0])))}
+        return (
+            head,
+            rename_variables(parts[0], names),
+            canonical_tree(rename_variables(parts[1], names), bound + len(names)),
+        )
+    inner = [canonical_tree(part, bound) for part in parts]
+    if head not in {"and", "or"}:
+        return (head, *inner)
+    flat = {one for part in inner for one in (part[1:] if part[0] == head and not isinstance(part, str) else (part,))}
+    kept = sorted(flat - {EMPTY} if head == "and" else flat, key=repr)
+    return kept[0] if len(kept) == 1 else (head, *kept) if kept else EMPTY
+
+
+def parameter_names(parameters: str) -> tuple[str, ...]:
+    """Return the names in a list of parameters, in order. Raises ValueError if one occurs twice."""
+    found = tuple(re.findall(r"\?[\w-]+", parameters))
+    if len(set(found)) != len(found):
+        raise ValueError(f"{parameters[:60]} has a parameter twice")
+    return found
+
+
+def rename_variables(found: Expression, names: Mapping[str, str]) -> Expression:
+    """Return the expression with variables renamed as in `names`."""
+    if isinstance(found, str):
+        return " ".join(names.get(word, word) for word in found.split())
+    return tuple(rename_variables(part, names) for part in found)
+
+
+def _joined(found: Formula) -> Expression:
+    """Return a formula of known words, ``and`` and ``or`` as an expression. Raises ValueError for another one."""
+    match found:
+        case Primitive(name, arguments) if SUBGOALS.get(name) == len(arguments):
+            return f"{name}({', '.join(arguments)})"
+        case Compound("and" | "or" as word, parts):
+            return (word, *map(_joined, parts))
+        case _:
+            raise ValueError("no sub-goal of known words")
+
+
 _ARGUMENT: Final = re.compile(r"\?q?\d+|[^?].*")
 """Parameter or bound variable as named in canonical forms, or an object of the problem."""
-SUBGOALS: Final[Signature] = {**ARITY, **ACTION_ARITY}
-"""Words of a sub-goal with their numbers of arguments, as in its scorer."""
+KNOWN_AT: Final = {"node": 1, "edge": 1, "action": 0}
+"""Place of a goal's known word."""
+T = TypeVar("T")
 _PREDICATE: Final = re.compile(r"\((\w+)((?:\s+\?\w+|\s+-\s+\w+)*)\s*\)")
 
 
-def goal_form(output: str) -> Form | None:
+@_or_none
+def goal_form(output: str) -> Form:
     """Return three sets of goals; keys that the schema does not have are ignored."""
     found = parse_goals(output)
-    if found is None or not found.keys() >= set(LISTS.values()):
-        return None
-    sets = [_goal_set(kind, found[LISTS[kind]]) for kind in LISTS]
-    return None if None in sets else tuple(sets)
+    _require(found is not None and found.keys() >= set(LISTS.values()))
+    return tuple(_goal_set(kind, (found or {})[LISTS[kind]]) for kind in LISTS)
 
 
-def sequence_form(output: str) -> Form | None:
+@_or_none
+def sequence_form(output: str) -> Form:
     """Return the steps in order: an action in upper case and its objects, with or without numbers."""
     pairs = _json_pairs(output)
-    if not pairs:
-        return None
-    steps = [_step(word, objects) for word, objects in pairs]
-    return None if None in steps else tuple(steps)
+    _require(pairs)
+    return tuple(_step(word, objects) for word, objects in pairs)
 
 
-def subgoal_form(output: str) -> Form | None:
+@_or_none
+def subgoal_form(output: str) -> Form:
     """Return the lines in order; within a line, the order of operands of ``and`` or ``or`` is ignored."""
-    found = dict(_json_pairs(output) or ())
-    lines = found.get("output")
-    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        return None
-    clauses = [read_clause(line, SUBGOALS) for line in lines if line.strip()]
-    return None if None in clauses or not clauses else tuple(clauses)
+    lines: Any = dict(_json_pairs(output)).get("output")
+    _require(isinstance(lines, list) and all(isinstance(line, str) for line in lines))
+    formulas = [parse_subgoal(_BARE.sub(r"\1()", line)) for line in lines if line.strip()]
+    clauses = tuple(canonical_tree(_joined(formula)) for formula in formulas)
+    _require(clauses)
+    return clauses
 
 
-def transition_form(output: str) -> Form | None:
+@_or_none
+def transition_form(output: str) -> Form:
     """Return a set of actions; order and repetition within ``and`` and ``or``, and names of variables, are ignored."""
-    found = parse_actions(output)
-    if not found or not found.keys() <= gold_actions().keys():
-        return None
-    actions = [action_form(action) for action in found.values()]
-    return None if None in actions else frozenset(actions)
+    found = parse_actions(output) or {}
+    _require(found and found.keys() <= gold_actions().keys())
+    return frozenset(map(_action, found.values()))
 
 
-def action_form(action: PddlAction) -> Form | None:
-    """Return the form of one action of transition modelling."""
-    try:
-        parameters = parameter_names(action.parameters)
-        names = {name: f"?{at}" for at, name in enumerate(parameters)}
-        parts = [
-            _check_predicates(canonical_tree(rename_variables(parse_expression(text), names)))
-            for text in (action.precondition, action.effect)
-        ]
-    except ValueError:
-        return None
+def _action(action: PddlAction) -> Form:
+    parameters = parameter_names(action.parameters)
+    names = {name: f"?{at}" for at, name in enumerate(parameters)}
+    parts = [
+        _check_predicates(canonical_tree(rename_variables(parse_expression(text), names)))
+        for text in (action.precondition, action.effect)
+    ]
     return (action.name, len(parameters), *parts)
 
 
-def _goal_set(kind: str, goals: Any) -> frozenset[tuple[str, ...]] | None:
-    if not isinstance(goals, list):
-        return None
+action_form = _or_none(_action)
+"""Function that returns the form of one action of transition modelling."""
+
+
+def _goal_set(kind: str, goals: Any) -> frozenset[tuple[str, ...]]:
+    _require(isinstance(goals, list) and all(isinstance(goal, dict) for goal in goals))
     found: set[tuple[str, ...]] = set()
     for goal in goals:
-        words = [goal.get(key) for key in KEYS[kind]] if isinstance(goal, dict) else [None]
-        named = tuple(word.strip() for word in words if isinstance(word, str))
-        if len(named) != len(words):
-            return None
-        one = (*named[:-1], named[-1].upper()) if kind == "action" else named
-        if not _is_known(kind, one):
-            return None
-        found.add(one)
+        words = [goal.get(key) for key in KEYS[kind]]
+        _require(all(isinstance(word, str) for word in words))
+        named = [word.strip() for word in words]
+        at = KNOWN_AT[kind]
+        named[at] = named[at].upper() if kind == "action" else named[at]
+        _require(named[at] in _known_words(kind))
+        found.add(tuple(named))
     return frozenset(found)
 
 
-def _is_known(kind: str, goal: tuple[str, ...]) -> bool:
-    words = _vocabulary()
-    match kind:
-        case "node":
-            return goal[1] in words["vh_states"]
-        case "edge":
-            return goal[1] in _relations()
-        case _:
-            return goal[0] in words["actions"]
-
-
-def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
+def _json_pairs(output: str) -> list[tuple[str, Any]]:
     """Return the pairs of the outermost object, repeated keys included; fences, quotes and other text are repaired."""
     start, end = output.find("{"), output.rfind("}")
-    if len(output) > MAX_CHARACTERS or start < 0:
-        return None
+    _require(len(output) <= MAX_CHARACTERS and start >= 0)
     text = output[start : end + 1].replace("\n", " ")
     for mended in (text, text.replace("'", '"')):
         try:
             found = json.loads(mended, object_pairs_hook=_Pairs)
         except (ValueError, RecursionError):
             continue
-        return list(found) if isinstance(found, _Pairs) else None
-    return None
+        _require(isinstance(found, _Pairs))
+        return list(found)
+    raise ValueError("no JSON")
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
@@ -134,19 +188,18 @@ class _Pairs(tuple[tuple[str, Any], ...]):
     __slots__ = ()
 
 
-def _step(word: str, objects: Any) -> tuple[str, ...] | None:
+def _step(word: str, objects: Any) -> tuple[str, ...]:
     """Return a step with as many objects as the action takes, each a name, or a name and a number.
 
     Only executable actions are valid: the others that EAI's prompt offers always fail.
     """
-    _, wanted = ACTIONS.get(word.strip().upper(), ("", None))
-    if not isinstance(objects, list) or wanted is None:
-        return None
-    if not all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in objects):
-        return None
+    action = word.strip().upper()
+    _require(action in ACTIONS and isinstance(objects, list))
+    _require(all(isinstance(one, str | int) and not isinstance(one, bool) for one in objects))
+    _, wanted = ACTIONS[action]
     has_numbers = len(objects) == 2 * wanted and all(parse_object_number(one) is not None for one in objects[1::2])
-    named = tuple(str(one).strip() for one in objects)
-    return (word.strip().upper(), *named) if len(named) == wanted or has_numbers else None
+    _require(len(objects) == wanted or has_numbers)
+    return (action, *(str(one).strip() for one in objects))
 
 
 def _check_predicates(found: Expression) -> Expression:
@@ -179,12 +232,9 @@ def _predicates() -> Mapping[str, int]:
 
 
 @cache
-def _vocabulary() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = read_json(package_folder() / "resources/virtualhome/vocabulary.json")
-    return found
-
-
-@cache
-def _relations() -> frozenset[str]:
-    """Return the relations that the prompt of goal interpretation offers; the vocabulary's list includes a state."""
-    return frozenset(read_json(package_folder() / "resources/virtualhome/relation_types.json"))
+def _known_words(kind: str) -> frozenset[str]:
+    """Return the states, relations or actions of goals; the vocabulary's list of relations includes a state."""
+    folder = package_folder() / "resources/virtualhome"
+    if kind == "edge":  # those that the prompt of goal interpretation offers
+        return frozenset(read_json(folder / "relation_types.json"))
+    return frozenset(read_json(folder / "vocabulary.json")["vh_states" if kind == "node" else "actions"])

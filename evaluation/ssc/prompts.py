@@ -1,19 +1,19 @@
 """Prompts of a task: EAI's own, ours with the paper's content, and our short ones.
 
 The prompts of three tasks are read from `eai-eval`; those of goal interpretation from the wheel of the
-recordings, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include the task-specific parts
-of these. `paper-content` has all parts of the paper's appendix A.2; `structured` has its rules only, and stays as it
-is, since earlier runs were recorded with it.
+recordings, which is read as a zip, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include
+the task-specific parts of these. `paper-content` has all parts of the paper's appendix A.2; `structured` has its rules
+only, and stays as it is, since earlier runs were recorded with it.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import TypeAdapter, ValidationError
@@ -21,12 +21,31 @@ from pydantic import TypeAdapter, ValidationError
 from scenecypher.chat.model import Message
 from scenecypher.db.graph.value import digest
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.recordings import SCENE_PREFIX
+from scenecypher.evaluation.eai.scoring import OutputScorer
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
-from scenecypher.evaluation.eai.transition_gold import domain_head
+from scenecypher.evaluation.eai.transition import domain_head
+from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.result import Document
 from scenecypher.importers.json_file import read_json
+from scenecypher.importers.published_file import PublishedFile
 from scenecypher.importers.virtualhome import REPAIR, package_folder
+
+WHEEL: Final = PublishedFile(
+    "virtualhome_eval==0.1.1",
+    "virtualhome_eval-0.1.1-py3-none-any.whl",
+    "a4e244f423edfc0da2ec7b7daf48f2fca8af00afe6f2af07b8f1e53d8c79de37",
+    "EAI's prompts of goal interpretation (27 MB)",
+    "run `pip download --no-deps virtualhome_eval==0.1.1`, and give the file with --recordings WHEEL",
+)
+
+SCENE_PREFIX: Final = "scene_1_"
+"""Prefix of a task's id in sub-goal decomposition."""
+
+
+def fetch_recordings(home: Path, *, tell: Callable[[str], None]) -> Path:
+    """Return the wheel in the folder `home`, downloading it with pip if needed. Raises InputError, ServiceError."""
+    return WHEEL.fetch(home / "recordings", tell=tell)
+
 
 PromptForm: TypeAlias = Literal["eai", "structured", "paper-content"]
 GOAL_PARTS: Final[Mapping[str, tuple[str, str]]] = {
@@ -39,10 +58,6 @@ GOAL_PARTS: Final[Mapping[str, tuple[str, str]]] = {
 """Placeholders of goal interpretation's prompt, each with the texts before and after its value in the original one."""
 SYSTEM_END: Final = "\n%%\n"
 """Line between the system message and the user's in a prompt of ours that has both."""
-LABELS: Final[Mapping[str, str]] = {"paper-content": "paper content prompt"}
-"""Names of prompt forms in tables, if not their key."""
-NOTES: Final[Mapping[str, str]] = {"structured": "our short prompt", "paper-content": "paper's content, our words"}
-"""What prompts of ours are."""
 MAX_BYTES: Final = 32 * 2**20
 
 
@@ -71,6 +86,19 @@ class Prompts:
         if self.form != "eai":
             system, _, text = own_prompt(self.task, self.form, text).rpartition(SYSTEM_END)
         return (*((Message("system", system),) if system else ()), Message("user", text))
+
+
+@dataclass(frozen=True, slots=True)
+class SscConfig:
+    """Scorer of outputs, prompts by form, and source of replies, shared by all samples of the experiment `ssc`."""
+
+    name: ClassVar[str] = "Bench"
+    """Name of this type in Inspect's logs."""
+
+    task: EaiTask
+    scorer: OutputScorer
+    prompts: Mapping[str, Prompts]
+    replies: ModelSource
 
 
 def load_prompts(task: EaiTask, form: PromptForm, *, wheel: Path | None = None) -> Prompts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -33,34 +34,25 @@ class Vote:
 
 def vote_on_forms(forms: Sequence[Form | None]) -> Vote:
     """Vote by the paper's Algorithm 1 on canonical forms; a tie goes to the form seen first."""
-    votes, first = count_votes(forms)
-    valid = sum(votes.values())
+    votes = _count_votes(forms)
     if not votes:
         return Vote(None, 0, 0, 0, len(forms))
     best = max(votes, key=votes.__getitem__)  # the first of equals, since dicts keep their order
-    return Vote(first[best], votes[best], len(votes), valid, len(forms))
-
-
-def count_votes(forms: Iterable[Form | None]) -> tuple[dict[Form, int], dict[Form, int]]:
-    """Return the votes by form, in the order in which forms were first seen, and each form's first sample."""
-    votes: dict[Form, int] = {}
-    first: dict[Form, int] = {}
-    for index, form in enumerate(forms):
-        if form is not None:
-            votes[form] = votes.get(form, 0) + 1
-            first.setdefault(form, index)
-    return votes, first
+    return Vote(forms.index(best), votes[best], len(votes), votes.total(), len(forms))
 
 
 def is_decided(forms: Sequence[Form | None], wanted: int) -> bool:
     """Check that no further sample of the `wanted` ones can change the winner (ours: early stop)."""
-    votes, _ = count_votes(forms)
-    left = wanted - len(forms)
-    ranked = sorted(votes.values(), reverse=True)
-    if not ranked:
+    votes, left = _count_votes(forms), wanted - len(forms)
+    if not votes:
         return left == 0
     leader = max(votes, key=votes.__getitem__)
-    rivals = [(count, list(votes).index(form)) for form, count in votes.items() if form != leader]
-    place = list(votes).index(leader)
-    overtaken = any(count + left > ranked[0] or (count + left == ranked[0] and at < place) for count, at in rivals)
-    return not overtaken and left <= ranked[0]
+    order = list(votes)
+    rivals = ((count + left, order.index(form)) for form, count in votes.items() if form != leader)
+    overtaken = any((-count, at) < (-votes[leader], order.index(leader)) for count, at in rivals)
+    return not overtaken and left <= votes[leader]
+
+
+def _count_votes(forms: Iterable[Form | None]) -> Counter[Form]:
+    """Return the votes by form, in the order in which forms were first seen."""
+    return Counter(form for form in forms if form is not None)

@@ -21,8 +21,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where page, CSV and figures go.")],
 ) -> None:
     """Write Markdown, CSV and figures of results. Unfinished runs are marked in all of them."""
-    from scenecypher.evaluation.reporting.page import warnings
-    from scenecypher.evaluation.reporting.report_files import write_report
+    from scenecypher.evaluation.reporting.page import warnings, write_report
     from scenecypher.evaluation.reporting.result_files import find_results
     from scenecypher.evaluation.running import check_inspect_installed
     from scenecypher.wording import counted

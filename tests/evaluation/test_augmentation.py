@@ -16,10 +16,8 @@ import pytest
 from scenecypher.chat import OpenAIModel
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.evaluation.augmentation import augmentation
-from scenecypher.evaluation.augmentation_gold import GoldObserver
-from scenecypher.evaluation.augmentation_result import augmentation_result
-from scenecypher.evaluation.picture_samples import score_reading
+from scenecypher.evaluation.augmentation import augmentation, augmentation_result
+from scenecypher.evaluation.picture_samples import GoldObserver, score_reading
 from scenecypher.evaluation.reporting.cells import unfinished_warning
 from scenecypher.evaluation.result import ExperimentResult, Row, Table, read_result
 from scenecypher.evaluation.running import RunOptions, run_task

@@ -12,7 +12,7 @@ from scenecypher.evaluation.derived import PartsPlan, change_table, part_figures
 from scenecypher.evaluation.eai.live_report import CHANGES
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.episode import Marks, Trace
-from scenecypher.evaluation.episode_events import iteration_tokens
+from scenecypher.evaluation.playing import iteration_tokens
 from scenecypher.evaluation.published import published_rows
 from scenecypher.evaluation.reporting.cells import text_rows
 from scenecypher.evaluation.reporting.figures import result_figures

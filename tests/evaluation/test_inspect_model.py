@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from scenecypher.chat import Image, Message, Reply, Request, Usage, ask_for
 from scenecypher.errors import InputError, ModelUnavailable
-from scenecypher.evaluation.inspect_model import InspectModel
+from scenecypher.evaluation.attempts import InspectModel
 from scenecypher.evaluation.running import RunOptions, run_task
 
 Asked = list[tuple[list[ChatMessage], GenerateConfig]]

@@ -9,8 +9,8 @@ import pytest
 
 from scenecypher.chat.model import Usage
 from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
-from scenecypher.evaluation.episode_events import count_infeasible, executed_actions, failure_kinds
 from scenecypher.evaluation.measures import COSTS, MEASURES, SHARES, Figures, figures, measured_cell
+from scenecypher.evaluation.playing import count_infeasible, executed_actions, failure_kinds
 from scenecypher.evaluation.result import Cell
 from scenecypher.evaluation.unclear_tasks import UNCLEAR_TASKS
 from scenecypher.planner.sessions.events import Acted, Corrected, Event, Finished, Proposed, Refused, Solved

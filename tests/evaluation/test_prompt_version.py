@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenecypher.evaluation.augmentation import augmentation
-from scenecypher.evaluation.augmentation_result import augmentation_result
+from scenecypher.evaluation.augmentation import augmentation, augmentation_result
 from scenecypher.evaluation.prompt_version import METADATA_KEY, PROMPTS, prompt_files, prompt_version
 from scenecypher.evaluation.running import RunOptions, run_task
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from scenecypher.db.condition import And, Id, Related, conjuncts
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.evaluation.homes import bundled_homes
+from scenecypher.evaluation.household import bundled_homes
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task
 from scenecypher.planner.symbolic.parts import sought_for

@@ -175,8 +175,7 @@ def known_tiles() -> tuple[list[str], Pixels]:
 
 def main() -> None:
     """Print the table: each describer's F1 of nodes, success, and share of the unseen things that it kept."""
-    from scenecypher.evaluation.augmentation import augmentation
-    from scenecypher.evaluation.augmentation_result import augmentation_result
+    from scenecypher.evaluation.augmentation import augmentation, augmentation_result
     from scenecypher.evaluation.running import RunOptions, run_task
 
     environ["OPENAI_API_KEY"] = "scripted"

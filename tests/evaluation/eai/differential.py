@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 from zipfile import ZipFile
 
-from scenecypher.evaluation.eai.recordings import SCENE_PREFIX
 from scenecypher.evaluation.eai.task_table import TaskName
 from scenecypher.evaluation.eai.transition import CATEGORIES
+from scenecypher.evaluation.ssc.prompts import SCENE_PREFIX
 
 FILE: Final[Any] = json.loads(
     (Path(__file__).resolve().parents[2] / "data" / "eai" / "published.json").read_text(encoding="utf-8")

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from scenecypher.evaluation.eai.counting import ConfusionCounts, sum_counts
-from scenecypher.evaluation.eai.goal_interpretation import GoalScorer, judge_goals
-from scenecypher.evaluation.eai.goal_interpretation_gold import GoldGoals
-from scenecypher.evaluation.eai.scoring import Figures, Judgement
+from scenecypher.evaluation.eai.goal_interpretation import GoalScorer, GoldGoals, judge_goals
+from scenecypher.evaluation.eai.scoring import ConfusionCounts, Figures, Judgement, sum_counts
 from scenecypher.evaluation.eai.task_table import value_of
 from tests.evaluation.eai.recorded import RECORDED
 

@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenecypher.evaluation.eai.action_sequencing import met_goals_range
-from scenecypher.evaluation.eai.grounding import ACTIONS, MAX_CHARACTERS, GroundedStep, Unreadable, ground_plan
-from scenecypher.evaluation.eai.plan_execution import count_met_goals, first_in_set_order
-from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY, STATE_ACTIONS, expand
+from scenecypher.evaluation.eai.action_sequencing import count_met_goals, first_in_set_order, met_goals_range
+from scenecypher.evaluation.eai.grounding import (
+    ACTION_ARITY,
+    ACTIONS,
+    ARITY,
+    MAX_CHARACTERS,
+    STATE_ACTIONS,
+    GroundedStep,
+    Unreadable,
+    expand,
+    ground_plan,
+)
 from scenecypher.evaluation.eai.subgoal_text import (
     Compound,
     FormulaError,

@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 
 from scenecypher.evaluation.eai.action_sequencing import ActionScorer
-from scenecypher.evaluation.eai.counting import ConfusionCounts, metric_interval, sum_counts
 from scenecypher.evaluation.eai.goal_interpretation import GoalScorer
-from scenecypher.evaluation.eai.scoring import OutputScorer, interrupted_judgement
+from scenecypher.evaluation.eai.scoring import (
+    ConfusionCounts,
+    OutputScorer,
+    interrupted_judgement,
+    metric_interval,
+    sum_counts,
+)
 from scenecypher.evaluation.eai.subgoal import SubgoalScorer
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, value_of
 

@@ -14,9 +14,8 @@ from scenecypher.db.store.connection import Address
 from scenecypher.evaluation.eai.action_sequencing import ActionScorer, met_goals_range
 from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, ground_plan
 from scenecypher.evaluation.eai.subgoal import SubgoalScorer
-from scenecypher.evaluation.eai.task_scenes import TaskScenePool
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
-from scenecypher.evaluation.eai.tasks import task_goals, task_start
+from scenecypher.evaluation.eai.tasks import TaskScenePool, task_goals, task_start
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.virtualhome import package_folder
 from tests.evaluation.eai.samples import OUTPUTS, outputs

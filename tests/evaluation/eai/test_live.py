@@ -14,10 +14,10 @@ import pytest
 
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
+from scenecypher.evaluation.eai.goal_interpretation import goal_task_ids
+from scenecypher.evaluation.eai.pddl import parse_actions
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
-from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids
-from scenecypher.evaluation.eai.transition_text import parse_actions
+from scenecypher.evaluation.eai.transition import asked_actions, gold_actions, transition_task_ids
 from scenecypher.evaluation.ssc.forms import action_form
 from scenecypher.evaluation.ssc.prompts import GOAL_PARTS, PromptForm, load_prompts, own_prompt, own_prompts_version
 from tests.scripted_model import Fail, ScriptedModel

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import pytest
 
-from scenecypher.evaluation.eai.recordings import fetch_recordings
 from scenecypher.evaluation.eai.scoring import model_figures
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName, value_of
 from scenecypher.evaluation.eai.transition import TransitionScorer
 from scenecypher.evaluation.result import Cell
+from scenecypher.evaluation.ssc.prompts import fetch_recordings
 from scenecypher.settings import Settings
 from tests.evaluation.eai.differential import MODELS, PUBLISHED_AS, published_figures, recorded_outputs
 from tests.evaluation.eai.recorded import RECORDED

@@ -8,9 +8,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from scenecypher.errors import InputError, ServiceError
-from scenecypher.evaluation.eai.recordings import WHEEL, fetch_recordings
 from scenecypher.evaluation.eai.task_table import EAI_TASKS
-from scenecypher.evaluation.ssc.prompts import load_prompts
+from scenecypher.evaluation.ssc.prompts import WHEEL, fetch_recordings, load_prompts
 
 
 def test_a_damaged_member_is_refused(tmp_path: Path) -> None:

@@ -6,13 +6,16 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from scenecypher.evaluation.eai.counting import ConfusionCounts, _resamples, metric_interval, sum_counts
 from scenecypher.evaluation.eai.scoring import (
+    ConfusionCounts,
     Figures,
     Judgement,
+    _resamples,
     f1_figures,
+    metric_interval,
     model_figures,
     percent_cell,
+    sum_counts,
     value_cell,
 )
 from scenecypher.evaluation.result import Cell

@@ -6,18 +6,28 @@ import json
 
 import pytest
 
-from scenecypher.evaluation.eai.scoring import interrupted_judgement
-from scenecypher.evaluation.eai.task_table import value_of
-from scenecypher.evaluation.eai.transition import TransitionScorer, judge_actions, transition_figures
-from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, problem, transition_task_ids
-from scenecypher.evaluation.eai.transition_matching import match_predicates
-from scenecypher.evaluation.eai.transition_planning import CachedPlanner, complete_domain, has_plan, unbound_names
-from scenecypher.evaluation.eai.transition_text import (
+from scenecypher.evaluation.eai.pddl import (
     PddlAction,
     expression_text,
+    match_predicates,
     matching_brackets,
     parse_actions,
     parse_expression,
+)
+from scenecypher.evaluation.eai.scoring import interrupted_judgement
+from scenecypher.evaluation.eai.task_table import value_of
+from scenecypher.evaluation.eai.transition import (
+    CachedPlanner,
+    TransitionScorer,
+    asked_actions,
+    complete_domain,
+    gold_actions,
+    has_plan,
+    judge_actions,
+    problem,
+    transition_figures,
+    transition_task_ids,
+    unbound_names,
 )
 from tests.evaluation.eai.recorded import RECORDED
 

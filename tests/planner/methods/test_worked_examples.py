@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenecypher.evaluation import homes as of_homes
+from scenecypher.evaluation import household as of_homes
 from scenecypher.importers import babyai
 from scenecypher.planner.methods.sayplan.sayplan import SayPlanReply
 from scenecypher.planner.prompts.home_examples import TITLE, action_text, graph_lines, home_examples, relevant_part
