@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from types import MappingProxyType
@@ -134,9 +134,3 @@ def _is_fact(part: Condition) -> bool:
             return True
         case _:
             return False
-
-
-def with_reference_plans(tasks: Iterable[Task]) -> Iterator[Task]:
-    """Yield the tasks for which a reference plan, and so a goal graph, is known."""
-    known = reference_plans()
-    return (task for task in tasks if task.id in known)

@@ -9,14 +9,16 @@ from typing import Final
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache, with_reference_plans
+from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, RowPlan, TablePlan, select_rows
 from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
-from scenecypher.evaluation.options import Names, keep_readable, select_names, take_spread
-from scenecypher.importers.datasets import dataset
+from scenecypher.evaluation.options import Names, select_names, take_spread
+from scenecypher.importers import datasets
+from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.task import Task
 from scenecypher.planner.methods.table_graphs import FULL_GRAPH, JSON_GRAPH, NO_CORRECTION, NO_PRIORS
 
 SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
@@ -64,10 +66,7 @@ def grasif(
         found, cache = folder_tasks(folder, pattern, paper="IV-", limit=limit, seed=seed)
         return select_rows("grasif", title, found, methods=methods, assignments=cache)
     names = select_names("table of this experiment", data, TABLES)
-    tasks = {
-        name: take_spread(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit, seed)
-        for name in dict.fromkeys(map(_subset, names))
-    }
+    tasks = {name: _tasks(name, wording, limit, seed) for name in dict.fromkeys(map(_subset, names))}
     like = EpisodePlan(wording=wording, steps=steps or None)
     tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
     assignments = AssignmentCache(task for found in tasks.values() for task in found)
@@ -82,7 +81,7 @@ def _table(name: str, tasks: tuple[str, ...], like: EpisodePlan) -> TablePlan:
     is_ablation = name == ABLATIONS
     return TablePlan(
         key=name,
-        title=f"Ablations in {SUBSETS[0]}" if is_ablation else dataset(name).title,
+        title=f"Ablations in {SUBSETS[0]}" if is_ablation else datasets.dataset(name).title,
         columns=COLUMNS,
         rows=ABLATED if is_ablation else ROWS,
         tasks=tasks,
@@ -94,3 +93,14 @@ def _table(name: str, tasks: tuple[str, ...], like: EpisodePlan) -> TablePlan:
         if like.wording == "goal"
         else (),
     )
+
+
+def _tasks(subset: str, wording: Wording, limit: int, seed: int | None) -> list[Task]:
+    """Return the chosen tasks of those for which a reference plan, and so a goal graph, is known; others are not read.
+
+    With the wording `goal` those with ground goals alone are chosen of.
+    """
+    ids = [it for it in reference_plans() if it.startswith(f"{subset}/")]
+    if wording == "goal":
+        ids = [it for it in ids if is_ground_goal(datasets.task(it)[1].goal)]
+    return [datasets.task(it)[1] for it in take_spread(ids, limit, seed)]
