@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from rich.rule import Rule
 
-from scenecypher.chat import ScriptedReply
 from scenecypher.cli.context import open_database, output, tell
 from scenecypher.cli.options import option
 from scenecypher.cli.serve import ui
 from scenecypher.errors import InputError, ServiceError
 
 if TYPE_CHECKING:
+    from scenecypher.chat import ScriptedReply
     from scenecypher.chat.model import Model
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.catalog import SceneInfo
@@ -43,6 +43,8 @@ QUESTION = "What is on the kitchen counter?"
 
 def recorded_replies() -> tuple[ScriptedReply, ...]:
     """Return the replies as they were, each to prompts that end as the one that it answered."""
+    from scenecypher.chat import ScriptedReply
+
     text = (files("scenecypher.cli") / "demo_replies.jsonl").read_text(encoding="utf-8")
     exchanges = map(json.loads, text.splitlines())
     return tuple(ScriptedReply((it["user"].splitlines()[-1],), it["reply"]) for it in exchanges)
